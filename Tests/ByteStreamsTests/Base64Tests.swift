@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 5, 47, 1000, Int.max])
-    func `every length comes back, however small the pieces`(size: Int) throws {
+    func `base64 of every length is decoded, however small the pieces`(size: Int) throws {
         for count in 0...200 {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
             let sink = MemorySink()
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["\n", "\r\n"], [1, 3, 7, 8, 9, 15, 16, 17, .max])
-    func `lines of every length come back, however small the pieces`(lineEnd: String, size: Int) throws {
+    func `base64 with lines of every length is decoded, however small the pieces`(lineEnd: String, size: Int) throws {
         let bytes = (0..<150).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ 5) }
         let text = Data(bytes).base64EncodedString()
         for length in 1...80 {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `more than one window goes through`() throws {
+    @Test func `base64 longer than one window is decoded`() throws {
         let bytes = (0..<(3 * Window.size + 1)).map { UInt8(truncatingIfNeeded: $0 / 7) }
         let sink = MemorySink()
         let encoder = Base64Encoder(sink, lineEnd: [10])
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: ["aGVs\nbG8=", "aGVs\r\nbG8=\r\n\r\n", " a G V s b\tG 8 = ", "aGVsbG8", "\n\n\naGVsbG8="])
-    func `line ends and blanks may stand anywhere`(text: String) throws {
+    func `line ends and blanks are ignored anywhere in base64`(text: String) throws {
         for size in [1, 2, 3, Int.max] { #expect(try decode(text, inPiecesOf: size) == Array("hello".utf8)) }
     }
 
@@ -62,14 +62,14 @@ import Testing
         "aGVs!bG8=", "aGVsbG8=aGVs", "=", "a", "a=", "aG=V", "aGVsbG8==", "aGVsb", "aGVs=", "aGVsbG8=\u{0}", "aGVs-G8=",
         "aGVsbG8=\n--b", "é",
     ])
-    func `junk, and text after the padding, is malformed`(text: String) {
+    func `base64 with junk or with text after the padding is malformed`(text: String) {
         for size in [1, 4, Int.max] {
             #expect(throws: StreamError.malformedBase64) { try decode(text, inPiecesOf: size) }
         }
     }
 
     @Test(arguments: [("aGVsbG8=", false), ("aGVsbG8", true), ("aGVsbA==", false), ("aGVsbA=", true), ("aGVs", false)])
-    func `missing padding is noted`(text: String, lacks: Bool) throws {
+    func `missing padding in base64 is a defect`(text: String, lacks: Bool) throws {
         let decoder = Base64Decoder(MemorySource(Array(text.utf8)).reader())
         try decoder.copy(to: CountingSink())
         #expect(decoder.lacksPadding == lacks)

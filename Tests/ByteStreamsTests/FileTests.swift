@@ -6,7 +6,7 @@ import Testing
 /// Files that are read, written and spooled.
 @Suite struct FileTests {
     @Test(arguments: [0, 1, Spool.memoryLimit - 1, Spool.memoryLimit, Spool.memoryLimit + 1, 3 * Spool.memoryLimit])
-    func `a spool gives back what it was given, in memory or not`(count: Int) throws {
+    func `a spool returns the bytes written to it, from memory or from its file`(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
         for size in [1000, 100_000, max(count, 1)] {
             let spool = Spool()
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(arguments: [(0, false), (99, false), (100, true)])
-    func `a spool keeps in memory what it may`(_ limit: Int, _ isInMemory: Bool) throws {
+    func `a spool stays in memory up to its limit`(_ limit: Int, _ isInMemory: Bool) throws {
         let bytes = [UInt8](repeating: 7, count: 100)
         let source = try Spool.source(memoryLimit: limit) { try $0.write(bytes) }
         #expect((source is MemorySource) == isInMemory)
@@ -35,7 +35,7 @@ import Testing
         #expect(count == 100 && Array(read[..<100]) == bytes)
     }
 
-    @Test func `a file with a name is copied for another program, which may move in it`() throws {
+    @Test func `a named file is copied before another program reads it`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/mail"
         try Data("a message".utf8).write(to: URL(filePath: path))
@@ -54,7 +54,7 @@ import Testing
         #expect(folder.names == [])
     }
 
-    @Test func `what is not committed has no name that a crash could leave behind`() throws {
+    @Test func `an uncommitted file has no name that a crash could leave behind`() throws {
         let folder = try TemporaryFolder()
         let file = try OutputFile(path: "\(folder.path)/out", isPrivate: true)
         try file.write([UInt8](repeating: 65, count: 1 << 20))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a commit replaces what was there`(isPrivate: Bool) throws {
+    func `a commit replaces the existing file`(isPrivate: Bool) throws {
         let folder = try TemporaryFolder()
         try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/out"))
         let file = try OutputFile(path: "\(folder.path)/out", isPrivate: isPrivate)
@@ -77,7 +77,7 @@ import Testing
         #expect(isPrivate ? mode == 0o600 : mode & 0o600 == 0o600)
     }
 
-    @Test func `a link stays a link, and its target is replaced`() throws {
+    @Test func `writing to a symbolic link keeps the link and replaces its target`() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(atPath: "\(folder.path)/far", withIntermediateDirectories: true)
         try Data("old".utf8).write(to: URL(filePath: "\(folder.path)/far/target"))
@@ -94,7 +94,7 @@ import Testing
         )
     }
 
-    @Test func `a file that is finished stays as it is`() throws {
+    @Test func `a committed file accepts no more bytes`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/out"
         let file = try OutputFile(path: path, isPrivate: false)
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func `a folder that is not there is an error of the path`() throws {
+    @Test func `a missing folder is an error that names the path`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/none/out"
         #expect(throws: StreamError.cannotCreate(path: path, code: ENOENT)) {
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `a file that changes while it is read is told`() throws {
+    @Test func `a file that changes while it is read is an error`() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/file"
         try Data(repeating: 1, count: 3 * Window.size).write(to: URL(filePath: path))
@@ -147,7 +147,7 @@ import Testing
         #expect(throws: StreamError.changedWhileReading) { try source.bytes(in: 0..<6) }
     }
 
-    @Test func `only a regular file is one`() throws {
+    @Test func `a file source accepts only regular files`() throws {
         let folder = try TemporaryFolder()
         #expect(throws: StreamError.cannotOpen(path: folder.path, code: EISDIR)) { try FileSource(path: folder.path) }
         #expect(throws: StreamError.notRegular(path: "/dev/null")) { try FileSource(path: "/dev/null") }
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 9, 10, 11, 300_000])
-    func `a stream without its beginning begins behind it`(count: Int) throws {
+    func `a stream without its first bytes starts after them`(count: Int) throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 5) }
         for stream in [MemorySource(bytes).stream(), MemorySource(bytes).stream().inPieces(of: 7)] {
             let rest = try stream.dropFirst(count).makeReader().readAll(limit: .max, orThrow: CancellationError())
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `more than the limit is not read`() {
+    @Test func `reading stops with an error beyond the limit`() {
         let reader = MemorySource([1, 2, 3]).reader()
         #expect(throws: CancellationError.self) { try reader.readAll(limit: 2, orThrow: CancellationError()) }
     }

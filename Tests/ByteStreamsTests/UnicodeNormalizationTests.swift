@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct UnicodeNormalizationTests {
-    @Test func `Every character is composed as Foundation does it`() {
+    @Test func `every character is composed as Foundation composes it`() {
         for value in UInt32(0)...0x10FFFF {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = String(scalar)
@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `Every character of Unicode 15 is taken apart as Foundation does it`() {
+    @Test func `every character of Unicode 15 is decomposed as Foundation decomposes it`() {
         for value in UInt32(0)...0x10FFFF {
             guard let scalar = Unicode.Scalar(value), let age = scalar.properties.age, age <= (15, 0) else { continue }
             let text = String(scalar)
@@ -31,7 +31,7 @@ import Testing
         // Foundation leaves this one as it is.
         ("\u{D558}\u{11AB}", "\u{D55C}", "\u{1112}\u{1161}\u{11AB}"), ("", "", ""),
     ])
-    func `Marks are sorted and joined`(text: String, composed: String, decomposed: String) {
+    func `combining marks are sorted and composed`(text: String, composed: String, decomposed: String) {
         #expect(text.canonicallyComposed.utf8.elementsEqual(composed.utf8))
         #expect(text.canonicallyDecomposed.utf8.elementsEqual(decomposed.utf8))
     }

@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `CCM content over 8 MiB is refused by name`() throws {
+    @Test func `CCM content over 8 MiB is refused with an error that names it`() throws {
         var made = Handmade(cipher: try cipher("aes-128-ccm"))
         made.content = [UInt8](repeating: 1, count: 8 << 20)
         #expect(try decrypt(message(made), alice.certificate, alice.key).count == 8 << 20)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test(arguments: 12...16)
-    func `GCM opens with tags of 12 to 16 octets, 12 if nothing is said`(tag: Int) throws {
+    func `GCM opens with tags of 12 to 16 octets, 12 by default`(tag: Int) throws {
         for announced in tag == 12 ? [nil, 12] : [tag] {
             let made = Handmade(cipher: .aes128GCM, tag: tag, announced: announced)
             #expect(try decrypt(message(made), alice.certificate, alice.key) == sample(1000))
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a tag of another length than announced opens nothing`() throws {
+    @Test func `a tag of a length other than announced is refused`() throws {
         for (tag, announced) in [(12, 16), (16, 12), (13, 12), (16, nil)] as [(Int, Int?)] {
             let made = Handmade(cipher: .aes256GCM, tag: tag, announced: announced)
             #expect(throws: CMSError.decryptionFailed) { try decrypt(message(made), alice.certificate, alice.key) }
@@ -167,7 +167,7 @@ import Testing
         #expect(try decrypt(changed, alice.certificate, alice.key) == sample(1000))
     }
 
-    @Test func `an attribute put in afterwards opens nothing`() throws {
+    @Test func `an attribute inserted afterwards prevents decryption`() throws {
         var made = Handmade(cipher: .aes256GCM)
         let sealed = try message(made)
         made.attributes = Self.attributes

@@ -2,7 +2,7 @@ import PKIX
 import Testing
 
 @Suite struct BoundedCacheTests {
-    @Test func `what is asked for again is not made again, and there are never more than two generations`() {
+    @Test func `a cached value is computed once, and the cache never exceeds two generations`() {
         let recent = BoundedCache<Int, Int>(capacity: 10)
         var made = 0
         func value(_ key: Int) -> Int {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CertificateTests {
-    @Test func `the everyday certificate says who, until when and what for`() throws {
+    @Test func `an ordinary certificate has its addresses, validity and usages`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         #expect(alice.addresses == ["alice@example.com"])
         #expect(alice.publicKeyAlgorithm == .rsa(2048))
@@ -24,7 +24,7 @@ import Testing
         ("p521", .ellipticCurve("P-521")), ("dana", .ed25519), ("pss", .rsaPSS(2048)), ("bob", .rsa(4096)),
         ("weak", .rsa(1024)),
     ])
-    func `the kind of key is told`(name: String, algorithm: PublicKeyAlgorithm) throws {
+    func `the public key algorithm is recognized`(name: String, algorithm: PublicKeyAlgorithm) throws {
         #expect(try Certificate(fixture: "\(name)/cert.pem").publicKeyAlgorithm == algorithm)
     }
 
@@ -33,7 +33,7 @@ import Testing
         ("sign-only", true, false), ("encrypt-only", false, true), ("no-usages", true, true),
         ("wrong-eku", false, false), ("wrong-ku", false, false), ("ca-as-leaf", false, false),
     ])
-    func `usages say what a certificate is fit for`(name: String, signs: Bool, encrypts: Bool) throws {
+    func `key usages decide whether a certificate signs or encrypts`(name: String, signs: Bool, encrypts: Bool) throws {
         let certificate = try Certificate(fixture: "\(name)/cert.pem")
         #expect(certificate.canSign == signs)
         #expect(certificate.canEncrypt == encrypts)
@@ -48,13 +48,13 @@ import Testing
         #expect(try Set(Certificate(fixture: "\(name)/cert.pem").addresses) == Set(addresses))
     }
 
-    @Test func `an address with a NUL in it is none`() throws {
+    @Test func `an address that contains NUL is ignored`() throws {
         let certificate = try Certificate(fixture: "nul-address/cert.pem")
         #expect(certificate.addresses.isEmpty)
         #expect(certificate.hasMalformedAddress)
     }
 
-    @Test func `names are written as RFC 4514 has them`() throws {
+    @Test func `distinguished names are written as in RFC 4514`() throws {
         let root = try Certificate(fixture: "ca/root.pem")
         #expect(root.isSelfIssued && root.isCertificateAuthority)
         let name = "\(root.subject)"
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `bytes behind a certificate are not part of it`() throws {
+    @Test func `bytes after a certificate are not part of it`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         #expect(throws: CMSError.self) { try Certificate(der: alice.der + [0]) }
     }
@@ -96,7 +96,7 @@ import Testing
 @Suite struct FingerprintTests {
     let digits = String(repeating: "0123456789abcdef", count: 4)
 
-    @Test func `it is read with and without prefix, in either case, with colons`() throws {
+    @Test func `a fingerprint is read with or without prefix and colons, in either case`() throws {
         let plain = try #require(Fingerprint(digits))
         let pairs = stride(from: 0, to: 64, by: 2).map { String(Array(digits)[$0..<$0 + 2]) }
         #expect(Fingerprint("sha256:\(digits)") == plain)
@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: ["", "sha256:", "abc", String(repeating: "g", count: 64), String(repeating: "a", count: 66)])
     func `anything else is none`(text: String) { #expect(Fingerprint(text) == nil) }
 
-    @Test func `it survives JSON`() throws {
+    @Test func `a fingerprint is coded as JSON and back`() throws {
         let fingerprint = try Certificate(fixture: "alice/cert.pem").fingerprint
         let json = try JSONEncoder().encode([fingerprint])
         #expect(try JSONDecoder().decode([Fingerprint].self, from: json) == [fingerprint])

@@ -49,7 +49,7 @@ import Testing
         ("extendedKeyUsage=clientAuth,emailProtection", []), ("extendedKeyUsage=clientAuth,anyExtendedKeyUsage", []),
         ("extendedKeyUsage=clientAuth", ["chain-purpose"]), ("extendedKeyUsage=critical,1.2.3.4", ["chain-purpose"]),
     ])
-    func `the purposes that RFC 8550 admits are admitted, at every place of the chain`(
+    func `the extended key usages that RFC 8550 admits are accepted anywhere in the chain`(
         usage: String,
         expected: [String]
     ) throws {
@@ -66,7 +66,7 @@ import Testing
         ("digitalSignature", []), ("nonRepudiation", []), ("digitalSignature,keyEncipherment", []),
         ("keyEncipherment", ["key-usage"]), ("keyAgreement", ["key-usage"]), ("dataEncipherment", ["key-usage"]),
     ])
-    func `a key usage that does not sign is refused`(usage: String, expected: [String]) throws {
+    func `a signer without a signing key usage is refused`(usage: String, expected: [String]) throws {
         var factory = try CertificateFactory()
         try makeAuthorities(&factory)
         let extensions = CertificateFactory.person("a@example.com") + ["keyUsage=\(usage)"]
@@ -74,7 +74,7 @@ import Testing
         #expect(try errors("leaf", factory) == expected)
     }
 
-    @Test func `certificates may come in any order, twice, and among others`() throws {
+    @Test func `certificates of a chain may come in any order, twice, and among unrelated ones`() throws {
         var factory = try CertificateFactory()
         try makeAuthorities(&factory)
         try factory.issue("ca2", subject: "/CN=CA2", by: "ca", extensions: CertificateFactory.authority)
@@ -86,7 +86,7 @@ import Testing
         #expect(try errors("leaf", factory, extra: ["ca2"]) == ["chain-no-anchor"])
     }
 
-    @Test func `a cross-certificate leads to the anchor that is there, and circles to none`() throws {
+    @Test func `a cross-certificate leads to the known anchor, and a circle of them to none`() throws {
         var factory = try CertificateFactory()
         try makeAuthorities(&factory)
         try factory.issue("old", subject: "/CN=Old", extensions: CertificateFactory.authority)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `hundreds of authorities of one name, each with its own key, are searched within the budget`() throws {
+    func `a search among hundreds of authorities with one name and different keys stays within the budget`() throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Same", extensions: ["basicConstraints=critical,CA:TRUE"])
         try factory.sh(
@@ -122,7 +122,7 @@ import Testing
         #expect(try errors("leaf", factory, anchors: ["all"], extra: ["all", "all"]) == ["chain-signature"])
     }
 
-    @Test func `certificate policies are asked for by number`() throws {
+    @Test func `a required certificate policy is compared by its object identifier`() throws {
         var factory = try CertificateFactory()
         try makeAuthorities(&factory, ca: ["certificatePolicies=1.2.3.4,1.2.3.5"])
         let person = CertificateFactory.person("a@example.com")
@@ -169,7 +169,7 @@ import Testing
         )
     }
 
-    @Test func `an authority whose RSASSA-PSS key is weak vouches for nobody`() throws {
+    @Test func `no chain leads through an authority with a weak RSASSA-PSS key`() throws {
         var factory = try CertificateFactory()
         let key = "RSA-PSS -pkeyopt rsa_keygen_bits:1000"
         try factory.issue("root", subject: "/CN=R", key: key, extensions: CertificateFactory.authority)
@@ -223,7 +223,7 @@ import Testing
         Case("excluded;email:xn--e1afmkfd.test", false, "\(mailbox)пётр@xn--e1afmkfd.test"),
     ]
 
-    @Test(arguments: cases) func `a constraint on addresses holds`(test: Case) throws {
+    @Test(arguments: cases) func `a name constraint on addresses is applied`(test: Case) throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         let constraint = "nameConstraints=critical,\(test.constraint)"

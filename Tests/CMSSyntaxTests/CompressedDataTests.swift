@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 1000, 70_000, 500_000])
-    func `what was compressed comes back, in whatever pieces it is read`(count: Int) throws {
+    func `compressed content is restored, in pieces of any size`(count: Int) throws {
         let text = Array(String(repeating: "a line of text\r\n", count: count / 16).utf8) + sample(count / 4)
         let message = try compress(text)
         #expect(try decompress(ByteStream(message)) == text)
@@ -27,7 +27,7 @@ import Testing
     }
 
     /// One stored block, as a writer makes it that does not compress at all, in a structure put together here.
-    @Test func `what others write is read`() throws {
+    @Test func `compressed data of other programs is read`() throws {
         let body = Array("plain".utf8)
         let stored: [UInt8] = [0x78, 0x01, 0x01, 5, 0, 0xFA, 0xFF] + body + adler32(body)
         #expect(try decompress(ByteStream(wrap(stored))) == body)
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `another compression is refused by name`() throws {
+    @Test func `another compression algorithm is refused by name`() throws {
         var message = try compress([1])
         let oid = try #require(message.firstRange(of: [0x09, 0x10, 0x03, 0x08])?.upperBound)
         message[oid - 1] = 9

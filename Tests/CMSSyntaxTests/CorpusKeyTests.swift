@@ -8,7 +8,7 @@ import Testing
 ///
 /// A file in which no key belongs to a certificate must be refused, whatever its source expects of it.
 @Suite struct CorpusKeyTests {
-    @Test func `every PKCS#12 file of the corpora gets its verdict`() throws {
+    @Test func `every PKCS#12 file of the corpora has its expected result`() throws {
         var figures = Figures("PKCS#12")
         for item in try Corpus.cases("p12") {
             let bytes = try Fixtures.corpus(item.file)

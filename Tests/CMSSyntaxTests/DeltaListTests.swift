@@ -6,7 +6,7 @@ import Testing
     private static let freshest = ["freshestCRL=URI:http://crl.example/delta"]
 
     @Test(arguments: [freshest, []])
-    func `a delta list revokes, whatever its base is`(extensions: [String]) throws {
+    func `a delta list revokes, whatever its base`(extensions: [String]) throws {
         let scene = try RevocationScene(leaf: extensions)
         for base in [1, 5, 9] {
             let lists = [try scene.list(-2, number: 5), try scene.list(-1, revoked: -2, number: 10, base: base)]
@@ -20,7 +20,7 @@ import Testing
         #expect(scene.revocation([try scene.list(-1, number: 6, base: 5)])?.status == .unknown)
     }
 
-    @Test func `a delta list takes a hold back where the certificate says that there are any`() throws {
+    @Test func `a delta list lifts a hold if the certificate announces delta lists`() throws {
         let (hold, remove): (UInt8, UInt8) = (6, 8)
         for (extensions, expected) in [(Self.freshest, ChainVerdict.Revocation.Status.good), ([], .revoked)] {
             let scene = try RevocationScene(leaf: extensions)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `lists for some reasons are good only together, and each of them revokes`() throws {
+    @Test func `lists for some reasons prove validity only together, and each revokes by itself`() throws {
         let scene = try RevocationScene()
         /// An IssuingDistributionPoint with onlySomeReasons.
         func reasons(_ bits: [UInt8]) -> [UInt8] {

@@ -25,13 +25,15 @@ import Testing
         ("/O=A+OU=B/CN=C", "CN=C,O=A+OU=B"),
         ("/emailAddress=a@b.example/CN=c", "CN=c,emailAddress=a@b.example"),
     ])
-    func `names are written most specific first, with special characters escaped`(text: String, written: String) throws
-    {
+    func `distinguished names are written most specific first, with special characters escaped`(
+        text: String,
+        written: String
+    ) throws {
         let text = text.replacing("\\,", with: ",")
         #expect(try subject(text, ["-utf8", "-multivalue-rdn"]).description == written)
     }
 
-    @Test func `control and bidirectional characters never reach the terminal`() throws {
+    @Test func `control and bidirectional characters in names are escaped`() throws {
         let name = try subject("/CN=good\u{202e}live\u{1b}[31m\nX")
         #expect(name.description == "CN=good\\E2\\80\\AElive\\1B[31m\\0AX")
     }
@@ -41,7 +43,7 @@ import Testing
         #expect(name.description == "CN=A\\E3\\85\\A4l\\EF\\B8\\8Fi\\CD\\8Fce")
     }
 
-    @Test func `case, blanks and string types do not tell names apart`() throws {
+    @Test func `names are compared without regard to case, blanks and string types`() throws {
         let name = try subject("/O=The  House/CN=Ann Ex")
         #expect(try name.matches(subject("/O=the house /CN=ANN EX")))
         #expect(try name.matches(subject("/O=The House/CN=Ann Ex", ["-nameopt", "utf8"])))

@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ciphers, recipients)
-    func `what we encrypt opens here and with openssl`(cipher: String, name: String) throws {
+    func `encrypted content decrypts here and with openssl`(cipher: String, name: String) throws {
         for (count, keyIdentifier) in [(0, false), (15, true), (16, false), (300_000, true)] {
             let content = sample(count)
             let message = try encrypt(content, to: ["dn-only", name], cipher, usesKeyIdentifier: keyIdentifier)
@@ -66,7 +66,7 @@ import Testing
         "-aes-128-cbc", "-aes-256-cbc", "-aes-128-gcm", "-aes-256-gcm", "-des3", "-aes-256-cbc -stream",
         "-aes-256-gcm -stream", "-aes-256-cbc -keyid", "-aes-192-cbc",
     ])
-    func `what openssl encrypts opens in any shape`(options: String) throws {
+    func `content encrypted by openssl decrypts in every encoding`(options: String) throws {
         for name in ["alice", "carol", "p521"] {
             let folder = try TestIdentity(name).folder.path
             let content = sample(300_000)
@@ -84,7 +84,7 @@ import Testing
         "rsa_padding_mode:oaep -keyopt rsa_oaep_md:sha256 -keyopt rsa_mgf1_md:sha512 -keyopt rsa_oaep_label:0102",
         "rsa_padding_mode:pkcs1",
     ])
-    func `openssl's rsa paddings open`(options: String) throws {
+    func `every RSA padding of openssl decrypts`(options: String) throws {
         let folder = try TestIdentity("alice").folder.path
         let message = try OpenSSLCommand().cms(
             "-encrypt -outform DER -aes-256-gcm -recip \(folder)/cert.pem -keyopt \(options)",
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["sha1", "sha224", "sha256", "sha384", "sha512"])
-    func `openssl's ecdh key derivations open`(digest: String) throws {
+    func `every ECDH key derivation of openssl decrypts`(digest: String) throws {
         let folder = try TestIdentity("carol").folder.path
         let message = try OpenSSLCommand().cms(
             "-encrypt -outform DER -aes-256-gcm -recip \(folder)/cert.pem -keyopt ecdh_kdf_md:\(digest)",
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: ciphers + ["chacha20-poly1305"])
-    func `every changed byte fails alike or changes nothing, and none crashes`(cipher: String) throws {
+    func `every changed byte gives the same error or no effect, and never a crash`(cipher: String) throws {
         let content = sample(50)
         let message = try encrypt(content, to: ["carol"], cipher)
         for index in message.indices {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `a truncated message never opens`() throws {
+    @Test func `a truncated message never decrypts`() throws {
         let message = try encrypt(sample(500), to: ["carol"], "aes-256-cbc")
         for count in 0..<message.count {
             #expect(throws: (any Error).self) { try decrypt(ByteStream(Array(message.prefix(count))), as: "carol") }

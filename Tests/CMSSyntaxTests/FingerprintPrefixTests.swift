@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(arguments: ["0a1b2c3d", "0A1B2C3D", "sha256:0a1b2c3d", "SHA256:0A:1B:2C:3D", "0a1b2c3d4", "0a:1b:2c:3d:4"])
-    func `eight digits or more name those that begin so`(text: String) throws {
+    func `a prefix of eight digits or more matches the fingerprints that begin with it`(text: String) throws {
         let (wanted, twin) = try (Self.fingerprint("0a1b2c3d4e"), Self.fingerprint("0a1b2c3d4f"))
         let other = try Self.fingerprint("0a1b2c3e")
         let prefix = try #require(FingerprintPrefix(text))

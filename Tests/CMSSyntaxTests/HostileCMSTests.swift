@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `of very many certificates that may be the signer's some are tried and no more`() throws {
+    @Test func `only a limited number of the certificates that may be the signer's is tried`() throws {
         var signed = try sign(sample(10), by: "alice")
         signed[signed.count - 1] ^= 1
         let data = try SignedData(reading: ByteStream(signed))
@@ -98,7 +98,7 @@ import Testing
         #expect(data.check(signer, candidates: candidates).problems.map(\.code) == ["signer-ambiguous"])
     }
 
-    @Test func `of two certificates with one key the one that the signature is bound to is taken`() throws {
+    @Test func `of two certificates with one key the one in the signing-certificate attribute is used`() throws {
         let data = try SignedData(reading: ByteStream(sign(sample(10), by: "alice", usesKeyIdentifier: true)))
         let signer = try #require(data.signers.first)
         let (alice, other) = (try TestIdentity("alice").certificate, try TestIdentity("alice-reissued").certificate)
@@ -110,7 +110,7 @@ import Testing
         #expect(data.check(signer, candidates: [other]).problems.map(\.code) == ["signer-certificate-mismatch"])
     }
 
-    @Test func `a signature algorithm that is not the key's does not verify`() throws {
+    @Test func `a signature algorithm that does not fit the key does not verify`() throws {
         var signed = try sign(sample(10), by: "alice")
         let rsa: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1]
         let dsa: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 3, 2]
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: [0x01, 0x41, 0x80, 0xFF])
-    func `whatever byte is changed the error is one of ours`(mask: UInt8) throws {
+    func `every changed byte gives a CMSError or a readable object`(mask: UInt8) throws {
         let signed = try sign(sample(10), by: "carol")
         for index in signed.indices {
             var changed = signed
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `signed attributes passed off as content are no valid signature`(isDetached: Bool) throws {
+    func `signed attributes presented as content do not verify`(isDetached: Bool) throws {
         let digest = element(0x04, sample(32))
         let attributes = try DERAttributes.set([
             Self.signedData.dropLast(2) + [9, 3], Self.data,
@@ -180,7 +180,7 @@ import Testing
         #expect(throws: CMSError.decryptionFailed) { try data.check(with: key) { CountingSink() } }
     }
 
-    @Test func `an element that ends behind the one around it is malformed`() throws {
+    @Test func `an element that ends after its parent is malformed`() throws {
         let reader = BERReader(MemorySource([0x30, 4, 0xA0, 0x80, 5, 0, 0, 0]).reader())
         try reader.enter(#require(try reader.peek()?.identifier))
         #expect(throws: CMSError.self) {

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 8, 1), (1, 8, 1), (3, 8, 1), (1 << 14, 0, 1), (1 << 14, 8, 0)])
-    func `an scrypt that cannot be is malformed`(cost: Int, blockSize: Int, parallelization: Int) {
+    func `impossible scrypt parameters are malformed`(cost: Int, blockSize: Int, parallelization: Int) {
         let error = #expect(throws: CMSError.self) {
             try self.read(.pfx([.encryptedSafe(.pbes2(.scrypt(cost, blockSize, parallelization)))]))
         }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `nested bags are read up to a limited depth`() throws {
+    @Test func `nested SafeBags are read up to a limited depth`() throws {
         func nested(_ depth: Int) throws -> [UInt8] {
             var bag = [UInt8].certificateBag(try Certificate(fixture: "alice/cert.pem").der)
             for _ in 0..<depth { bag = .nestedBag([bag]) }
@@ -65,7 +65,7 @@ import Testing
         #expect(throws: CMSError.limitExceeded("nested PKCS#12 bags")) { try self.read(nested(9)) }
     }
 
-    @Test func `a nested key and certificate are a pair`() throws {
+    @Test func `a key and a certificate in nested bags form an identity`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
         let keyBag = try key.withPKCS8 { [UInt8].bag(1, Array($0)) }
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `an RSA key whose private half is another's is refused`() throws {
+    @Test func `an RSA key whose private and public halves differ is refused`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         let key = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil)
         var pkcs8 = try key.withPKCS8 { Array($0) }

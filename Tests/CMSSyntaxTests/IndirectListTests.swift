@@ -17,7 +17,7 @@ import Testing
         #expect(scene.revocation([list])?.status == .revoked)
     }
 
-    @Test func `an indirect list makes no revoked certificate good, whatever its number`() throws {
+    @Test func `an indirect list never makes a revoked certificate good, whatever its number`() throws {
         let scene = try RevocationScene()
         let direct = try scene.list(-3, revoked: -4, number: 1)
         for isGenuine in [true, false] {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `an indirect list that somebody else signed says nothing`() throws {
+    @Test func `an indirect list signed by another issuer is ignored`() throws {
         let scene = try RevocationScene()
         for revoked in [nil, -2.0] {
             let list = try scene.list(-1, revoked: revoked, number: 1, extra: [Self.indirect], isGenuine: false)
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// Such an entry has the leaf's serial number, and is about another authority's certificate.
-    @Test func `an entry for another issuer does not make the list good for the leaf`() throws {
+    @Test func `an entry for another issuer does not make the list complete for the leaf`() throws {
         let scene = try RevocationScene()
         let list = try scene.list(-1, revoked: -2, number: 1, entryIssuer: scene.root, extra: [Self.indirect])
         let found = try #require(scene.revocation([list])?.status)

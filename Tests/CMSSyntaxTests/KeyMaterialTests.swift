@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `a byte order mark in front is passed over, and no more than one`() throws {
+    @Test func `one byte order mark at the beginning is skipped, and no more`() throws {
         let pem = try Fixtures.cert("alice/cert.pem")
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         #expect(try KeyMaterial.read(mark + pem).map(\.kind) == ["certificate"])
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["PEM", "DER"])
-    func `a PKCS#7 bag of certificates is emptied`(form: String) throws {
+    func `all certificates are read from a PKCS#7 file`(form: String) throws {
         let openssl = try OpenSSLCommand()
         let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
         let list = Fixtures.certs.appending(path: "revoked/crl.pem").path
@@ -53,7 +53,7 @@ import Testing
         #expect(try KeyMaterial.read(bytes).map(\.kind) == ["certificate", "certificate", "list"])
     }
 
-    @Test func `from signed mail the certificates of signers and authorities are read, and no others`() throws {
+    @Test func `only certificates of signers and authorities are read from signed mail`() throws {
         let openssl = try OpenSSLCommand()
         func path(_ name: String) -> String { Fixtures.certs.appending(path: name).path }
         try Data(Fixtures.cert("alice/chain.pem") + Fixtures.cert("bob/cert.pem"))

@@ -30,7 +30,7 @@ import Testing
         "P-224", "secp256k1", "brainpoolP256r1", "brainpoolP320r1", "brainpoolP384r1", "brainpoolP512r1",
         "brainpoolP384t1",
     ])
-    func `other curves sign and agree with openssl in both directions`(curve: String) throws {
+    func `signatures and key agreement on other curves interoperate with openssl`(curve: String) throws {
         let factory = try issue("EC -pkeyopt ec_paramgen_curve:\(curve)")
         let (certificate, key) = try pair(factory)
         #expect(certificate.publicKeyAlgorithm == .ellipticCurve(curve))
@@ -89,8 +89,7 @@ import Testing
     }
 
     @Test(arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "DSA PRIVATE KEY", "EC PRIVATE KEY"])
-    func `a large DSA key without its public half is refused before anything is worked out of it`(label: String) throws
-    {
+    func `a large DSA key without its public half is refused before any computation`(label: String) throws {
         func number(_ count: Int) -> [UInt8] { tlv(0x02, [1] + [UInt8](repeating: 0xA5, count: count)) }
         func tlv(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
             [tag, 0x84] + Swift.withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) } + contents

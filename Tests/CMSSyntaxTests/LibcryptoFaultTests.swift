@@ -9,7 +9,7 @@ import Testing
         LibcryptoFault.known(in: LibcryptoFault.Version(major, minor, patch)).map(\.identifier)
     }
 
-    @Test func `a libcrypto version has the faults that were fixed later in its series`() {
+    @Test func `a libcrypto version has the faults that a later version of its series fixed`() {
         #expect(faults(3, 0, 6).contains("CVE-2022-3602"))
         #expect(faults(3, 0, 6).count == 11)
         #expect(faults(3, 0, 8).contains("CVE-2023-0465"))
@@ -21,7 +21,7 @@ import Testing
         #expect(faults(3, 5, 0).isEmpty)
     }
 
-    @Test func `the number of the version is the one in its name`() {
+    @Test func `the version number agrees with the version text`() {
         #expect(
             Libcrypto.version.contains(" \(Libcrypto.versionNumber) ")
                 || Libcrypto.version.contains("\(Libcrypto.versionNumber)-")
@@ -32,7 +32,7 @@ import Testing
 /// What libcrypto does is tried, and what comes of it is told.
 @Suite struct LibcryptoProbeTests {
     @Test(arguments: LibcryptoProbe.all.map(\.code))
-    func `the libcrypto at hand does what it must`(code: String) throws {
+    func `the loaded libcrypto passes every probe`(code: String) throws {
         let probe = try #require(LibcryptoProbe.all.first { $0.code == code })
         let outcome = probe.run()
         guard case .passed(let text) = outcome else {
@@ -44,11 +44,11 @@ import Testing
         #expect(probe.run() == outcome)
     }
 
-    @Test func `every probe has a code of its own`() {
+    @Test func `every probe has its own code`() {
         #expect(Set(LibcryptoProbe.all.map(\.code)).count == LibcryptoProbe.all.count)
     }
 
-    @Test func `a probe that cannot be run is not taken for one that failed`() {
+    @Test func `a probe that cannot run is distinguished from a failed one`() {
         let probe = LibcryptoProbe("x") { throw CMSError.noKeyPair }
         guard case .untried = probe.run() else {
             Issue.record("\(probe.run())")

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 300_000])
-    func `an Ed25519 signature verifies, and no other content does`(count: Int) throws {
+    func `an Ed25519 signature verifies only over its content`(count: Int) throws {
         let signed = try sign(sample(count))
         let data = try SignedData(reading: ByteStream(signed))
         #expect(data.signers.first?.signatureName == "ed25519")
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: ContentCipher.writable.map(\.name), [0, 1, 16, 100_000])
-    func `X25519 and every other kind of recipient open one message`(cipher: String, count: Int) throws {
+    func `a message to X25519 and every other kind of recipient opens for each`(cipher: String, count: Int) throws {
         let (certificate, key) = try dana(encryption: true)
         let others = try ["alice", "carol", "p521"].map { try TestIdentity($0) }
         let message = try encrypt(
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Agreement, HKDF, key wrap and CBC by commands of openssl, each from what stands in the message.
-    @Test func `openssl's parts put together open what we encrypt to X25519`() throws {
+    @Test func `content encrypted to X25519 decrypts with the primitives of openssl`() throws {
         let (certificate, _) = try dana(encryption: true)
         let message = try encrypt(sample(100), to: [Recipient(unchecked: certificate)], .aes256CBC)
         let openssl = try OpenSSLCommand()
@@ -162,7 +162,7 @@ import Testing
 
     /// Put together by openssl's parts, from a fixed ephemeral key: the user keying material is the salt of HKDF, and stands
     /// in ECC-CMS-SharedInfo, too (RFC 8418 §2.2).
-    @Test func `user keying material takes part in HKDF in both places`() throws {
+    @Test func `user keying material is used in HKDF as salt and in the info structure`() throws {
         let vector = """
             MIIBEAYJKoZIhvcNAQcDoIIBATCB/gIBAjGBqqGBpwIBA6AsoSowBQYDK2VuAyEAeaYx7t4b+cmPEgMs3q3Q56B5OY/HhriMyEbs\
             ia+FpRqhEgQQoKGio6SlpqeoqaqrrK2urzAaBgsqhkiG9w0BCRADEzALBglghkgBZQMEAS0wRDBCoBYEFMi+2tvZy/9MNEbWOZg4\

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["ca", "responder"])
-    func `answers of the issuer and of its delegated responders are accepted`(signer: String) throws {
+    func `responses by the issuer and its delegated responders are accepted`(signer: String) throws {
         let factory = try makeChain()
         let good = try answer(about: "leaf", "V", by: signer, in: factory)
         #expect(try revocation([good], factory)?.status == .good)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["stranger", "foreign", "leaf"])
-    func `answers of other responders are rejected`(signer: String) throws {
+    func `responses by other responders are rejected`(signer: String) throws {
         let factory = try makeChain()
         for status in ["V", "R"] {
             let answer = try answer(about: "leaf", status, by: signer, in: factory)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `an answer about another certificate, an old one, and garbage say nothing`() throws {
+    @Test func `a response about another certificate, an old one and garbage are ignored`() throws {
         let factory = try makeChain()
         let other = try answer(about: "other", "R", by: "ca", in: factory)
         let good = try answer(about: "leaf", "V", by: "ca", in: factory)
@@ -103,7 +103,7 @@ import Testing
         #expect(try revocation([garbage, other, good], factory)?.status == .good)
     }
 
-    @Test func `who was revoked for good at the time is so whenever the responder said it`() throws {
+    @Test func `a permanent revocation counts whenever the responder stated it`() throws {
         let factory = try makeChain()
         // Since the first of January of 2025.
         let bad = try answer(about: "leaf", "R", by: "responder", in: factory)
@@ -115,7 +115,7 @@ import Testing
         #expect(bad.lifetime(about: leaf, issuedBy: try factory.certificate("ca"), at: before) == nil)
     }
 
-    @Test func `what was kept of a certificate is found by issuer and serial number`() throws {
+    @Test func `a stored response is found by issuer and serial number`() throws {
         let factory = try makeChain()
         let leaf = try factory.certificate("leaf")
         var other = leaf.der

@@ -9,7 +9,7 @@ import Testing
     /// Salts from which gpgsm's derivation with the passphrase `test`, written out by hand, gave another key than that of RFC 7292 and
     /// those beside them. With the first a sum with the passphrase begins with a zero byte, with the second one with the salt.
     @Test(arguments: [(0x2D, true), (0x33, true), (0x2C, false), (0x2E, false), (0x32, false)])
-    func `a salt that gpgsm 2.2 reads wrongly is known`(_ last: UInt8, _ isMisread: Bool) throws {
+    func `a salt that gpgsm 2.2 misreads is recognized`(_ last: UInt8, _ isMisread: Bool) throws {
         let salt = [UInt8](repeating: 0, count: 7) + [last]
         #expect(try PKCS12.isMisreadByGpgsm(Passphrase("test".utf8), salt: salt, iterations: 2048) == isMisread)
     }
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [PKCS12.Compatibility.legacy, .macos])
-    func `no file that we write has such a salt`(_ compatibility: PKCS12.Compatibility) throws {
+    func `no PKCS#12 file is written with a salt that gpgsm misreads`(_ compatibility: PKCS12.Compatibility) throws {
         let identities = try PKCS12(Fixtures.cert("carol/carol.p12"), passphrase: Passphrase("test".utf8)).identities
         var salts = 0
         for _ in 0..<250 {

@@ -15,7 +15,7 @@ import Testing
         "modern", "aes128-sha512", "legacy-rc2", "legacy-3des", "legacy-rc4", "one-iteration", "unencrypted",
         "friendly-name", "pem-armoured", "indefinite-length", "chain-first",
     ])
-    func `every form of the field gives alice and her chain`(name: String) throws {
+    func `every PKCS#12 form in use gives alice and her chain`(name: String) throws {
         let file = try read(name)
         let identity = try #require(file.identities.first)
         #expect(file.identities.count == 1)
@@ -25,7 +25,7 @@ import Testing
         #expect(file.problems.isEmpty)
     }
 
-    @Test func `an empty passphrase and none open each other's files`() throws {
+    @Test func `an empty passphrase opens files made without one, and the reverse`() throws {
         for (name, passphrase) in [
             ("empty-password", ""), ("empty-password", nil), ("absent-password", nil), ("absent-password", ""),
         ] {
@@ -33,18 +33,18 @@ import Testing
         }
     }
 
-    @Test func `a passphrase beyond ASCII opens composed or decomposed`() throws {
+    @Test func `a passphrase beyond ASCII works composed or decomposed`() throws {
         let passphrase = "Пароль-žluť-😀"
         #expect(try read("utf8-password", passphrase).identities.count == 1)
         #expect(try read("utf8-password", passphrase.decomposedStringWithCanonicalMapping).identities.count == 1)
         #expect(throws: CMSError.wrongPassphrase) { try self.read("utf8-password", "Пароль") }
     }
 
-    @Test func `a friendly name is handed on as it is`() throws {
+    @Test func `a friendly name is returned unchanged`() throws {
         #expect(try read("friendly-name").identities.first?.friendlyName == "Алиса — ключ")
     }
 
-    @Test func `several keys find their certificates`() throws {
+    @Test func `each of several keys is matched with its certificate`() throws {
         let file = try read("two-identities")
         #expect(
             try Set(file.identities.map(\.certificate)) == [
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: ["truncated", "garbage", "empty"])
-    func `what is no PKCS#12 is malformed`(name: String) throws {
+    func `bytes that are no PKCS#12 file are malformed`(name: String) throws {
         let error = #expect(throws: CMSError.self) { try self.read(name) }
         guard case .malformed(.pkcs12, _) = error else {
             Issue.record("\(String(describing: error))")
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `an empty file, one of another kind and one that is cut off are told apart`() throws {
+    @Test func `an empty file, one of another kind and a truncated one have different errors`() throws {
         let foreign = "it is no PKCS#12 file, neither in DER nor in PEM"
         for (name, why) in [("empty", "it is empty"), ("garbage", foreign), ("truncated", "truncated at byte 0")] {
             #expect(throws: CMSError.malformed(.pkcs12, why)) { try self.read(name) }
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [("no-mac", "pkcs12-no-mac"), ("trailing-bytes", "pkcs12-trailing-bytes")])
-    func `oddities of a PKCS#12 file are reported`(name: String, code: String) throws {
+    func `deviations in a PKCS#12 file are reported`(name: String, code: String) throws {
         let file = try read(name)
         #expect(file.identities.count == 1)
         #expect(file.problems.map(\.code) == [code])
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `changed bytes fail cleanly or leave the identity whole`() throws {
+    @Test func `changed bytes give an error or the whole identity`() throws {
         let bytes = try Fixtures.cert("p12-cases/one-iteration.p12")
         for index in stride(from: 0, to: bytes.count, by: 11) {
             var changed = bytes
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `a PKCS#12 file is recognised and outlined without its passphrase`() throws {
+    @Test func `a PKCS#12 file is recognized and outlined without its passphrase`() throws {
         #expect(try PKCS12.isPKCS12(Fixtures.cert("p12-cases/modern.p12")))
         #expect(try PKCS12.isPKCS12(Fixtures.cert("p12-cases/pem-armoured.p12")))
         #expect(try !PKCS12.isPKCS12(Fixtures.cert("alice/key.pem")))
@@ -133,7 +133,7 @@ import Testing
 
 @Suite struct PKCS12EncodingTests {
     @Test(arguments: PKCS12.Compatibility.allCases)
-    func `what we write we read, and so does openssl`(compatibility: PKCS12.Compatibility) throws {
+    func `a written PKCS#12 file is read here and by openssl`(compatibility: PKCS12.Compatibility) throws {
         let source = try PKCS12(Fixtures.cert("p12-cases/two-identities.p12"), passphrase: Passphrase("test".utf8))
         let passphrase = "Grüße 😀"
         let bytes = try PKCS12.encode(
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: PKCS12.Compatibility.allCases)
-    func `as many keys as a file may hold can be read again, and more are not written`(
+    func `the maximum number of keys is written and read again, and more are refused`(
         compatibility: PKCS12.Compatibility
     ) throws {
         let key = try PrivateKey(pem: Fixtures.cert("carol/key.pem"), passphrase: nil)
@@ -171,7 +171,7 @@ import Testing
         #expect(throws: CMSError.limitExceeded("keys in a PKCS#12 file")) { try encode(PKCS12.maximumKeys + 1) }
     }
 
-    @Test func `keys are found by the certificates about them, also where the point is compressed`() throws {
+    @Test func `keys match their certificates, also with compressed points`() throws {
         var factory = try CertificateFactory()
         try factory.sh(
             """
@@ -190,7 +190,7 @@ import Testing
         #expect(try index.places(for: Certificate(fixture: "bob/cert.pem")) == [])
     }
 
-    @Test func `each kind of key survives`() throws {
+    @Test func `each kind of key is written and read again`() throws {
         for name in ["carol", "p521", "dana", "pss"] {
             let key = try PrivateKey(pem: Fixtures.cert("\(name)/key.pem"), passphrase: nil)
             let identity = try Identity(unchecked: Certificate(fixture: "\(name)/cert.pem"), key)

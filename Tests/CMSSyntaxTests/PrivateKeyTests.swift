@@ -35,7 +35,7 @@ import Testing
         "pkcs8 -topk8 -v1 PBE-MD5-DES -provider legacy -provider default",
         "pkcs8 -topk8 -v1 PBE-SHA1-RC2-40 -provider legacy -provider default", "rsa -aes256 -traditional",
     ])
-    func `keys as openssl encrypts them are opened with the passphrase only`(command: String) throws {
+    func `keys encrypted by openssl open only with their passphrase`(command: String) throws {
         let openssl = try OpenSSLCommand()
         let source = Fixtures.certs.appending(path: "alice/key.pem").path
         let words = command.split(separator: " ").map(String.init)
@@ -93,14 +93,14 @@ extension UnsafeRawBufferPointer {
 
 @Suite struct SealingKeyTests {
     @Test(arguments: [0, 1, 16, 1000])
-    func `what was sealed opens to the same bytes`(count: Int) throws {
+    func `sealed bytes open to the same bytes`(count: Int) throws {
         let (key, bytes) = (try SealingKey.generate(), sample(count))
         let sealed = try key.seal(bytes, authenticating: [7])
         #expect(sealed.count == count + SealingKey.overhead)
         #expect(try key.withOpened(sealed, authenticating: [7]) { Array($0) } == bytes)
     }
 
-    @Test func `no changed byte goes unnoticed`() throws {
+    @Test func `every changed byte of a sealed text is detected`() throws {
         let key = try SealingKey.generate()
         let sealed = try key.seal(sample(20), authenticating: [])
         for index in sealed.indices {
@@ -111,7 +111,7 @@ extension UnsafeRawBufferPointer {
         #expect(throws: CMSError.decryptionFailed) { try key.withOpened([1, 2], authenticating: []) { $0.count } }
     }
 
-    @Test func `a passphrase wraps it, another does not unwrap it`() throws {
+    @Test func `a sealing key wrapped by a passphrase is not unwrapped by another one`() throws {
         let key = try SealingKey.generate()
         let wrapped = try key.wrapped(by: Passphrase("häuslich".utf8))
         let opened = try SealingKey(wrapped: wrapped, passphrase: Passphrase("häuslich".utf8))
@@ -126,7 +126,7 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    @Test func `it has 32 bytes`() {
+    @Test func `a sealing key has 32 bytes`() {
         #expect([UInt8](repeating: 1, count: 31).withUnsafeBytes { SealingKey($0) == nil })
         #expect(
             [UInt8](repeating: 1, count: 32).withUnsafeBytes { SealingKey($0)?.withBytes { Array($0) } }

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 @Suite struct PublicKeyDigestTests {
-    @Test func `certificates about one key have one digest, and other keys have others`() throws {
+    @Test func `certificates with the same key have the same key digest`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         #expect(try alice.publicKeyDigest == Certificate(fixture: "alice-reissued/cert.pem").publicKeyDigest)
         #expect(try alice.publicKeyDigest != Certificate(fixture: "alice-renewed/cert.pem").publicKeyDigest)
     }
 
-    @Test func `an RSA key is the same without parameters and as a key for RSASSA-PSS`() throws {
+    @Test func `the key digest of RSA ignores missing parameters and the RSASSA-PSS label`() throws {
         let alice = try Certificate(fixture: "alice/cert.pem")
         let rsa: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00]
         var der = alice.der
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["compressed", "hybrid"])
-    func `a point is the same in every form`(form: String) throws {
+    func `the key digest is the same for every encoding of a point`(form: String) throws {
         var factory = try CertificateFactory()
         for curve in ["P-256", "P-384"] {
             let key = "EC -pkeyopt ec_paramgen_curve:\(curve)"

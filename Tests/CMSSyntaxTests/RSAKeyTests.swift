@@ -7,7 +7,7 @@ import Testing
 /// RSA keys go to libcrypto number by number, and must be there what they are to openssl.
 @Suite struct RSAKeyTests {
     @Test(arguments: ["rsa_keygen_bits:1024", "rsa_keygen_bits:2047", "rsa_keygen_pubexp:3", "rsa_keygen_primes:3"])
-    func `a key is the same to us and to openssl`(option: String) throws {
+    func `an RSA key is written and read as openssl does`(option: String) throws {
         let openssl = try OpenSSLCommand()
         func run(_ words: String) throws -> [UInt8] {
             let result = try CommandRunner("openssl", folder: openssl.folder)
@@ -28,7 +28,7 @@ import Testing
         #expect(String(decoding: verdict, as: UTF8.self).contains("Verified Successfully"))
     }
 
-    @Test func `what is no plain RSA key in DER is left to libcrypto`() throws {
+    @Test func `a key that is no plain RSA key in DER is read by libcrypto`() throws {
         let pkcs8 = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil).withPKCS8 { Array($0) }
         // Every byte that says how the key is built, one after the other: whatever comes of it, it is no crash.
         for index in 0..<48 {

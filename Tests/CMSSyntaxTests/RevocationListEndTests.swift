@@ -95,14 +95,14 @@ import Testing
         #expect(scene.revocation(lists.reversed() + old)?.status == row.expected)
     }
 
-    @Test func `an ended delta list takes back no hold of a current list`() throws {
+    @Test func `an expired delta list lifts no hold of a current list`() throws {
         let scene = try RevocationScene()
         let base = try scene.list(-9, revoked: -10, number: 1, reason: 6)
         let delta = try scene.list(-8, revoked: -10, lasting: 2, number: 2, base: 1, reason: 8)
         for order in permutations(of: [base, delta]) { #expect(scene.revocation(order)?.status == .revoked) }
     }
 
-    @Test func `a list that is out of date is named once, by its authority`() throws {
+    @Test func `an expired list is reported once, by its authority`() throws {
         let scene = try RevocationScene()
         let problems = scene.revocation([try scene.list(-8, lasting: 2, number: 2)])?.problems ?? []
         #expect(problems.filter { $0.text.contains("out of date") }.map(\.code) == ["crl-expired"])

@@ -82,7 +82,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `the newest list counts`(row: Row) throws {
+    func `the list with the highest number or the latest time counts`(row: Row) throws {
         let scene = try RevocationScene()
         let lists = try row.lists.map {
             try scene.list($0.day, revoked: $0.revokes ? -4 : nil, number: $0.number)
@@ -98,7 +98,7 @@ import Testing
         #expect(scene.revocation(lists.reversed() + old)?.status == row.expected)
     }
 
-    @Test func `the key that signed tells lists apart, not what they say of it`() throws {
+    @Test func `lists are grouped by the key that signed them, not by the identifier they state`() throws {
         let scene = try RevocationScene()
         let lists = [
             try scene.list(-1, revoked: -4, number: 1), try scene.list(-1, isNamingKey: false, number: 2),
@@ -106,7 +106,7 @@ import Testing
         for order in permutations(of: lists) { #expect(scene.revocation(order)?.status == .good) }
     }
 
-    @Test func `lists of different scopes do not replace each other, and revoked wins`() throws {
+    @Test func `lists of different scopes do not replace each other, and a revocation in any counts`() throws {
         let scene = try RevocationScene(leaf: ["crlDistributionPoints=URI:http://crl.example/a"])
         let whole = try scene.list(-2, revoked: -4, number: 1)
         let part = try scene.list(-1, point: "http://crl.example/a", number: 2)
@@ -132,7 +132,7 @@ import Testing
             ("too long", TestDER.element(2, [1] + [UInt8](repeating: 0, count: 21))),
         ] as [(String, [UInt8])]
     )
-    func `a number that is none does not count, and the time decides`(name: String, value: [UInt8]) throws {
+    func `a malformed list number is ignored, and the time decides`(name: String, value: [UInt8]) throws {
         let scene = try RevocationScene()
         let odd = try scene.list(-2, revoked: -4, extra: [TestDER.listExtension(20, value)])
         let newer = try scene.list(-1, number: 1)
@@ -141,7 +141,7 @@ import Testing
         for order in permutations(of: [odd, older]) { #expect(scene.revocation(order)?.status != .good) }
     }
 
-    @Test func `a number given twice is none`() throws {
+    @Test func `a list number given twice is ignored`() throws {
         let scene = try RevocationScene()
         let twice = try scene.list(-2, revoked: -4, number: 9, extra: [TestDER.listExtension(20, TestDER.integer(8))])
         let newer = try scene.list(-1, number: 1)

@@ -5,7 +5,7 @@ import Testing
 
 /// Very many revocation lists, and lists of a later time.
 @Suite struct RevocationListTests {
-    @Test func `of a hundred daily lists the newest counts, wherever it stands`() throws {
+    @Test func `of a hundred daily lists the newest counts, in any order`() throws {
         let scene = try RevocationScene()
         let old = try (1...100).map { try scene.list(-Double($0)) }
         let new = try scene.list(-0.5, revoked: -0.6)
@@ -19,7 +19,7 @@ import Testing
         #expect(scene.revocation(later + [new])?.status == .revoked)
     }
 
-    @Test func `of a hundred parts of a list the one that is the certificate's counts`() throws {
+    @Test func `of a hundred partial lists the one for the certificate's distribution point counts`() throws {
         for place in [0, 50, 99] {
             let scene = try RevocationScene(leaf: ["crlDistributionPoints=URI:http://crl.example/\(place)"])
             let lists = try (0..<100).map { number in
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `more lists than are looked at are an error`() throws {
+    @Test func `more lists than the limit are an error`() throws {
         let scene = try RevocationScene()
         // Each by a key of its own, if one believes them: none says what another says.
         let lists = try (0..<70).map { try scene.list(-1, identifier: [UInt8($0)]) }
@@ -38,7 +38,7 @@ import Testing
         #expect(problems.contains { $0.code == "revocation-unknown" && $0.level == .error })
     }
 
-    @Test func `another authority of the same name hides no list`() throws {
+    @Test func `a list by another authority of the same name hides no list`() throws {
         let scene = try RevocationScene()
         let genuine = try scene.list(-100, revoked: -101)
         let decoys = try (0..<100).map { try scene.list(-Double($0) / 10, isGenuine: false) }
@@ -46,7 +46,7 @@ import Testing
         #expect(revocation?.status == .revoked || revocation?.problems.contains { $0.level == .error } == true)
     }
 
-    @Test func `who is on a list of later was revoked then already, and who is not on it is not known to be good`()
+    @Test func `an entry on a later list counts from its date, and a missing entry proves nothing`()
         throws
     {
         let scene = try RevocationScene()

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [16, 24, 32], ContentCipher.writable.map(\.name))
-    func `a secret key opens here and with openssl`(count: Int, cipher: String) throws {
+    func `content under a secret key decrypts here and with openssl`(count: Int, cipher: String) throws {
         let key = Array(Self.key.prefix(count))
         let secret = try SharedSecret(key: key, identifier: [0xAB, 0xCD])
         let message = try encrypt([secret], #require(ContentCipher(writable: cipher)))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["aes-128-cbc", "aes-192-cbc", "aes-256-cbc", "des3"])
-    func `what openssl encrypts under a password opens`(cipher: String) throws {
+    func `content that openssl encrypts under a password decrypts`(cipher: String) throws {
         let theirs = try OpenSSLCommand().cms(
             "-encrypt -outform DER -\(cipher) -pwri_password correct-horse",
             input: sample(100)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["aes-128-cbc", "aes-192-cbc", "aes-256-cbc"])
-    func `what we encrypt under a password openssl opens`(cipher: String) throws {
+    func `openssl decrypts content that is encrypted under a password`(cipher: String) throws {
         let secret = SharedSecret(password: Passphrase("correct-horse".utf8))
         let message = try encrypt([secret], #require(ContentCipher(writable: cipher)))
         #expect(try decrypt(message, with: secret) == sample(100))
@@ -80,7 +80,7 @@ import Testing
         #expect(opened == sample(100))
     }
 
-    @Test func `a message for everybody opens for each of them`() throws {
+    @Test func `a message with certificate, key and password recipients opens for each`() throws {
         let alice = try TestIdentity("alice")
         let password = SharedSecret(password: Passphrase("pässwörd".utf8))
         let key = try SharedSecret(key: Self.key, identifier: nil)
@@ -93,7 +93,7 @@ import Testing
         #expect(detail == "pbkdf2 with 600000 iterations of sha256, aes-256-cbc")
     }
 
-    @Test func `a password derived too slowly is refused at once`() throws {
+    @Test func `a password with too many iterations is refused at once`() throws {
         var message = try encrypt([SharedSecret(password: Passphrase("x".utf8))])
         // 600,000 iterations become 9 millions.
         let iterations = try #require(message.firstRange(of: [0x02, 0x03, 0x09, 0x27, 0xC0]))
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `every changed byte of the way in fails alike, and none crashes`() throws {
+    @Test func `every changed byte of a secret key message gives an error or no effect, and never a crash`() throws {
         let secret = try SharedSecret(key: Self.key, identifier: [1])
         let message = try encrypt([secret], .aes128GCM)
         for index in message.indices {
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: [0, 8, 15, 17, 64])
-    func `a secret key of another length is refused`(count: Int) {
+    func `a secret key of the wrong length is refused`(count: Int) {
         #expect(throws: CMSError.self) { try SharedSecret(key: [UInt8](repeating: 1, count: count), identifier: nil) }
     }
 }

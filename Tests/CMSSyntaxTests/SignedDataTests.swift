@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: signers, [0, 1, 2048, 300_000])
-    func `what we sign verifies here and with openssl`(name: String, count: Int) throws {
+    func `a signature verifies here and with openssl`(name: String, count: Int) throws {
         let content = sample(count)
         let signed = try sign(content, by: name)
         let sink = MemorySink()
@@ -65,7 +65,7 @@ import Testing
         "-nodetach -cades",
         "-nodetach -stream -indef", "-nodetach -md sha1",
     ])
-    func `what openssl signs verifies in any shape`(options: String) throws {
+    func `a signature by openssl verifies in every encoding`(options: String) throws {
         for name in ["alice", "carol"] {
             let party = try TestIdentity(name).folder.path
             let content = sample(400_000)
@@ -87,7 +87,9 @@ import Testing
         ("-md sha1 -keyopt rsa_mgf1_md:sha256", ["digest-sha1"]),
         ("-md sha256 -keyopt rsa_mgf1_md:sha1", []),
     ])
-    func `a pss signature is weak by its digest, and not by its mask`(options: String, problems: [String]) throws {
+    func `a PSS signature is judged weak by its digest, not by its mask digest`(options: String, problems: [String])
+        throws
+    {
         let party = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
             "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
@@ -99,7 +101,7 @@ import Testing
         #expect(try codes(data) == problems)
     }
 
-    @Test func `pss signatures of a plain rsa key verify`() throws {
+    @Test func `PSS signatures by a plain RSA key verify`() throws {
         let party = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
             "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
@@ -111,7 +113,7 @@ import Testing
         #expect(try codes(data) == [])
     }
 
-    @Test func `every changed byte of the content is noticed and none crashes`() throws {
+    @Test func `every changed byte of the content is detected, without a crash`() throws {
         let content = sample(64)
         let signed = try sign(content, by: "carol")
         let start = try #require(signed.firstRange(of: content)?.lowerBound)
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `a substituted certificate is told by the bound hash`() throws {
+    @Test func `a substituted certificate is detected by the signing-certificate attribute`() throws {
         let data = try SignedData(reading: ByteStream(sign(sample(10), by: "alice")))
         let signer = try #require(data.signers.first)
         let other = try TestIdentity("bob").certificate

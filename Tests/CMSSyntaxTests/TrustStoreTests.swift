@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: [
         ("sha1", "sha1", true), ("sha1", "sha256", true), ("sha256", "sha1", false), ("sha512", "sha512", false),
     ])
-    func `a certificate that was issued with PSS is weak by its digest, and not by its mask`(
+    func `a certificate issued with PSS is judged weak by its digest, not by its mask digest`(
         digest: String,
         mask: String,
         isWeak: Bool
@@ -69,7 +69,7 @@ import Testing
         #expect(leaf.signatureAlgorithm == (isWeak ? "rsa-pss-sha1" : "rsa-pss"))
     }
 
-    @Test func `a verdict that was given before holds for the same question only`() throws {
+    @Test func `a cached verdict is used for the same question only`() throws {
         for _ in 0..<2 {
             #expect(try judge("alice").isTrusted)
             #expect(try !judge("alice", in: TrustStore()).isTrusted)
@@ -93,7 +93,7 @@ import Testing
         ("unknown-critical", "chain-unknown-critical-extension"), ("name-constraints", "chain-name-constraints"),
         ("leaf-as-ca", "chain-not-ca"),
     ])
-    func `what is wrong with a chain has its code`(name: String, code: String) throws {
+    func `each fault of a chain has its problem code`(name: String, code: String) throws {
         let verdict = try judge(name)
         #expect(!verdict.isTrusted)
         #expect(verdict.problems.filter { $0.level == .error }.map(\.code) == [code])
@@ -107,7 +107,7 @@ import Testing
         ],
         [Certificate.KeyPurpose.encryption, .signing]
     )
-    func `trust, time and revocation are the same without the other details`(
+    func `a short verdict agrees with the full one on trust, time and revocation`(
         name: String,
         purpose: Certificate.KeyPurpose
     ) throws {
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `what may only sign is not encrypted to`() throws {
+    @Test func `a certificate for signing only is not encrypted to`() throws {
         #expect(try judge("sign-only", .encryption).problems.map(\.code) == ["key-usage"])
         #expect(try judge("encrypt-only", .encryption).isTrusted)
         #expect(try judge("carol", .encryption).isTrusted)
@@ -139,13 +139,13 @@ import Testing
         ("expired", ["certificate-expired"]), ("future", ["certificate-not-yet-valid"]),
         ("expired-ca", ["chain-expired"]),
     ])
-    func `time is judged apart from the chain`(name: String, codes: [String]) throws {
+    func `validity time is judged separately from the chain`(name: String, codes: [String]) throws {
         let verdict = try judge(name)
         #expect(verdict.isTrusted)
         #expect(verdict.timeProblems.map(\.code) == codes)
     }
 
-    @Test func `the time is the one that is given`() throws {
+    @Test func `validity is judged at the given time`() throws {
         #expect(try judge("expired", at: .in2020).timeProblems.map(\.code).contains("certificate-expired") == false)
         #expect(try judge("alice", at: .in2020).timeProblems.map(\.code).contains("certificate-not-yet-valid"))
     }
@@ -163,7 +163,7 @@ import Testing
         #expect(verdict.certificates.count == 3)
     }
 
-    @Test func `an intermediate may be an anchor, and a chain may lie in the store`() throws {
+    @Test func `an intermediate can be an anchor, and a chain can come from the store`() throws {
         let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         let alice = try Certificate(fixture: "alice/cert.pem")
         let anchored = TrustStore(anchors: [intermediate]).judge(alice, purpose: .signing, at: .judged)
@@ -174,7 +174,7 @@ import Testing
         #expect(store.judge(alice, purpose: .signing, at: .judged).isTrusted)
     }
 
-    @Test func `a pinned certificate needs no chain but must still be fit`() throws {
+    @Test func `a pinned certificate needs no chain but must suit its purpose`() throws {
         let mallory = try Certificate(fixture: "mallory/cert.pem")
         let eku = try Certificate(fixture: "wrong-eku/cert.pem")
         let store = TrustStore(pinned: [mallory.publicKeyDigest, eku.publicKeyDigest])
@@ -183,7 +183,7 @@ import Testing
         #expect(store.judge(eku, purpose: .signing, at: .judged).problems.map(\.code) == ["chain-purpose"])
     }
 
-    @Test func `a revocation list revokes, and a missing one is reported`() throws {
+    @Test func `a revocation list revokes a certificate, and a missing list is reported`() throws {
         guard case .certificateList(let list) = try KeyMaterial.read(Fixtures.cert("revoked/crl.der")).first else {
             Issue.record("no list")
             return
@@ -199,7 +199,7 @@ import Testing
         #expect(alice.revocation?.problems.contains { $0.level == .error } == false)
     }
 
-    @Test func `a forged revocation list revokes nothing`() throws {
+    @Test func `a revocation list with a forged signature is ignored`() throws {
         var der = try Fixtures.cert("revoked/crl.der")
         der[der.count - 1] ^= 1
         var store = store
@@ -209,7 +209,7 @@ import Testing
         #expect(verdict.revocation?.problems.map(\.code).contains("crl-signature") == true)
     }
 
-    @Test func `a certificate whose signature was changed is not of its issuer`() throws {
+    @Test func `a certificate with a changed signature does not chain to its issuer`() throws {
         var der = try Certificate(fixture: "alice/cert.pem").der
         der[der.count - 1] ^= 1
         let chain = try Certificate.all(fixture: "alice/chain.pem")
@@ -245,7 +245,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found quickly`() throws {
+    @Test(.timeLimit(.minutes(5))) func `among many authorities of one name the right one is found`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(60, in: openssl.folder)
         let right = try #require(try certificates("right.pem", in: openssl.folder).first)
@@ -271,7 +271,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a fruitless search leaves enough budget for the search among the system's anchors`() throws {
+    func `a failed search leaves enough budget for the search among the system's anchors`() throws {
         let openssl = try OpenSSLCommand()
         try makeSameNamed(1100, in: openssl.folder)
         let script = "mkdir system && cp right.pem system && openssl rehash system"
@@ -289,7 +289,7 @@ import Testing
 }
 
 @Suite struct SystemAnchorsTests {
-    @Test func `an anchor is found by its hashed name`() throws {
+    @Test func `an anchor of the system is found by its hashed name`() throws {
         let openssl = try OpenSSLCommand()
         let root = try Certificate(fixture: "ca/root.pem")
         try Data(Fixtures.cert("ca/root.pem")).write(to: openssl.folder.appending(path: "root.pem"))
@@ -330,7 +330,7 @@ import Testing
 }
 
 @Suite struct LibcryptoTests {
-    @Test func `the libcrypto that runs names its version`() { #expect(Libcrypto.version.hasPrefix("OpenSSL 3")) }
+    @Test func `the loaded libcrypto tells its version`() { #expect(Libcrypto.version.hasPrefix("OpenSSL 3")) }
 
-    @Test func `the legacy provider is there`() { #expect(Libcrypto.hasLegacyProvider) }
+    @Test func `the legacy provider can be loaded`() { #expect(Libcrypto.hasLegacyProvider) }
 }

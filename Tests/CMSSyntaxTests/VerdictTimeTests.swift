@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a verdict does not outlive a certificate of its chain`() {
+    @Test func `a cached verdict ends when a certificate of its chain expires`() {
         let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca])
         let chain = [scene.leaf, scene.ca, scene.root]
         let moments = chain.map(\.notBefore) + chain.map(\.notAfter)
@@ -42,14 +42,14 @@ import Testing
         #expect(!store.judge(scene.leaf, purpose: .signing, at: start.addingTimeInterval(-1)).timeProblems.isEmpty)
     }
 
-    @Test func `a verdict does not outlive a revocation list`() throws {
+    @Test func `a cached verdict ends when a revocation list ends`() throws {
         let lists = [try scene.list(-2, lasting: 5), try scene.list(1, lasting: 10)]
         let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca], certificateLists: lists)
         let moments = lists.map(\.thisUpdate) + lists.compactMap(\.nextUpdate)
         compare(store, at: dates(moments))
     }
 
-    @Test func `a list that revokes from a later day on does so on that day`() throws {
+    @Test func `a revocation list takes effect on its revocation date`() throws {
         let lists = [try scene.list(-2, lasting: 30), try scene.list(5, revoked: 4, lasting: 30)]
         let store = TrustStore(anchors: [scene.root], intermediates: [scene.ca], certificateLists: lists)
         compare(store, at: dates(lists.map(\.thisUpdate) + [scene.now.addingTimeInterval(4 * 86_400)]))

@@ -16,7 +16,7 @@ import Testing
         return await client.ask(try #require(ServiceURL(server.url("x"))), expecting: "application/pkix-crl")
     }
 
-    @Test func `an answer is given as it is`() async throws {
+    @Test func `the body of a response is returned unchanged`() async throws {
         let element: [UInt8] = [0x30, 0x03, 0x02, 0x01, 0x05]
         let server = try LoopbackServer { _ in .ok(element) }
         let url = try #require(ServiceURL(server.url("a/b?c")))
@@ -30,18 +30,18 @@ import Testing
         #expect(RevocationError.badAnswer("404").localizedDescription == "its answer cannot be used: 404")
     }
 
-    @Test func `a header without end is no answer`() async throws {
+    @Test func `a response header without an end is an error`() async throws {
         // By time, or by libcrypto's own limit of lines, whichever comes first.
         let answer = try await ask(.endlessHeader, client)
         #expect(throws: (any Error).self) { try answer.get() }
     }
 
     @Test(arguments: [LoopbackServer.Reply.silence, .trickle])
-    func `an answer that takes too long is cut off`(reply: LoopbackServer.Reply) async throws {
+    func `a response that takes too long is an error`(reply: LoopbackServer.Reply) async throws {
         #expect(try await ask(reply, client) == .failure(.timeLimit))
     }
 
-    @Test func `malformed and endless HTTP answers are rejected`() async throws {
+    @Test func `malformed and endless HTTP responses are rejected`() async throws {
         func head(_ lines: String) -> [UInt8] { Array((lines + "\r\n\r\n").utf8) }
         let element: [UInt8] = [0x30, 0x03, 0x02, 0x01, 0x05]
         let type = "Content-Type: application/pkix-crl"

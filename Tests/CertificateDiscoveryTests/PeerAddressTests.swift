@@ -12,7 +12,7 @@ import Testing
         "[2002:7f00:1::]",
         "[2001:db8::1]", "[::127.0.0.1]",
     ])
-    func `private addresses are refused before anybody connects`(host: String) async throws {
+    func `private addresses are refused before a connection is made`(host: String) async throws {
         let server = try LoopbackServer { _ in .ok([0x30, 0]) }
         let url = try #require(ServiceURL("http://\(host):\(server.port)/"))
         let answer = await HTTPClient(timeLimit: .seconds(20)).ask(url)

@@ -103,7 +103,7 @@ import Testing
         #expect(abs(lifetime.until.timeIntervalSince(lifetime.since) - 7 * 86_400) <= 1)
     }
 
-    @Test func `a responder that knows another certificate only says nothing`() async throws {
+    @Test func `a response about another certificate is ignored`() async throws {
         let factory = try makeChain(withResponderAbout: "other", "V")
         let fetcher = RevocationFetcher(Self.client)
         let verdict = try await verdict(factory, fetcher)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: [(["leaf"], ChainVerdict.Revocation.Status.revoked), (["other"], .good)])
-    func `a list is fetched, once`(revoked: [String], expected: ChainVerdict.Revocation.Status) async throws {
+    func `a revocation list is fetched once`(revoked: [String], expected: ChainVerdict.Revocation.Status) async throws {
         let lists = Lists()
         let server = try LoopbackServer { .ok(lists[$0]) }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -128,7 +128,7 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
-    @Test func `simultaneous identical requests share one answer`() async throws {
+    @Test func `simultaneous identical requests share one response`() async throws {
         let lists = Lists()
         let server = try LoopbackServer { path in
             while lists[path].isEmpty { usleep(10_000) }
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test(arguments: [(true, ChainVerdict.Revocation.Status.revoked), (false, .good)])
-    func `a list says where its delta is`(
+    func `a delta list is fetched from the URL that the list names`(
         isNamed: Bool,
         expected: ChainVerdict.Revocation.Status
     ) async throws {
@@ -195,7 +195,7 @@ import Testing
         #expect(await fetcher.outages.count == 1)
     }
 
-    @Test func `where the responder fails the list is asked, and no list is a note or an error`() async throws {
+    @Test func `a list is fetched if the responder fails, and a missing list is a note or an error`() async throws {
         let lists = Lists()
         let server = try LoopbackServer {
             $0 == "ca.crl" ? .ok(lists[$0]) : .bytes(Array("HTTP/1.0 500 No\r\n\r\n".utf8))
@@ -222,7 +222,7 @@ import Testing
         #expect(await fetcher.outages == [])
     }
 
-    @Test func `a host that is silent is asked once, however many of its URLs a certificate names`() async throws {
+    @Test func `a silent host is asked once, however many of its URLs a certificate names`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let urls = (0..<20).map { "URI:\(server.url("\($0).crl"))" }.joined(separator: ",")
         let responders = (0..<20).map { "OCSP;URI:\(server.url("ocsp\($0)"))" }.joined(separator: ",")
@@ -239,7 +239,7 @@ import Testing
         #expect(await next.outages.count == 1)
     }
 
-    @Test func `all services together delay one verdict for a limited time, and the next one asks the others`()
+    @Test func `all services together delay one verdict for a limited time, and the next verdict asks the rest`()
         async throws
     {
         let servers = try (0..<3).map { _ in try LoopbackServer { _ in .silence } }
@@ -258,7 +258,7 @@ import Testing
         #expect(servers[0].asked.count <= 1)
     }
 
-    @Test func `without permission no private address is asked`() async throws {
+    @Test func `no private address is contacted without permission`() async throws {
         let server = try LoopbackServer { _ in .silence }
         let factory = try makeChain(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         let fetcher = RevocationFetcher()

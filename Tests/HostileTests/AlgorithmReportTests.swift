@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ["SHA1", "SHA256", "SHA384"])
-    func `a digest that does not go with an Ed25519 key is no invalid signature`(digest: String) throws {
+    func `an unsuitable digest with Ed25519 is not reported as an invalid signature`(digest: String) throws {
         let mail = try SignedCases.detached(by: Result { try Person("dana") }, from: "dana@example.com") {
             $0.signers[0].digest = digest
             $0.digestAlgorithms = [OID.digest(digest)]
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["1.2.3.4.5", "1.3.14.3.2.18"])
-    func `an unsupported digest is named by its number, and once`(number: String) throws {
+    func `an unsupported digest is reported once, by its object identifier`(number: String) throws {
         let mail = try SignedCases.detached { $0.signers[0].claimedDigest = TLV.sequence(TLV.oid(number)) }
         let (report, codes) = try verify(mail)
         #expect(codes == ["algorithm-unsupported"], "\(report)")

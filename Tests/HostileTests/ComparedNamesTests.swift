@@ -54,7 +54,7 @@ import Testing
         #expect(over.codes.contains("chain-not-checked"))
     }
 
-    @Test func `the names of distribution points count among them`() throws {
+    @Test func `names of distribution points count among a certificate's names`() throws {
         let (key, trusted) = (try Person.alice.get().key, try Authority.trusted.get())
         func leaf(_ count: Int) throws -> [UInt8] {
             var forge = CertificateForge(key)
@@ -69,7 +69,7 @@ import Testing
         #expect(try judge(leaf(998)).codes.contains("chain-not-checked"))
     }
 
-    @Test func `an authority with more than a thousand constraints vouches for nobody`() throws {
+    @Test func `no chain leads through an authority with more than a thousand constraints`() throws {
         let key = try Person.alice.get().key
         func codes(_ constraints: Int) throws -> [String] {
             let above = try authority("Constrained", below: Authority.trusted.get(), constraints: constraints)
@@ -80,7 +80,7 @@ import Testing
         #expect(try codes(1000).contains("chain-not-checked"))
     }
 
-    @Test func `along a path names and constraints are compared as long as there is effort left`() throws {
+    @Test func `names and constraints along a path are compared within a budget`() throws {
         func codes(_ count: Int) throws -> [String] {
             var (above, certificates) = (try Authority.trusted.get(), [[UInt8]]())
             for level in 0..<20 {
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a list is read once as long as somebody holds it`() throws {
+    @Test func `a revocation list in memory is parsed once`() throws {
         let list = try CertificateList(der: list())
         let copy = list
         let object = try list.object()
@@ -132,13 +132,13 @@ import Testing
         try list(TLV.sequence(TLV.integer(5), TLV.utf8("261101000000Z")))
     }
 
-    @Test func `a list that cannot be read is not called one that its issuer did not sign`() throws {
+    @Test func `an unreadable list is not reported as badly signed`() throws {
         let leaf = try CertificateForge(Person.alice.get().key).signed(by: Authority.trusted.get())
         let codes = try judge(leaf, lists: [unreadableList()]).codes
         #expect(codes.contains("crl-unreadable") && !codes.contains("crl-signature"), "\(codes)")
     }
 
-    @Test func `import refuses a list that cannot be read`() throws {
+    @Test func `import refuses an unreadable list`() throws {
         let harness = try Harness.shared.get()
         let file = harness.folder.appending(path: "unreadable.crl")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -147,7 +147,7 @@ import Testing
         #expect(result.status == 65, "\(result.text) \(result.errorText)")
     }
 
-    @Test func `what the certificate of somebody else names is listed in part`() throws {
+    @Test func `only part of a foreign certificate's many names is listed`() throws {
         let key = try Person.alice.get().key
         let person = try CertificateForge(key, names: names(900)).person(key, below: Authority.trusted.get())
         let mail = MailForge(from: "bob@example.com").signed(

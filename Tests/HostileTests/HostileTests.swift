@@ -22,7 +22,7 @@ import Testing
     func decryption(_ item: HostileCase) throws { try check(item) }
 
     /// The table of classes names no test that is not there.
-    @Test func `the table of classes names cases and files that there are`() throws {
+    @Test func `the table in README.md names existing cases and files`() throws {
         let folder = Fixtures.root.appending(path: "Tests")
         let page = try String(contentsOf: folder.appending(path: "HostileTests/README.md"), encoding: .utf8)
         let groups = [SignedCases.all, MIMECases.all, IdentityCases.all, ChainCases.all, DecryptionCases.all]

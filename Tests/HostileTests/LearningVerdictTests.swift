@@ -6,7 +6,7 @@ import Testing
 /// What the registry makes of mail that wants to plant something in it, through the command as it is used.
 @Suite struct LearningVerdictTests {
     @Test(arguments: LearningCases.all)
-    func `whom the registry knows`(_ item: LearningCases.Case) throws {
+    func `hostile mail teaches the registry only the expected certificates`(_ item: LearningCases.Case) throws {
         let home = try Home()
         try home.fill("alice")
         var said = ""
@@ -24,7 +24,7 @@ import Testing
         ["harvest"], ["import", "-"],
         ["filter", "incoming", "--stdout", "--log", "none", "--sender", "x@y.test", "--", "z@y.test"],
     ])
-    func `every way in teaches the same`(command: [String]) throws {
+    func `harvest, import and filter learn the same as verify`(command: [String]) throws {
         for name in ["own certificate", "signer of another address", "a preferred certificate of somebody else"] {
             let item = try #require(LearningCases.all.first { $0.name == name })
             let home = try Home()
@@ -38,7 +38,7 @@ import Testing
     }
 
     /// A sender who announces nothing but what is broken is encrypted to with what we hold for right.
-    @Test func `capabilities never lower the policy`() throws {
+    @Test func `weak capabilities never lower the cipher floor`() throws {
         let home = try Home()
         try home.fill("alice")
         let weak = Attributes.make(
@@ -63,7 +63,7 @@ import Testing
         #expect(cipher.hasPrefix("aes-"), "\(cipher)")
     }
 
-    @Test func `what was distrusted stays so, however often its owner writes`() throws {
+    @Test func `a distrusted certificate stays distrusted when its owner writes again`() throws {
         let home = try Home()
         try home.fill("alice")
         let mail = try #require(LearningCases.all.first).mails()[0]

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The page and the code give the same numbers.
-    @Test func `the page of limits says what the code does`() throws {
+    @Test func `docs/limits.md agrees with the code`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/limits.md"), encoding: .utf8)
         let rows: [(String, Int)] = [
             ("multiparts inside each other", MIMELimit.depth.rawValue),
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a responder's answer that is too long says nothing`() throws {
+    @Test func `a response that is too long is ignored`() throws {
         let padded = [UInt8](repeating: 0x30, count: OCSPResponse.maximumCount + 1)
         let alice = try Certificate(der: Person.alice.get().certificate)
         let response = OCSPResponse(der: padded)

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `an image shows what is there`() throws {
+    @Test func `a memory image contains the words of the process`() throws {
         if try MemoryImage.obstacle() != nil { return }
         let word = "a-word-that-nobody-wrote-\(UUID().uuidString)"
         var secret = Secrets()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(.enabled(if: !Tool.isSanitized, "the leak check of a sanitizer ends where no other process may look in"))
-    func `other processes of the same user are kept out`() throws {
+    func `other processes of the same user cannot read the memory`() throws {
         if try MemoryImage.obstacle() != nil { return }
         let mortal = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
         // Some folders on the way to the tests may be closed to others.

@@ -43,7 +43,7 @@ import Testing
     ]
 
     @Test(arguments: signed.indices)
-    func `a changed signed mail is never valid over other content`(index: Int) async throws {
+    func `a changed signed mail is never valid over changed content`(index: Int) async throws {
         let mail = try Self.signed[index].make()
         let opener = try MessageOpener.ofAliceAndCarol()
         let untouched = try await opener.verify(MemorySource(mail))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: encrypted.indices)
-    func `a changed encrypted mail never gives a byte that was not there`(index: Int) async throws {
+    func `a changed encrypted mail never yields changed content`(index: Int) async throws {
         let mail = try Self.encrypted[index].make()
         let isAuthenticated = Self.encrypted[index].name != "cbc"
         let opener = try MessageOpener.ofAliceAndCarol()

@@ -7,7 +7,7 @@ import Testing
     private static let mail = Array("From: alice@example.com\r\nTo: alice@example.com\r\n\r\nhello\r\n".utf8)
 
     @Test(arguments: [4, 5, 6, 7, 8, 10, 16])
-    func `few descriptors: the whole result, or a word about it`(count: Int) throws {
+    func `with few file descriptors the result is whole or an error is reported`(count: Int) throws {
         let home = try Home()
         try home.fill("alice")
         var runner = CommandRunner("bash", environment: home.environment, folder: home.folder)
@@ -59,7 +59,7 @@ import Testing
             75
         ),
     ])
-    func `a full disk loses nothing, and is told`(shortage: Shortage) throws {
+    func `a full disk loses nothing and is reported`(shortage: Shortage) throws {
         let home = try Home()
         try home.fill("alice")
         func file(_ name: String) -> URL { home.folder.appending(path: name) }
@@ -89,7 +89,7 @@ import Testing
 
     /// Kibibytes of address space, from what the loader alone takes to enough.
     @Test(arguments: [50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 600_000, 1_000_000, 4_000_000])
-    func `little memory: the whole result, or none`(kibibytes: Int) throws {
+    func `with little memory the result is whole or absent`(kibibytes: Int) throws {
         guard !Tool.isSanitized else {
             print("note: skipped, the command was built with a sanitizer, which reserves terabytes of addresses")
             return
@@ -152,7 +152,7 @@ import Testing
         "alice@example.com\r\nBcc: mallory@example.com", "alice@example.com\n", "alice@exa\u{1}mple.com", "",
         String(repeating: "a", count: 5000) + "@example.com", "alice@example..com",
     ])
-    func `no such name becomes an account or a recipient`(name: String) throws {
+    func `an invalid address becomes neither an account nor a recipient`(name: String) throws {
         let home = try Home()
         try home.fill("alice")
         let before = try home.run(["account", "list"]).text
@@ -172,7 +172,7 @@ import Testing
 
     /// `reject` of "Learning": only a valid, trusted signature by the sender over the whole message teaches.
     @Test(arguments: ["tampered", "untrusted", "unsigned", "part", "other sender"])
-    func `nothing is learned from what is not a good signature by the sender`(kind: String) throws {
+    func `nothing is learned without a valid signature by the sender`(kind: String) throws {
         let home = try Home()
         try home.fill("alice")
         let bob = try Person.bob.get()

@@ -7,7 +7,7 @@ import Testing
 
 /// What a message makes us do again and again, or keep.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RepeatedWorkTests {
-    @Test func `of very many signing-certificate attributes none has the certificate hashed`() throws {
+    @Test func `a flood of signing-certificate attributes does not cause the certificate to be hashed`() throws {
         let (key, authority) = (try Person.alice.get().key, try Authority.untrusted.get())
         var forge = CertificateForge(key)
         forge.others = [Extension.make("1.2.3.4", [UInt8](repeating: 0x41, count: 900_000))]
@@ -23,7 +23,7 @@ import Testing
         #expect(check.problems.map(\.code).contains("signer-certificate-mismatch"))
     }
 
-    @Test func `long content that Ed25519 hashes with each key is not hashed with all that may be meant`() throws {
+    @Test func `long content is not hashed once for each Ed25519 key that may be the signer's`() throws {
         let key = try Person.alice.get().key
         var forge = CertificateForge(key)
         let other = try Person("dana")
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: [(256, true), (20_000, false)])
-    func `keys of unusual size are not kept`(bytes: Int, isKept: Bool) throws {
+    func `only keys of usual size are cached`(bytes: Int, isKept: Bool) throws {
         var forge = CertificateForge(try Person.alice.get().key)
         let number = TLV.element(0x02, [0] + [UInt8](repeating: 0xC1, count: bytes))
         let key = TLV.bits(TLV.sequence(number, TLV.integer(65_537)))
@@ -58,7 +58,7 @@ import Testing
         #expect((first === second) == isKept)
     }
 
-    @Test func `a line of quotation marks is not held while a mailbox is read`() throws {
+    @Test func `a long line of quotation marks in a mailbox is not held in memory`() throws {
         let harness = try Harness.shared.get()
         let file = harness.folder.appending(path: "quotation.mbox")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -30,7 +30,7 @@ import Testing
         return home
     }
 
-    @Test func `a sound certificate is encrypted to`() throws {
+    @Test func `a sound recipient certificate is encrypted to`() throws {
         let home = try home(SendingCases.sound())
         let result = try home.run(["encrypt"], input: Self.mail("From: alice@example.com", "To: bob@example.com"))
         #expect(result.status == 0, "\(result.errorText)")
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: SendingCases.lies)
-    func `a certificate that lies is not encrypted to`(_ lie: SendingCases.Lie) throws {
+    func `a recipient certificate with false claims is not encrypted to`(_ lie: SendingCases.Lie) throws {
         let home = try home(lie.make())
         let output = home.folder.appending(path: "out").path
         // Alone, and beside somebody whose certificate is good: all or none.
@@ -74,7 +74,7 @@ import Testing
         "bob@example.com, mallory@example.com", "bob@example.com mallory@example.com", "<bob@example.com",
         "bob@[example",
     ])
-    func `such an address goes nowhere`(address: String) throws {
+    func `an address with line breaks, options or several mailboxes is refused`(address: String) throws {
         let home = try home(SendingCases.sound())
         let mail = Self.mail("From: alice@example.com", "To: bob@example.com")
         let filter = ["filter", "outgoing", "--stdout", "--log", "none"]
@@ -102,7 +102,7 @@ import Testing
         ["From: alice+x@example.com"],
         ["From:"], ["To: bob@example.com"], ["From: \u{430}lice@example.com"],
     ])
-    func `nobody signs for somebody else`(fields: [String]) throws {
+    func `an account signs only for its own addresses`(fields: [String]) throws {
         let home = try home([])
         let mail = Array((fields.joined(separator: "\r\n") + "\r\n\r\nhello\r\n").utf8)
         let result = try home.run(["sign"], input: mail)
@@ -125,7 +125,7 @@ import Testing
         "tab\t",
         "nul \0 inside",
     ])
-    func `what is signed passes every transport`(line: String) throws {
+    func `signed content survives every kind of transport`(line: String) throws {
         let home = try home([])
         let mail = Self.mail(
             "From: alice@example.com",
@@ -147,7 +147,7 @@ import Testing
         #expect(try home.run(["verify", "--no-harvest"], input: signed.standardOutput).status == 0)
     }
 
-    @Test func `nobody finds a Bcc recipient in what the others get`() throws {
+    @Test func `no copy for other recipients reveals a Bcc recipient`() throws {
         let home = try home(SendingCases.sound())
         let mail = Self.mail("From: alice@example.com", "To: bob@example.com", "Bcc: Secret Name <carol@example.com>")
         let folder = home.folder.appending(path: "out").path

@@ -6,7 +6,7 @@ import Testing
 @Suite struct SigningAuthorTests {
     private static let count = 400
 
-    @Test func `what sign accepts verify calls valid, whatever From looks like`() throws {
+    @Test func `mail that sign accepts is valid for verify, whatever its From`() throws {
         let home = try Home()
         try home.fill("alice")
         let (mails, signed) = (home.folder.appending(path: "mails"), home.folder.appending(path: "signed"))
@@ -39,7 +39,7 @@ import Testing
         ("From:", 65, "From is missing or holds no address"),
         ("From: bob@example.com", 67, "bob@example.com"),
     ])
-    func `a From that verify refuses is not signed, and a sentence says why`(
+    func `sign refuses a From that verify refuses, and says why`(
         _ field: String,
         _ status: Int32,
         _ why: String

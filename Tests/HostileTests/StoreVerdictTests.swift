@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(.enabled(if: hasSQLite, "sqlite3 is not installed"), arguments: StoreCases.all)
-    func `a store that is not what it was`(_ item: StoreCases.Case) throws {
+    func `a manipulated store is refused and reveals nothing`(_ item: StoreCases.Case) throws {
         let home = try Home(copying: Self.template.get())
         let work = home.folder.appending(path: "tmp")
         var shell = CommandRunner(

@@ -71,7 +71,7 @@ import Testing
     ]
 
     @Test(arguments: [true, false])
-    func `every failure says the same with the same status`(isCBC: Bool) throws {
+    func `every decryption failure has the same message and status`(isCBC: Bool) throws {
         let harness = try Harness.shared.get()
         var answers: Set<String> = []
         for group in Self.groups(isCBC: isCBC) {
@@ -85,7 +85,7 @@ import Testing
 
     /// Prints Welch's t of each group against the first. It asserts no time, for other processes share the machine.
     @Test(.enabled(if: rounds > 0, "a measurement: SMIME_TEST_ROUNDS says how often"), arguments: [true, false])
-    func `the times of failures are measured`(isCBC: Bool) async throws {
+    func `the times of decryption failures are measured`(isCBC: Bool) async throws {
         let opener = try MessageOpener.ofAliceAndCarol()
         let groups = Self.groups(isCBC: isCBC)
         let mails = try groups.map { MemorySource(try $0.make()) }

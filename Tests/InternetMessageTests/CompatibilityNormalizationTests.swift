@@ -3,7 +3,7 @@ import InternetMessage
 import Testing
 
 @Suite struct CompatibilityNormalizationTests {
-    @Test func `Every character becomes what Foundation makes of it`() {
+    @Test func `every character is normalized as Foundation does it`() {
         for value in UInt32(0)...0x10FFFF {
             guard let scalar = Unicode.Scalar(value), let age = scalar.properties.age, age <= (15, 0) else { continue }
             let text = String(scalar)
@@ -17,7 +17,7 @@ import Testing
         ("ａ＠ｂ．ｃ", "a@b.c"), ("ﬁ", "fi"), ("ｶﾞ", "ガ"), ("①", "1"), ("\u{FDFA}", "صلى الله عليه وسلم"), ("plain", "plain"),
         ("e\u{301}", "\u{E9}"),
     ])
-    func `Other forms become the usual ones`(text: String, composed: String) {
+    func `compatibility characters become the usual ones`(text: String, composed: String) {
         #expect(text.compatiblyComposed.utf8.elementsEqual(composed.utf8))
     }
 }

@@ -19,25 +19,26 @@ import Testing
             "smime.p7m"
         ),
     ])
-    func `types and parameters are read`(text: String, name: String, parameter: String, value: String) throws {
+    func `a media type and its parameters are read`(text: String, name: String, parameter: String, value: String) throws
+    {
         let type = try #require(ContentType(text))
         #expect(type.name == name)
         #expect(type.parameters[parameter] == value)
     }
 
     @Test(arguments: ["", "text", "/plain", "text/", "(x)", ";a=b"])
-    func `without type and subtype there is none`(text: String) { #expect(ContentType(text) == nil) }
+    func `a media type without type or subtype is ignored`(text: String) { #expect(ContentType(text) == nil) }
 
     @Test(arguments: [
         ("bnd", "bnd"), ("bnd  ", "bnd"), ("", nil),
         (String(repeating: "b", count: 70), String(repeating: "b", count: 70)),
         (String(repeating: "b", count: 71), nil),
     ])
-    func `a boundary has 1 to 70 characters and no blank at the end`(boundary: String, expected: String?) {
+    func `a boundary has 1 to 70 characters and does not end with a blank`(boundary: String, expected: String?) {
         #expect(ContentType("multipart/mixed; boundary=\"\(boundary)\"")?.boundary == expected?.bytes)
     }
 
-    @Test func `a disposition has a file name`() throws {
+    @Test func `a Content-Disposition gives the file name`() throws {
         let text = "Content-Disposition: ATTACHMENT; filename*0*=utf-8''%e2%82%ac; filename*1=.txt\n\n"
         let field = try #require(try HeaderBlock(parsing: text.bytes).first("content-disposition"))
         let disposition = try #require(ContentDisposition(field: field))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: Fixtures.corpora != nil, "the corpora are not here")) struct CorpusTests {
-    @Test func `every file of mail is read, at any window size, and has a safe form`() throws {
+    @Test func `every mail of the corpora is read in windows of any size, and has a transport-safe form`() throws {
         let corpora = try #require(Fixtures.corpora)
         let files = try #require(FileManager.default.enumerator(atPath: corpora.path)).compactMap { $0 as? String }
         var (messages, parts) = (0, 0)

@@ -12,7 +12,7 @@ import Testing
         ("gru\u{308}n@example.org", "grün@example.org"),
         ("a@straße.example", "a@xn--strae-oqa.example"),
     ])
-    func `addresses that mean the same are equal`(one: String, other: String) throws {
+    func `equivalent addresses are equal`(one: String, other: String) throws {
         let (one, other) = try (EmailAddress(one), EmailAddress(other))
         #expect(one == other)
         #expect(one.hashValue == other.hashValue)
@@ -27,7 +27,7 @@ import Testing
         ("a@strasse.example", "a@straße.example"),
         ("i@example.org", "ı@example.org"),
     ])
-    func `look-alikes and neighbours differ`(one: String, other: String) throws {
+    func `similar addresses differ`(one: String, other: String) throws {
         #expect(try EmailAddress(one) != EmailAddress(other))
     }
 
@@ -37,7 +37,7 @@ import Testing
         "a@b\u{0}", ".a@b", "a.@b", "a..b@c", "a@b..c", "a@.b", "a@b.", "a@-b", "<a@b>", "a@b,c@d", "\"a@b", "\"a\"b@c",
         "a\u{200B}@b", "a\u{202E}@b", "\u{212A}arl@b", "a@[", "a@[]", "a@[1]2]", "a@b/c", "a@*.b;", "*@", "a@\u{FEFF}b",
     ])
-    func `what is no address is refused`(text: String) {
+    func `malformed addresses are refused`(text: String) {
         #expect(throws: MIMEError.self) { try EmailAddress(text) }
     }
 
@@ -82,7 +82,7 @@ import Testing
         ("a@b\u{0}", .malformed, 0), ("<a@b", .malformed, 0), ("<a@b> <c@d>", .malformed, 0),
         ("x <a@b> y, c@d", .malformed, 1),
     ])
-    func `what is no plain list is noted`(text: String, defect: AddressDefect, count: Int) throws {
+    func `a malformed address list is reported`(text: String, defect: AddressDefect, count: Int) throws {
         let list = try AddressList(text)
         #expect(list.defects.contains(defect))
         #expect(list.mailboxes.count == count)
@@ -98,7 +98,7 @@ import Testing
         ("\"M (CEO@bank.example)\" <m@x>", true), ("\"M@X\" <m@x>", false), ("Alice <a@b>", false),
         ("\"at @ home\" <a@b>", false),
     ])
-    func `a name that shows another address is found out`(text: String, poses: Bool) throws {
+    func `a display name that shows another address is detected`(text: String, poses: Bool) throws {
         #expect(try AddressList(text).mailboxes.first?.displayNamePosesAsAddress == poses)
     }
 

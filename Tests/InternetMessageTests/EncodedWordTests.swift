@@ -2,7 +2,7 @@ import InternetMessage
 import Testing
 
 @Suite struct EncodedWordTests {
-    @Test func `a character of very many marks is divided among words of 75 characters`() throws {
+    @Test func `a character with very many marks is divided among encoded words of 75 characters`() throws {
         let text =
             "a" + String(repeating: "e\u{301}\u{302}\u{303}" + String(repeating: "\u{304}", count: 60), count: 3) + "z"
         let encoded = EncodedWord.encode(text)
@@ -16,7 +16,7 @@ import Testing
         ("=?utf-8?qq?a?=", "=?utf-8?qq?a?="), (" =?utf-8?q?a?= \t=?utf-8?q?b?= ", " ab "),
         ("=?utf-8?q?\(String(repeating: "x", count: 600))?=", "=?utf-8?q?\(String(repeating: "x", count: 600))?="),
     ])
-    func `a word is what decodes, and everything else is text`(_ text: String, _ expected: String) {
+    func `only well-formed encoded words are decoded`(_ text: String, _ expected: String) {
         #expect(EncodedWord.decode(text) == expected)
     }
 }

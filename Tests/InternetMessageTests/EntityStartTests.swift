@@ -6,7 +6,7 @@ import Testing
         ["From ", "From", ">From ", ">", " ", ":", "\r", "\n", "a", "\u{FEFF}"].map(\.bytes) + [[0x80]]
 
     @Test(arguments: pieces)
-    func `it says of every combination what the header says`(first: [UInt8]) throws {
+    func `the quick check for a header agrees with the header parser`(first: [UInt8]) throws {
         for second in Self.pieces {
             for third in Self.pieces {
                 for fourth in Self.pieces {
@@ -20,9 +20,9 @@ import Testing
         }
     }
 
-    @Test func `nothing at all is an entity`() { #expect(EntityStart.isThere(in: [])) }
+    @Test func `empty input is an entity`() { #expect(EntityStart.isThere(in: [])) }
 
-    @Test func `a field that begins too far away does not count`() {
+    @Test func `a header field beyond the searched range does not count`() {
         let line = "From x" + String(repeating: "x", count: EntityStart.reach - 8) + "\n"
         #expect(EntityStart.isThere(in: (line.dropFirst(3) + "A:").bytes) == false)
         #expect(EntityStart.isThere(in: (line.replacing("xxx", with: "", maxReplacements: 1) + "A:").bytes))

@@ -15,7 +15,7 @@ import Testing
         #expect(header.defects.isEmpty)
     }
 
-    @Test func `a header of LF lines is no defect`() throws {
+    @Test func `a header with LF line ends is no defect`() throws {
         let header = try HeaderBlock(parsing: "A: b\n\nx".bytes)
         #expect(header.lineEnd == .lf)
         #expect(header.defects.isEmpty)
@@ -30,7 +30,7 @@ import Testing
         ("From - Sat Apr 14 14:01:30 2018\r\nA: b\r\n\r\n", .mboxLine),
         ("A: b\r\nno field here\r\n\r\n", .missingHeaderEnd),
     ])
-    func `what is wrong is noted and the field is read`(text: String, defect: MIMEDefect) throws {
+    func `a malformed field is read and its defect is reported`(text: String, defect: MIMEDefect) throws {
         let header = try HeaderBlock(parsing: text.bytes)
         #expect(header.defects == [defect])
         #expect(header.first("A")?.value.hasPrefix("b") == true)
@@ -51,7 +51,7 @@ import Testing
         ("A: b\r\n\nx", false), (">From x\nA: b\n\n", true), ("From x\nA: b\n\n", false),
         ("A: b\nno field\n\nFrom: x\n\n", false),
     ])
-    func `fields that only some readers see are an error`(text: String, isHidden: Bool) throws {
+    func `fields that only some programs see are an error`(text: String, isHidden: Bool) throws {
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 
@@ -64,7 +64,7 @@ import Testing
         ("A: b\njunk \u{145}From: x\n\n", false), ("A: b\njunk\u{85}From: x\n\n", true),
         ("A: b\r\n\n\u{145}From: x\r\n\r\n", false),
     ])
-    func `a line ends at a character, not inside one`(text: String, isHidden: Bool) throws {
+    func `a line does not end inside a character`(text: String, isHidden: Bool) throws {
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 
@@ -73,12 +73,12 @@ import Testing
         ([0xE0, 0x80, 0x85], true),
         ([0xF0, 0x9F, 0x98, 0x85], false), ([0xE9, 0x85], true), ([0xA8], false), ([0xA9], false),
     ])
-    func `the byte 0x85 ends a line where it is no part of a character`(bytes: [UInt8], isHidden: Bool) throws {
+    func `the byte 0x85 ends a line unless it is part of a character`(bytes: [UInt8], isHidden: Bool) throws {
         let header = try HeaderBlock(parsing: "A: \u{FC}".bytes + [0xFC] + bytes + "From: x\n\n".bytes)
         #expect(header.defects.contains(.hiddenFields) == isHidden)
     }
 
-    @Test func `a line of blanks folds and does not end the header`() throws {
+    @Test func `a line of blanks continues a field and does not end the header`() throws {
         let header = try HeaderBlock(parsing: "A: b\n \nC: d\n\n".bytes)
         #expect(header.fields.map(\.value) == ["b", "d"])
     }
@@ -104,7 +104,7 @@ import Testing
         #expect(try HeaderBlock(parsing: "A: \(text)\n\n".bytes).first("A")?.displayValue == expected)
     }
 
-    @Test func `new fields fold before column 78 and cannot smuggle lines`() {
+    @Test func `new fields are folded before column 78 and cannot contain line breaks`() {
         let field = NewField(
             "Content-Type",
             "multipart/signed",
@@ -121,7 +121,7 @@ import Testing
         #expect(NewField("A", "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
     }
 
-    @Test func `of many names the first are listed, and of long ones the beginning`() {
+    @Test func `only the first of many names and the beginning of long ones are listed`() {
         #expect(["a", "b\u{202E}"].listedForDisplay == "a, b\\u{202E}")
         let names = (1...30).map { "x\($0)" }
         #expect(names.listedForDisplay == names.prefix(20).joined(separator: ", ") + " and 10 more")
@@ -129,7 +129,7 @@ import Testing
         #expect([long].listedForDisplay == long.prefix(80) + "...")
     }
 
-    @Test func `what is shown has no control, bidirectional or invisible characters`() {
+    @Test func `displayed text has no control, bidirectional or invisible characters`() {
         #expect("a\u{1B}[2J\u{202E}b\u{200B}é".escapedForDisplay == "a\\u{1B}[2J\\u{202E}b\\u{200B}é")
         #expect("plain 名前".escapedForDisplay == "plain 名前")
     }

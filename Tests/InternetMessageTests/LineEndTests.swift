@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [LineEnd.crlf, .lf], 0..<40)
-    func `lines get their end at any window size, binary places stay`(lineEnd: LineEnd, seed: Int) throws {
+    func `line ends are converted in windows of any size, except in binary parts`(lineEnd: LineEnd, seed: Int) throws {
         var generator = SeededGenerator(seed)
         let alphabet: [UInt8] = [10, 13, 10, 13, 65, 66]
         for _ in 0..<20 {
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: 0..<40)
-    func `a census is the same at any window size`(seed: Int) throws {
+    func `line statistics are the same in windows of any size`(seed: Int) throws {
         var generator = SeededGenerator(seed)
         let pieces = ["\r\n", "\n", "\r", "From ", "F", ".", " ", "\t", "x", "long line ", "\0", "é"].map(\.bytes)
         for _ in 0..<20 {
@@ -74,7 +74,7 @@ import Testing
         #expect(try again.stream(of: canonicalSource, lineEnd: .lf).all() == text.bytes)
     }
 
-    @Test func `a census counts what transports would change`() throws {
+    @Test func `line statistics count what transports would change`() throws {
         let text =
             "From here\r\n.\r\ntrailing \r\nbare\rcr\nlf\n\u{0}é\r\n" + String(repeating: "x", count: 1_000) + "\t"
         for step in [1, 2, 3, 5, 4_096] {
@@ -92,11 +92,11 @@ import Testing
         ("a\t", false),
         (".", false), ("From x", false), ("a\rb", false), ("a\r\r\n", false), ("\u{0}", false), (" \r\n", false),
     ])
-    func `safe is what arrives unchanged`(text: String, isSafe: Bool) throws {
+    func `text that every transport leaves unchanged is transport-safe`(text: String, isSafe: Bool) throws {
         #expect(try LineStatistics(of: MemorySource(text.bytes).reader()).isTransportSafe == isSafe)
     }
 
-    @Test func `lines around 998 bytes`() throws {
+    @Test func `lines up to 998 bytes are transport-safe`() throws {
         for (count, isSafe) in [(998, true), (999, false)] {
             let line = String(repeating: "x", count: count) + "\r\n"
             #expect(try LineStatistics(of: MemorySource(line.bytes).reader()).isTransportSafe == isSafe)
@@ -115,20 +115,20 @@ import Testing
         ("=c3=a9", "é"),
         ("a\rb", "a\rb"), ("a =20\r\n", "a  \r\n"),
     ])
-    func `text is decoded`(text: String, expected: String) throws {
+    func `quoted-printable text is decoded`(text: String, expected: String) throws {
         let (decoded, isMalformed) = try decode(text)
         #expect(decoded == expected)
         #expect(!isMalformed)
     }
 
     @Test(arguments: ["=x", "=4", "=4x", "= x", "=\rx", "==41"])
-    func `a bad escape stays and is noted`(text: String) throws {
+    func `a malformed escape is kept and is a defect`(text: String) throws {
         let (decoded, isMalformed) = try decode(text)
         #expect(decoded == (text == "==41" ? "=A" : text))
         #expect(isMalformed)
     }
 
-    @Test func `a flood of blanks takes no memory`() throws {
+    @Test func `a flood of blanks in quoted-printable takes no memory`() throws {
         let source = MemorySource([UInt8](repeating: 32, count: 3_000_000))
         let sink = CountingSink()
         try QuotedPrintableDecoder(source.reader()).copy(to: sink)

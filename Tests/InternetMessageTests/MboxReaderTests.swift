@@ -19,7 +19,7 @@ import Testing
             "from alice@example.com Sat Nov 21 02:40:42 2026", " \(MboxReaderTests.mark)",
         ]
     )
-    func `prose and quoted lines begin no message`(_ line: String) throws {
+    func `text and quoted From lines begin no message`(_ line: String) throws {
         let mailbox = Self.mark + "\nSubject: one\n\nbody\n\n\(line)\nmore\n"
         #expect(try messages(mailbox) == [mailbox])
     }
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["", "Subject: a mail\n\nFrom x 02:40 2026", "From ", "\n"])
-    func `what does not begin with a From line is no mailbox`(_ text: String) throws {
+    func `a file that does not begin with a From line is no mailbox`(_ text: String) throws {
         #expect(try !MboxReader.isMbox(MemorySource(Array(text.utf8))))
     }
 
@@ -63,17 +63,17 @@ import Testing
             (">>>>\n>>>>From x\n>>>", ">>>>\n>>>From x\n>>>"), (">>Fr>From \n>From ", ">>Fr>From \nFrom "),
         ]
     )
-    func `one mark less stands in front of every line that is quoted`(_ quoted: String, _ plain: String) throws {
+    func `one quotation mark is removed from every quoted From line`(_ quoted: String, _ plain: String) throws {
         let undone = try #require(try MboxQuoting.undone(in: MemorySource(Array(quoted.utf8))))
         #expect(String(decoding: try undone.bytes(in: 0..<undone.count), as: UTF8.self) == plain)
     }
 
     @Test(arguments: ["", "a", "From b\n", "a >From b\n", ">Fro", "> From b\n", ">FROM b\n", ">From", "> >From b\n"])
-    func `what is not quoted stays as it is`(_ text: String) throws {
+    func `lines that are not quoted stay unchanged`(_ text: String) throws {
         #expect(try MboxQuoting.undone(in: MemorySource(Array(text.utf8)))?.count == nil)
     }
 
-    @Test func `quoting is found across the windows that a message is read in`() throws {
+    @Test func `quoted From lines are found across windows`() throws {
         let line = String(repeating: "x", count: Window.size - 4)
         for gap in 0..<12 {
             let head = line.dropFirst(gap) + "\n"

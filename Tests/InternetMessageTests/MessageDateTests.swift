@@ -11,7 +11,7 @@ import Testing
         ("Thu, 1 Jan 2026\t00:00:00 \r\n EDT (summer (in winter))", 1_767_240_000),
         ("30 Jun 2015 23:59:60 Z", 1_435_708_799), ("29 Feb 2024 00:00:00 PST", 1_709_193_600),
     ])
-    func `dates are read as RFC 5322 has them, old and new`(text: String, seconds: Int) {
+    func `dates are read as in RFC 5322, obsolete forms included`(text: String, seconds: Int) {
         #expect(MessageDate(text)?.date == Date(timeIntervalSince1970: TimeInterval(seconds)))
     }
 
@@ -21,7 +21,7 @@ import Testing
         "1 Jan -5 00:00:00 Z",
         "(((((((", "Mon, ,,,,", "1 Jan 2026 00:00:00:00 Z", "29 Feb 2026 00:00:00 Z",
     ])
-    func `what is no date is none`(text: String) { #expect(MessageDate(text) == nil) }
+    func `malformed dates are refused`(text: String) { #expect(MessageDate(text) == nil) }
 }
 
 @Suite struct DisplayTextTests {
@@ -35,12 +35,12 @@ import Testing
         ("pαypal", "p\\u{3B1}ypal"), ("日本語test", "日本語test"), ("O=Α-Ω, ελληνικά", "O=Α-Ω, ελληνικά"),
         ("ɡoogle", "\\u{261}oogle"), ("№ 5", "№ 5"),
     ])
-    func `what poses as something else is escaped, and what is itself is not`(text: String, expected: String) {
+    func `misleading characters are escaped, ordinary ones are not`(text: String, expected: String) {
         #expect(text.escapedForDisplay == expected)
         #expect(expected.escapedForDisplay == expected)
     }
 
-    @Test func `a JSON text keeps its value`() throws {
+    @Test func `escaping for JSON keeps the value`() throws {
         let value = "аlice@example.com \u{202E} 𝐚lice пётр"
         let json = String(decoding: try JSONEncoder().encode([value]), as: UTF8.self).escapedForJSON
         #expect(json.unicodeScalars.allSatisfy { ![0x430, 0x202E, 0x1D41A].contains($0.value) })

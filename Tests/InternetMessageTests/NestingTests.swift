@@ -12,7 +12,7 @@ import Testing
         "Content-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/digest; boundary=B\n\n--B\nX: y\n--A--\n",
         "Content-Type: multipart/mixed; boundary=A\n\n--A\nX: y\n\n--A\n--A\n\n--A--\n",
     ])
-    func `a part that begins at a delimiter around it stays inside`(text: String) throws {
+    func `a part that begins at an outer delimiter stays inside its parent`(text: String) throws {
         let (entity, source) = try parse(text.bytes)
         try entity.checkPlaces()
         let form = try SevenBitEncoding(of: entity, in: source)
@@ -26,7 +26,7 @@ import Testing
         ("multipart/mixed; boundary=A; name=\"\u{FC}\"", "A", true),
         ("multipart/mixed; boundary=A (\u{FC})", "A", true),
     ])
-    func `a boundary is never written anew`(type: String, boundary: String, isSafe: Bool) throws {
+    func `a boundary is kept when parts are encoded`(type: String, boundary: String, isSafe: Bool) throws {
         let part = "Content-Type: \(type)\n\n--\(boundary)\n\nx\n--\(boundary)--\n"
         for text in [part, "Content-Type: multipart/mixed; boundary=Q\n\n--Q\n\(part)--Q--\n"] {
             let (entity, source) = try parse(text.bytes)
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func `the places of oddly nested parts are in order`(seed: Int) throws {
+    func `the byte ranges of oddly nested parts are in order`(seed: Int) throws {
         var messages = OddMessages(seed)
         for _ in 0..<OddMessages.count(standard: 2400) / 8 {
             let bytes = messages.next()

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `what is safe stays byte for byte, in canonical lines`() throws {
+    @Test func `transport-safe content is kept byte for byte, with canonical line ends`() throws {
         let text = """
             Subject: x \t
             Content-Type: multipart/mixed;
@@ -55,8 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["\n", "\r\n"], [1, 20_000])
-    func `what is safe is shown in the pass that finds it so, however its lines end`(lineEnd: String, lines: Int) throws
-    {
+    func `transport-safe content is read once, whatever its line ends`(lineEnd: String, lines: Int) throws {
         let line = "Fifty bytes of text that nobody has to encode.  Yes." + lineEnd
         let part = "Content-Type: text/plain\(lineEnd)\(lineEnd)" + String(repeating: line, count: lines)
         let head = "Subject: x\(lineEnd)Content-Type: multipart/mixed; boundary=b\(lineEnd)\(lineEnd)"
@@ -75,7 +74,7 @@ import Testing
         (String(repeating: "x", count: 5000), "quoted-printable"),
         (String(repeating: "=", count: 5000), "base64"),
     ])
-    func `text is encoded in the way that makes it shorter`(body: String, encoding: String) throws {
+    func `text gets the encoding that makes it shorter`(body: String, encoding: String) throws {
         for declared in ["8bit", "quoted-printable"] where declared == "8bit" || body.utf8.contains(0xD0) {
             let head = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: \(declared)\n\n"
             let (form, output) = try form((head + body).bytes)
@@ -90,7 +89,7 @@ import Testing
         #expect(try form((text + "\r").bytes).output == text.crlf)
     }
 
-    @Test func `a line that its encoding alone keeps from being a delimiter is none in the form either`() throws {
+    @Test func `an encoded line that would decode to a delimiter stays encoded`() throws {
         let text = """
             Content-Type: multipart/mixed; boundary=b
 
@@ -115,7 +114,7 @@ import Testing
         "a=b é\n",
         String(repeating: "- ", count: 500) + "é", "\r\r\n",
     ])
-    func `an unsafe part is encoded and stands for the same`(body: String) throws {
+    func `an encoded part decodes to the same content`(body: String) throws {
         for (type, encoding) in [("text/plain; charset=utf-8", "quoted-printable"), ("application/x", "base64")] {
             let text =
                 "Content-Type: multipart/mixed; boundary=bnd\n\n--bnd\nContent-Type: \(type)\n\n\(body)\n--bnd--\n"
@@ -131,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `labels that promise eight bits go, the field's place stays`() throws {
+    @Test func `8-bit labels are replaced where they stand`() throws {
         let text = """
             Content-Transfer-Encoding: 8bit
             Content-Type: multipart/mixed; boundary=b
@@ -180,7 +179,7 @@ import Testing
 
     /// RFC 6532 §3.7: message/global may be encoded, and message/rfc822 may not.
     @Test(arguments: ["message/rfc822", "message/global"])
-    func `a message whose header is not ASCII is one that may be encoded, in its very bytes`(type: String) throws {
+    func `an attached message with a UTF-8 header becomes message/global and keeps its bytes`(type: String) throws {
         let inner = "Subject: Grüße\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nfüße\n--b--\n"
         let text = """
             Content-Type: multipart/mixed; boundary=a
@@ -204,7 +203,7 @@ import Testing
         #expect(try part.decodedBody(of: source).all() == inner.crlf)
     }
 
-    @Test func `a message in a digest gets a type that it may be encoded by`() throws {
+    @Test func `a message in a digest becomes message/global if it must be encoded`() throws {
         let text = "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: é\n\nx\n--b--\n"
         let (entity, source) = try parse(try form(text.bytes).output)
         #expect(try LineStatistics(of: source.reader()).isTransportSafe)
@@ -212,13 +211,13 @@ import Testing
         #expect(try entity.part(0)?.decodedBody(of: source).all() == "Subject: é\n\nx".crlf)
     }
 
-    @Test func `a message whose header is neither ASCII nor UTF-8 cannot be made safe`() throws {
+    @Test func `an attached message whose header is neither ASCII nor UTF-8 cannot be made transport-safe`() throws {
         let text =
             "Content-Type: multipart/digest; boundary=b\n\n--b\n\nSubject: ".bytes + [0xE9] + "\n\nx\n--b--\n".bytes
         #expect(try form(text).form.unsafeMessages.count == 1)
     }
 
-    @Test func `fields of parts are written in seven bits, and say the same`() throws {
+    @Test func `header fields of parts are rewritten in ASCII with the same meaning`() throws {
         let text = """
             Content-Type: multipart/mixed; boundary=b
 
@@ -245,7 +244,7 @@ import Testing
         #expect(try part.decodedBody(of: source).all().text == "hello")
     }
 
-    @Test func `blanks at the ends of lines that describe a part are left out`() throws {
+    @Test func `trailing blanks in header fields of parts are removed`() throws {
         let header = "Content-Type: text/plain; \n charset=utf-8\t\n  \n ; x=y\nX-Own: kept \n\n"
         let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(header)x\n--b--\n"
         let (form, output) = try form(text.bytes)
@@ -254,7 +253,7 @@ import Testing
         #expect(output.text == text.replacing(header, with: clean).crlf.text)
     }
 
-    @Test func `unsafe text around the parts is left out`() throws {
+    @Test func `unsafe text before and after the parts is removed`() throws {
         let text = "Content-Type: multipart/mixed; boundary=b\n\nprélude\n--b \n\nx\n--b  \n\ny\n--b--\nFrom here on\n"
         let (form, output) = try form(text.bytes)
         #expect(form.needsEncoding)
@@ -265,14 +264,14 @@ import Testing
         "Content-Transfer-Encoding: x-uuencode\n\né", "Content-Type: multipart/mixed\n\né",
         "Content-Type: message/partial\n\né", "Content-Transfer-Encoding: base64\n\n§§ \n", "Content-ID: <é@b>\n\nx",
     ])
-    func `what cannot be made safe is told`(text: String) throws {
+    func `parts that cannot be made transport-safe are reported`(text: String) throws {
         let (form, output) = try form(text.bytes)
         #expect(form.unsafeParts == [0..<text.utf8.count])
         #expect(output == text.crlf)
     }
 
     @Test(arguments: 0..<200)
-    func `random messages come out safe and unchanged in content`(seed: Int) throws {
+    func `random messages become transport-safe and keep their content`(seed: Int) throws {
         var generator = SeededGenerator(seed)
         let words = [
             "a", " ", "\t", "\n", "\r\n", "From ", ".", "\n.\n", "é", "=", "=20", "--", "-b0", "x ", "\u{0}", "\r",

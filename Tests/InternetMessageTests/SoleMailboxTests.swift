@@ -20,7 +20,7 @@ import Testing
         "CAROL <Carol@Example.ORG>", "\"carol\"@example.org", "Carol at home <carol@example.org>",
         "Carol & Co. <carol@example.org>", "\"\" <carol@example.org>",
     ])
-    func `honest forms are one mailbox`(body: String) throws {
+    func `common forms of From are read as one mailbox`(body: String) throws {
         let mailbox = try #require(try Self.read(body))
         #expect(mailbox.address == (try EmailAddress("carol@example.org")))
         #expect(!mailbox.displayNamePosesAsAddress)
@@ -49,11 +49,11 @@ import Testing
         "carol@example.org bob@example.org",
         "<carol@example.org", "carol@example.org>", "<<carol@example.org>>",
     ])
-    func `what programs may read otherwise is none`(body: String) throws {
+    func `a From that programs may read differently is no mailbox`(body: String) throws {
         #expect(try Self.read(body) == nil)
     }
 
-    @Test func `an address in bytes that are no text is none`() throws {
+    @Test func `an address that is not UTF-8 is no mailbox`() throws {
         func read(_ body: [UInt8]) throws -> Mailbox? {
             let header = try HeaderBlock(parsing: Array("From: ".utf8) + body + Array("\r\n\r\n".utf8))
             return header.first("From").flatMap { Mailbox(soleIn: $0) }
@@ -81,7 +81,7 @@ import Testing
         ("\"o'brien@example.org\" <o'brien@example.org>", false),
         ("\"carol@b\u{FC}cher.example\" <carol@xn--bcher-kva.example>", false),
     ])
-    func `a name that shows another address is found out`(body: String, poses: Bool) throws {
+    func `a display name that shows another address is detected`(body: String, poses: Bool) throws {
         #expect(try Self.read(body)?.displayNamePosesAsAddress == poses)
     }
 

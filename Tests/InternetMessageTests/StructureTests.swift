@@ -30,7 +30,7 @@ import Testing
         """
 
     @Test(arguments: [LineEnd.crlf, .lf])
-    func `parts are places in the source`(lineEnd: LineEnd) throws {
+    func `parts are byte ranges of the source`(lineEnd: LineEnd) throws {
         let (entity, source) = try parse(lineEnd == .crlf ? Self.nested.crlf : Self.nested.bytes)
         #expect(entity.defects.isEmpty)
         #expect(entity.isTerminated)
@@ -53,7 +53,7 @@ import Testing
         #expect(entity.part(1)?.header.first("C")?.value == "d")
     }
 
-    @Test func `a mailbox line stands only in front of a message`() throws {
+    @Test func `a From line is accepted only in front of a message`() throws {
         let (entity, source) = try parse(
             "From x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nFrom y\n--b--\n".bytes
         )
@@ -62,14 +62,14 @@ import Testing
         #expect(try entity.part(0)?.body(in: source) == "From y")
     }
 
-    @Test func `a missing closing delimiter is noted`() throws {
+    @Test func `a missing closing delimiter is a defect`() throws {
         let (entity, source) = try parse("Content-Type: multipart/mixed; boundary=b\n\n--b\n\nlast".bytes)
         #expect(entity.defects == [.unterminatedMultipart])
         #expect(!entity.isTerminated)
         #expect(try entity.part(0)?.body(in: source) == "last")
     }
 
-    @Test func `an outer delimiter closes the parts within`() throws {
+    @Test func `an outer delimiter ends the parts inside`() throws {
         let text = """
             Content-Type: multipart/mixed; boundary=a
 
@@ -107,7 +107,7 @@ import Testing
         ("Content-Type: text/plain\ncontent-type: text/html\n\n", .duplicateContentType),
         ("Content-Transfer-Encoding: 7bit\nContent-Transfer-Encoding: 8bit\n\n", .duplicateTransferEncoding),
     ])
-    func `what no verdict may rest on is an error`(text: String, defect: MIMEDefect) throws {
+    func `defects that make a structure ambiguous are errors`(text: String, defect: MIMEDefect) throws {
         let (entity, _) = try parse(text.bytes)
         #expect(entity.defects == [defect])
         #expect(defect.isError)
@@ -125,7 +125,7 @@ import Testing
         (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary=b",
         "boundary=b; " + (0..<1_001).map { "p\($0)=x; " }.joined() + "boundary*=us-ascii''evil",
     ])
-    func `a boundary that readers read differently is an error`(parameters: String) throws {
+    func `a boundary that programs read differently is an error`(parameters: String) throws {
         let (entity, _) = try parse("Content-Type: multipart/mixed; \(parameters)\n\n--b\n\nx\n--b--\n".bytes)
         #expect(!entity.defects.isDisjoint(with: [.contradictoryBoundary, .missingBoundary]))
     }
@@ -134,7 +134,7 @@ import Testing
         "boundary=----=_Part_1:2/3?x", "boundary=\"b (c) d\"", "boundary=b ; charset=\"my boundary\"",
         "boundary=b; charset=\"a;b=(c)\"", "report-type=x; boundary=\"boundary\";",
     ])
-    func `a boundary that all read alike is none`(parameters: String) throws {
+    func `a boundary that all programs read alike is no error`(parameters: String) throws {
         let (entity, _) = try parse("Content-Type: multipart/mixed; \(parameters)\n\nx\n".bytes)
         #expect(!entity.defects.contains(.contradictoryBoundary))
     }
@@ -142,7 +142,7 @@ import Testing
     @Test(arguments: [
         "(a) multipart/mixed", "multipart/mixed (a/b)", "multipart / mixed", "multipart/ mixed", "multipart/mixed x",
     ])
-    func `a multipart that only some readers take for one is an error`(type: String) throws {
+    func `a multipart that only some programs recognize is an error`(type: String) throws {
         let (entity, _) = try parse("Content-Type: \(type); boundary=b\n\n--b\n\nx\n--b--\n".bytes)
         #expect(entity.defects.contains(.contradictoryBoundary))
     }
@@ -152,7 +152,7 @@ import Testing
         ("--b" + String(repeating: " ", count: 1_100), true), ("--b\r", true), ("--b\u{C}", true), ("--b\u{B}", true),
         ("--b--\u{C}", true), ("--b\0", true), ("x\r--b", true), ("--bx", false), ("--b x", false),
     ])
-    func `a line that only some take for a delimiter is an error`(line: String, isMere: Bool) throws {
+    func `a line that only some programs take for a delimiter is an error`(line: String, isMere: Bool) throws {
         let type = "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
         for (preamble, body) in [(line, "x"), ("x", line), ("x", "x\r\n\(line)\r\nx")] {
             let (entity, _) = try parse((type + "\(preamble)\r\n--b\r\n\r\n\(body)\r\n--b--\r\n").bytes)
@@ -174,7 +174,7 @@ import Testing
         #expect(entity.isTerminated)
     }
 
-    @Test func `delimiters are found wherever a window ends`() throws {
+    @Test func `delimiters are found in windows of any size`() throws {
         for offset in -90..<10 {
             let filler = String(repeating: "x", count: Window.size + offset)
             let text =
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `a digest holds messages, and a message its own parts`() throws {
+    @Test func `a digest contains messages, and a message has its own parts`() throws {
         let text = """
             Content-Type: multipart/digest; boundary=d
 

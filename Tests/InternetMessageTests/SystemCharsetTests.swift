@@ -14,7 +14,7 @@ import Testing
         ("windows-874", [0xA1], "ก"), ("windows-1255", [0xE0], "א"), ("windows-1258", [0x41], "A"),
         ("iso-8859-16", [0xA4], "€"),
     ])
-    func `The C library decodes`(name: String, bytes: [UInt8], text: String) throws {
+    func `the C library decodes legacy character sets`(name: String, bytes: [UInt8], text: String) throws {
         let charset = try #require(SystemCharset.name(of: name))
         #expect(SystemCharset.decode(bytes, charset: charset) == text)
         #expect(SystemCharset.decode([], charset: charset) == "")
@@ -25,11 +25,11 @@ import Testing
         arguments: [("gb2312", [0xB0]), ("euc-kr", [0xB0]), ("windows-1252", [0x81]), ("iso-8859-8", [0xA1])]
             as [(String, [UInt8])]
     )
-    func `What is not of the character set is not decoded`(name: String, bytes: [UInt8]) throws {
+    func `bytes outside the character set are not decoded`(name: String, bytes: [UInt8]) throws {
         #expect(SystemCharset.decode(bytes, charset: try #require(SystemCharset.name(of: name))) == nil)
     }
 
-    @Test func `No other character set has a name`() {
+    @Test func `other character sets are refused`() {
         for name in ["utf-7", "utf-16", "//TRANSLIT", "", "iso-2022-cn-ext"] {
             #expect(SystemCharset.name(of: name) == nil)
         }

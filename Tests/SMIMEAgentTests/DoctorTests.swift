@@ -21,7 +21,7 @@ import Testing
         Set(Doctor(at: .judged).findings(of: wiring, timeLimit: 540).filter { $0.level != .ok }.map(\.code))
     }
 
-    @Test func `A Postfix without the filter stops nothing and protects nothing`() {
+    @Test func `a Postfix without the filter is reported`() {
         let findings = Doctor(at: .judged).findings(
             of: wiring(["smtp inet n - y - - smtpd"]),
             timeLimit: 540
@@ -30,7 +30,7 @@ import Testing
         #expect(findings.map(\.urgency) == [.now])
     }
 
-    @Test func `The incoming filter where only users send signs nothing`() {
+    @Test func `the incoming filter on the submission port is reported`() {
         let port =
             "submission inet n - y - - smtpd -o content_filter=smime-in:filter "
             + "-o smtpd_relay_restrictions=permit_sasl_authenticated,reject"
@@ -40,7 +40,7 @@ import Testing
         #expect(!codes(wiring([right, Self.outgoing])).contains("mta-direction"))
     }
 
-    @Test func `Postfix must wait longer than the filter works`() {
+    @Test func `a Postfix time limit shorter than the filter's is reported`() {
         let port = "smtp inet n - y - - smtpd -o content_filter=smime-out:filter"
         for (limit, isTold) in [("300s", true), ("600s", false), ("10m", false)] {
             let found = codes(wiring([port, Self.outgoing], ["smime-out_time_limit": limit]))
@@ -48,20 +48,20 @@ import Testing
         }
     }
 
-    @Test func `What cannot be asked says so`() {
+    @Test func `a check that cannot run is reported`() {
         let wiring = PostfixWiring(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
         let findings = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)
         #expect(findings.map(\.text) == ["/nowhere/main.cf: not found, so Postfix is not set up there"])
     }
 
-    @Test func `The worst comes first, and an account that expires is named`() async throws {
+    @Test func `findings are sorted by urgency, and an expiring account is named`() async throws {
         let home = try await TestHome(of: ["alice"])
         let findings = await Doctor(at: Date(timeIntervalSince1970: 4_922_000_000)).findings { home.store }.ranked
         #expect(findings.map(\.urgency) == findings.map(\.urgency).sorted(by: >))
         #expect(findings.contains { $0.code == "identity-missing" || $0.code == "identity-expiring" })
     }
 
-    @Test func `A store that cannot be opened is a finding`() async {
+    @Test func `a store that cannot be opened is a finding`() async {
         let findings = await Doctor(at: .judged).findings { throw KeystoreError.busy(path: "db") }
         #expect(findings.ranked.first?.text == "db: in use by another process for too long")
     }

@@ -35,32 +35,32 @@ import Testing
         try ImportedFiles(files, passphrases: typed) { MemorySource(try Fixtures.cert($0)) }
     }
 
-    @Test func `PKCS#12 is an identity`() throws {
+    @Test func `a PKCS#12 file gives an identity`() throws {
         let files = try read(["alice/alice.p12"])
         #expect(files.identities.map(\.certificate) == [try Certificate(fixture: "alice/cert.pem")])
         #expect(files.mails.isEmpty)
     }
 
-    @Test func `A key and its certificate are one, wherever they stand`() throws {
+    @Test func `a key and its certificate in different files form an identity`() throws {
         let files = try read(["bob/key.pem", "alice/cert.pem", "bob/cert.pem"])
         #expect(files.identities.map(\.certificate) == [try Certificate(fixture: "bob/cert.pem")])
         #expect(files.certificates == [try Certificate(fixture: "alice/cert.pem")])
     }
 
-    @Test func `A key without a certificate is nothing`() throws {
+    @Test func `a key without a certificate is refused`() throws {
         #expect { try read(["bob/key.pem", "alice/cert.pem"]) } throws: { error in
             if case AgentError.unpairedKey(file: "bob/key.pem") = error { true } else { false }
         }
     }
 
-    @Test func `Revocation lists and mail are told apart`() throws {
+    @Test func `revocation lists and mail are recognized`() throws {
         #expect(try read(["revoked/crl.pem"]).certificateLists.count == 1)
         let mail = MemorySource(Array("From: alice@example.com\n\nHello\n".utf8))
         let files = try ImportedFiles(["-"], passphrases: Typed([])) { _ in mail }
         #expect(files.mails.map(\.file) == ["standard input"])
     }
 
-    @Test func `A passphrase is asked for three times`() throws {
+    @Test func `a passphrase is asked for three times`() throws {
         let patient = Typed(["no", "no", "test"])
         #expect(try read(["alice/alice.p12"], patient).identities.count == 1)
         #expect(patient.wrongCount == 2)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `A file that would take too long says how many iterations it may have`() throws {
+    @Test func `a file with too many iterations is refused with the limit`() throws {
         #expect {
             try ImportedFiles(["p12-cases/modern.p12"], passphrases: Typed(["test"]), maximumIterations: 10) {
                 MemorySource(try Fixtures.cert($0))
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `End entities become recipients, authorities anchors if they are trusted`() throws {
+    @Test func `end entities become recipients, and authorities become anchors if trusted`() throws {
         var plan = ImportPlan(account: nil, trust: true, now: .judged)
         try plan.add(read(["bob/cert.pem", "ca/root.pem"]))
         #expect(plan.batch.recipients.map(\.certificate) == [try Certificate(fixture: "bob/cert.pem")])
@@ -91,7 +91,7 @@ import Testing
         #expect(other.batch.anchors.isEmpty && other.batch.intermediates.count == 1)
     }
 
-    @Test func `An identity without an address needs an account`() throws {
+    @Test func `an identity without an address needs an account`() throws {
         var plan = ImportPlan(account: nil, trust: false, now: .judged)
         #expect { try plan.add(read(["no-email/no-email.p12"])) } throws: { error in
             if case AgentError.unnamedIdentity = error { true } else { false }
@@ -101,7 +101,7 @@ import Testing
         #expect(named.batch.identities.map { $0.accounts.map(\.text) } == [["desk@example.com"]])
     }
 
-    @Test func `What says that it is an authority's is to be issued anew`() throws {
+    @Test func `an identity marked as an authority leads to the advice to reissue it`() throws {
         var plan = ImportPlan(account: nil, trust: false, now: .judged)
         try plan.add(read(["ca-as-leaf/ca-as-leaf.p12"]))
         #expect(plan.problems.contains { $0.kind == .endEntityIsCA })

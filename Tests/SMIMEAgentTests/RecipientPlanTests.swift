@@ -36,7 +36,7 @@ import Testing
 
     private func names(_ copy: RecipientPlan.Copy) -> [String] { copy.negotiation.verdicts.map(\.name) }
 
-    @Test func `To and Cc share a copy, and each in Bcc has one`() async throws {
+    @Test func `recipients in To and Cc share a copy, and each Bcc recipient gets one`() async throws {
         let home = try await TestHome(knowing: ["bob", "carol", "p384"])
         let fields = try header("To: bob@example.com", "Cc: carol@example.com", "Bcc: p384@example.com")
         let copies = try await copies(of: fields, sender: "alice@example.com", in: home)
@@ -51,7 +51,7 @@ import Testing
         #expect(try RecipientPlan.hiddenRecipients(of: fields).map(\.text) == ["p384@example.com"])
     }
 
-    @Test func `Whom the caller names, the header does not count`() async throws {
+    @Test func `recipients named by the caller replace those of the header`() async throws {
         let home = try await TestHome(knowing: ["bob"])
         let copies = try await copies(
             of: try header("To: nobody@example.net", "Bcc: carol@example.com"),
@@ -61,7 +61,7 @@ import Testing
         #expect(copies.map(names) == [["bob@example.com"]])
     }
 
-    @Test func `All can read it, or none: each of those who cannot is named`() async throws {
+    @Test func `nothing is encrypted unless all recipients can read it, and all others are named`() async throws {
         let home = try await TestHome(knowing: ["bob"])
         let fields = try header("To: bob@example.com, eve@example.net", "Cc: mia@example.net")
         await #expect { try await copies(of: fields, in: home) } throws: { error in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `Without recipients there is nothing to encrypt to, but with a secret`() async throws {
+    @Test func `encrypting without recipients needs a shared secret`() async throws {
         let home = try await TestHome()
         let empty = try header("From: alice@example.com")
         await #expect { try await copies(of: empty, in: home) } throws: { error in
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [("carol", true), ("weak", false), ("ca-as-leaf", false)])
-    func `Certificates of a file are taken unchecked, but for weak ones and authorities'`(
+    func `certificates in files are used unchecked, except weak ones and those of authorities`(
         _ name: String,
         _ isTaken: Bool
     ) throws {

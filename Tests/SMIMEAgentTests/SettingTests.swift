@@ -10,22 +10,24 @@ import Testing
 /// What the settings of a store mean.
 @Suite struct SettingTests {
     @Test(arguments: Setting.allCases)
-    func `What holds unless it was set is understood`(_ setting: Setting) { #expect(setting.accepts(setting.standard)) }
+    func `every default value is valid for its setting`(_ setting: Setting) {
+        #expect(setting.accepts(setting.standard))
+    }
 
     @Test(arguments: [
         "mx.example.com; x=y\r\nX-Evil: 1", "mx.example.com\n", "mx example com", "mx.example.com;", "(mx)", "\"mx\"",
         "",
         "mx\0", "m\u{FC}nchen.test", String(repeating: "x", count: 256),
     ])
-    func `What cannot stand in a field as it is is no name of a host`(_ text: String) { #expect(HostName(text) == nil) }
+    func `a host name that a header field cannot contain is refused`(_ text: String) { #expect(HostName(text) == nil) }
 
-    @Test func `A sendmail program without arguments gets the standard ones`() throws {
+    @Test func `a sendmail program without arguments gets the standard ones`() throws {
         #expect(SendmailCommand(parsing: "sendmail") == nil)
         #expect("\(try #require(SendmailCommand(parsing: "/usr/sbin/sendmail")))" == "/usr/sbin/sendmail -G -i")
         #expect(SendmailCommand(parsing: "/usr/bin/msmtp -t")?.passesLoneDots == false)
     }
 
-    @Test func `A folder of revocation lists is read again when a file in it changes, comes or goes`() async throws {
+    @Test func `a folder of revocation lists is read again when its files change`() async throws {
         let home = try await TestHome()
         let folder = NSTemporaryDirectory() + "smime-lists-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -52,7 +54,7 @@ import Testing
         #expect(try await count() == 1)
     }
 
-    @Test func `A cipher rule for a sender comes and goes`() async throws {
+    @Test func `a cipher rule for a sender is set and removed`() async throws {
         let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")
         try await home.store.checkCipher(.aes256CBC, for: alice)

@@ -28,7 +28,7 @@ import Testing
         )
     }
 
-    @Test func `The author's account signs, and sends its chain`() async throws {
+    @Test func `the author's account signs and includes its chain`() async throws {
         let home = try await TestHome()
         let from = try header("From: alice@example.com")
         let signer = try await signer(of: from, in: home)
@@ -38,13 +38,13 @@ import Testing
         #expect(alone.identity.chain.isEmpty)
     }
 
-    @Test func `A certificate that only signs goes with the one to answer to`() async throws {
+    @Test func `a signing-only certificate is sent with the encryption certificate`() async throws {
         let home = try await TestHome(of: ["split"])
         let signer = try await signer(of: try header("From: split@example.com"), in: home)
         #expect(signer.identity.encryptionCertificate == (try Certificate(fixture: "split/encrypt-cert.pem")))
     }
 
-    @Test func `Mail without one author is not signed`() async throws {
+    @Test func `mail without exactly one author is not signed`() async throws {
         let home = try await TestHome()
         await #expect { try await signer(of: try header("To: bob@example.com"), in: home) } throws: { error in
             if case AgentError.noAuthor = error { true } else { false }
@@ -58,7 +58,8 @@ import Testing
         }
     }
 
-    @Test func `Who is not the author does not sign, and who fits is named`() async throws {
+    @Test func `signing as another account than the author's is refused, and fitting accounts are named`() async throws
+    {
         let home = try await TestHome(of: ["alice", "carol"])
         let alice = SignerSelection(account: try EmailAddress("alice@example.com"))
         await #expect { try await signer(alice, of: try header("From: carol@example.com"), in: home) } throws: {
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func `An account without a valid certificate does not sign`() async throws {
+    @Test func `an account without a valid certificate does not sign`() async throws {
         let home = try await TestHome(of: ["expired"])
         await #expect { try await signer(of: try header("From: expired@example.com"), in: home) } throws: { error in
             guard case AgentError.unusableSigner(.noUsableIdentity, let fitting) = error else { return false }
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `A certificate that the account was given by hand signs, with a warning`() async throws {
+    @Test func `a certificate assigned by hand signs with a warning`() async throws {
         let home = try await TestHome(of: ["dn-only"], assigned: "desk@example.com")
         var warnings: [SignerSelection.Warning] = []
         let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
@@ -103,7 +104,7 @@ import Testing
     }
 
     @Test(arguments: ["alice", "carol"])
-    func `The identity that names From signs, whichever is pinned, and whether the account is named or not`(
+    func `the identity that names From signs, even if another one is pinned`(
         _ author: String
     ) async throws {
         let home = try await sharedHome()
@@ -117,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: ["alice", "carol"])
-    func `The gateway chooses the same signer`(_ author: String) async throws {
+    func `the gateway chooses the same signer`(_ author: String) async throws {
         let home = try await sharedHome()
         let author = try EmailAddress("\(author)@example.com")
         for sender in ["alice@example.com", "carol@example.com"] {
@@ -138,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `Where no identity names From, the current one is checked`() async throws {
+    @Test func `without an identity that names From the current one is checked`() async throws {
         let home = try await sharedHome()
         var change = AccountChange()
         change.addedAliases = [AddressScope(try EmailAddress("desk@example.com"))]
@@ -149,7 +150,7 @@ import Testing
         #expect(signer.identity.certificate == (try Certificate(fixture: "carol/cert.pem")) && warnings.count == 1)
     }
 
-    @Test func `What a named certificate cannot do is refused`() async throws {
+    @Test func `an explicitly named certificate that cannot sign is refused`() async throws {
         let home = try await TestHome(of: ["encrypt-only", "dana"])
         let reader = SignerSelection(identity: try Certificate(fixture: "encrypt-only/cert.pem").fingerprint)
         await #expect {

@@ -7,7 +7,7 @@ import Testing
     private static let deliver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
 
     @Test(arguments: [["--stdout"], deliver])
-    func `the alarm ends the filter`(_ transport: [String]) throws {
+    func `the time limit ends the filter`(_ transport: [String]) throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         var tracer = CommandRunner("strace")

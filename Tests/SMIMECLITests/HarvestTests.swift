@@ -6,7 +6,7 @@ import Testing
     private static let hasTime = ["/usr/bin/time", "/bin/time"].contains(where: FileManager.default.isExecutableFile)
 
     @Test(.enabled(if: hasTime, "GNU time is not installed"))
-    func `memory does not grow with the mailbox`() throws {
+    func `memory does not grow with the size of the mailbox`() throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let message = "From x@example.com Sat Nov 21 02:40:42 2026\nFrom: x@example.com\nSubject: y\n\n"

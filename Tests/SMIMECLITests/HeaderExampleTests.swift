@@ -109,7 +109,7 @@ import Testing
         #expect(report.protectedHeaders["from"] == "Alice <alice@example.com>")
     }
 
-    @Test func `without any protection there is none to be reported`() throws {
+    @Test func `the report of an unprotected mail names no protection`() throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let runner = try smime(in: folder)

@@ -5,7 +5,7 @@ import Testing
 /// What the other programs that are here read of ours, and we of theirs: one algorithm of each family, compared with
 /// docs/interop.md where a program has the version of the page. `scripts/make-interop` tries all of them.
 @Suite struct InteropMatrixTests {
-    @Test func `other programs read what we write, and we what they write`() throws {
+    @Test func `mail is exchanged with other programs in both directions`() throws {
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_TEST_BINARY"] = try Tool.smime().path
         var runner = CommandRunner(

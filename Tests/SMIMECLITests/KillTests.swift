@@ -11,7 +11,7 @@ import Testing
         case harvest, `import`, restore
     }
 
-    @Test func `kill -9 during import, harvest and restore leaves old or new state`() throws {
+    @Test func `kill -9 during import, harvest and restore leaves the old or the new state`() throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let session = try Session(folder)

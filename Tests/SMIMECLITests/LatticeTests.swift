@@ -4,7 +4,7 @@ import Testing
 
 /// ML-DSA and ML-KEM on libcrypto 3.5, whose packages scripts/test fetches into .build/libcrypto-3.5.
 @Suite struct LatticeTests {
-    @Test func `on libcrypto 3.5 the command signs with ML-DSA and encrypts to ML-KEM, and reads what others wrote`()
+    @Test func `with libcrypto 3.5 the command signs with ML-DSA, encrypts to ML-KEM and reads mail of other programs`()
         throws
     {
         guard FileManager.default.fileExists(atPath: Fixtures.root.appending(path: ".build/libcrypto-3.5").path) else {

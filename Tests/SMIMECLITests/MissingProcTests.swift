@@ -4,7 +4,7 @@ import Testing
 
 /// What the command does in a root folder where nobody mounted /proc.
 @Suite struct MissingProcTests {
-    @Test func `without /proc the command says that it does not know its arguments`() throws {
+    @Test func `without /proc the command reports that it cannot read its arguments`() throws {
         let shell = CommandRunner("unshare")
         let unmount = ["--mount", "sh", "-c", "umount -l /proc && exec \"$0\" \"$@\""]
         guard try shell.run(unmount + ["true"]).status == 0 else {

@@ -5,7 +5,7 @@ import Testing
 /// What becomes of `--online` and its settings: whoever is asked, and what is kept of the answers.
 @Suite struct OnlineTests {
     @Test(arguments: [("leaf", Int32(1), "certificate-revoked"), ("other", Int32(0), "")])
-    func `a list is fetched once, and counts in the next run without the server`(
+    func `a fetched list is stored and used in the next run`(
         revoked: String,
         status: Int32,
         problem: String
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: [("R", Int32(1), "certificate-revoked"), ("V", Int32(0), "")])
-    func `a responder's answer counts in the next run without the server, until its end`(
+    func `a fetched OCSP response is stored and used in the next run until it ends`(
         said: String,
         status: Int32,
         problem: String
@@ -59,7 +59,7 @@ import Testing
         #expect(scene.problems(late) == [said == "R" ? "certificate-revoked" : "revocation-unknown"])
     }
 
-    @Test func `nobody is asked but by the flag or the setting`() throws {
+    @Test func `no service is asked without the flag or the setting`() throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -80,7 +80,7 @@ import Testing
         #expect(server.asked.count == 1)
     }
 
-    @Test func `only where the word of a service is all that is missing the status is 69`() throws {
+    @Test func `the status is 69 only if nothing but a service's response is missing`() throws {
         let server = try LoopbackServer { _ in .silence }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         #expect(try scene.read("config set revocation.timeout 300ms").status == 0)
@@ -108,7 +108,7 @@ import Testing
     }
 
     /// A server that accepts and never answers holds up one mail in five minutes, not each.
-    @Test func `a service that did not answer is not asked by the next process, unless a person says so`() throws {
+    @Test func `a service that did not answer is skipped by the next process, unless the user asks`() throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
@@ -135,7 +135,7 @@ import Testing
         #expect(server.asked.count == 2)
     }
 
-    @Test func `of many services without an answer three are named, and the others counted`() throws {
+    @Test func `of many silent services three are named and the others counted`() throws {
         let urls = (0..<4).map { "URI:http://127.0.0.1:\(1000 + $0)/" }
         let services = [
             "authorityInfoAccess=\(urls.map { "OCSP;\($0)ocsp" }.joined(separator: ","))",
@@ -151,7 +151,7 @@ import Testing
 
     /// Silence, a refusal, garbage, an answer about somebody else or by nobody, a flood: nothing of it counts.
     @Test(arguments: ["stalls", "trickles", "refuses", "garbage", "other", "stranger", "list", "flood"])
-    func `a responder that`(does what: String) throws {
+    func `a faulty responder leaves the revocation unknown`(does what: String) throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])
@@ -177,7 +177,7 @@ import Testing
         #expect(scene.problems(try scene.read("verify --json signed.eml")) == ["revocation-unknown"])
     }
 
-    @Test func `without permission no private address is asked`() throws {
+    @Test func `no private address is contacted without permission`() throws {
         let server = try LoopbackServer { _ in .silence }
         let services = [
             "authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))", "crlDistributionPoints=URI:\(server.url("ca.crl"))",
@@ -198,7 +198,11 @@ import Testing
     private static let outgoing = "filter outgoing --stdout --log none --encrypt require --sender b@example.com"
 
     @Test(arguments: [("off", "pass", Int32(0)), ("soft", "pass", Int32(0)), ("hard", "temperror", Int32(75))])
-    func `a service that is silent`(level: String, verdict: String, status: Int32) throws {
+    func `the filter's verdict with a silent service depends on the revocation level`(
+        level: String,
+        verdict: String,
+        status: Int32
+    ) throws {
         let server = try LoopbackServer { _ in .silence }
         let scene = try OnlineScene(["crlDistributionPoints=URI:\(server.url("ca.crl"))"])
         #expect(try scene.read("config set revocation.online on").status == 0)
@@ -213,7 +217,11 @@ import Testing
     }
 
     @Test(arguments: [("off", "pass", Int32(0)), ("soft", "fail", Int32(67)), ("hard", "fail", Int32(67))])
-    func `a service that says that a certificate was revoked`(level: String, verdict: String, status: Int32) throws {
+    func `the filter's verdict on a revoked certificate depends on the revocation level`(
+        level: String,
+        verdict: String,
+        status: Int32
+    ) throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
         let scene = try OnlineScene(["authorityInfoAccess=OCSP;URI:\(server.url("ocsp"))"])

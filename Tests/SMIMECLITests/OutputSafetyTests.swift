@@ -40,7 +40,7 @@ import Testing
         return factory
     }
 
-    @Test func `no command shows anything raw`() throws {
+    @Test func `no command prints control characters from certificates or mail`() throws {
         let factory = try makeMail()
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = factory.file("home").path

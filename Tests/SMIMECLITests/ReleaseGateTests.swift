@@ -21,13 +21,13 @@ struct ReleaseGateTests {
     init() throws { bench = try Workbench(size: Gate.size ?? 0) }
 
     @Test(arguments: Way.allCases)
-    fileprivate func `Signing and verifying keep to the memory limit`(_ way: Way) throws {
+    fileprivate func `signing and verifying stay within the memory limit`(_ way: Way) throws {
         try bench.expectSuccess("sign", "mail", way, into: "signed")
         try bench.expectSuccess("verify", "signed", way, into: "report")
     }
 
     @Test(arguments: [Gate.gcm, "aes-256-cbc"], Way.allCases)
-    fileprivate func `Encrypting and decrypting keep to the memory limit and to every byte of the body`(
+    fileprivate func `encrypting and decrypting stay within the memory limit and keep every byte`(
         _ cipher: String,
         _ way: Way
     ) throws {
@@ -37,7 +37,7 @@ struct ReleaseGateTests {
     }
 
     @Test(arguments: Way.allCases)
-    fileprivate func `One flipped bit near the end of a GCM message, and not a byte is released`(_ way: Way) throws {
+    fileprivate func `a flipped bit near the end of a GCM message prevents all output`(_ way: Way) throws {
         try bench.expectSuccess("encrypt --outform der --cipher \(Gate.gcm)", "mail", .file, into: "encrypted")
         try bench.flip("encrypted", fromEnd: 1000)
         let result = try bench.smime("decrypt --inform der", "encrypted", way, into: "decrypted")

@@ -10,7 +10,7 @@ import Testing
         && ln -s "$1" /dev/log && shift && exec "$@"
         """
 
-    @Test func `A command of somebody who is not root writes nothing else there`() throws {
+    @Test func `a command of another user writes nothing else to syslog`() throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)

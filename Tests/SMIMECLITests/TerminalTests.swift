@@ -30,7 +30,7 @@ import Testing
 
     private func asked(_ shown: String) -> Int { shown.components(separatedBy: question).count - 1 }
 
-    @Test func `the passphrase of the store is asked for once, and never shown`() throws {
+    @Test func `the store passphrase is asked for once and never shown`() throws {
         let (signed, shown) = try runner.run(["sign", "one.eml"], answering: ["correct"])
         #expect(signed.status == 0, "\(signed.errorText)")
         #expect(asked(shown) == 1, "\(shown)")
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [["sign", "one.eml"], ["sign", "one.eml", "--from", "alice@example.com"]])
-    func `whoever types three wrong ones is not asked again`(arguments: [String]) throws {
+    func `after three wrong passphrases the command gives up`(arguments: [String]) throws {
         let (result, shown) = try runner.run(arguments, answering: ["a1", "b2", "c3", "correct", "correct"])
         #expect(result.status == 77)
         #expect(result.text.isEmpty)
@@ -50,7 +50,7 @@ import Testing
         #expect(result.errorText.contains("wrong passphrase"))
     }
 
-    @Test func `private keys go only by a yes at the terminal`() throws {
+    @Test func `private keys are removed only after confirmation`() throws {
         let remove = ["account", "remove", "alice@example.com"]
         for answer in ["", "n", "no way"] {
             let (kept, shown) = try runner.run(remove, answering: [answer])
@@ -62,7 +62,7 @@ import Testing
         #expect(removed.status == 0, "\(removed.errorText)")
     }
 
-    @Test func `a file is written over by export only by a yes at the terminal`() throws {
+    @Test func `export overwrites a file only after confirmation`() throws {
         let file = temporary.file("alice.p12")
         try Data("keep".utf8).write(to: file)
         let export = ["export", "alice@example.com", "-o", "alice.p12"]
@@ -74,20 +74,20 @@ import Testing
         #expect(try Data(contentsOf: file).count > 1000)
     }
 
-    @Test func `whoever mistypes may try again`() throws {
+    @Test func `after a wrong passphrase another one can be typed`() throws {
         let (result, shown) = try runner.run(["sign", "one.eml"], answering: ["wrong", "correct"])
         #expect(result.status == 0, "\(result.errorText)")
         #expect(asked(shown) == 2, "\(shown)")
     }
 
-    @Test func `whoever enters nothing is told so at once`() throws {
+    @Test func `an empty passphrase is reported at once`() throws {
         let (result, shown) = try runner.run(["sign", "one.eml"], answering: [])
         #expect(result.status == 77)
         #expect(asked(shown) == 1, "\(shown)")
         #expect(result.errorText.contains("no passphrase was entered"))
     }
 
-    @Test func `for several files one passphrase is enough, and one refusal`() throws {
+    @Test func `for several files the passphrase is asked for once, and a failure is reported once`() throws {
         let files = ["one.eml", "two.eml", "three.eml"]
         let (signed, shown) = try runner.run(["sign", "--output-dir", "out"] + files, answering: ["correct"])
         #expect(signed.status == 0, "\(signed.errorText)")
@@ -99,7 +99,7 @@ import Testing
         #expect(refused.errorText.components(separatedBy: "error: ").count == 2, "\(refused.errorText)")
     }
 
-    @Test func `a new store key, a backup and a restoration are done with typed passphrases`() throws {
+    @Test func `typed passphrases change the store key, make a backup and restore it`() throws {
         let (rekeyed, shown) = try runner.run(["store", "rekey"], answering: ["correct"])
         #expect(rekeyed.status == 0, "\(rekeyed.errorText)\(shown)")
         let save = ["account", "backup", "alice@example.com", "-o", "alice.backup"]

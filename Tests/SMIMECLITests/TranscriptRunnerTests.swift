@@ -4,7 +4,7 @@ import Testing
 
 /// The runner itself: what a transcript claims and is not so must become an issue, or no golden session proves anything.
 @Suite struct TranscriptRunnerTests {
-    @Test func `Every step does what it says`() throws {
+    @Test func `every step of a transcript works`() throws {
         let found = try findings(
             """
             # a comment with an apostrophe: it's fine
@@ -80,17 +80,17 @@ import Testing
         "status 0",
         "stdout",
     ])
-    func `What is not so is found, at its line`(_ session: String) throws {
+    func `a failed expectation is reported with its line`(_ session: String) throws {
         let lines = session.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
         let found = try findings(lines.joined(separator: "\n") + "\n-- file --\nx\n-- other --\ny\n")
         #expect(found.map(\.line) == [lines.count])
     }
 
-    @Test func `After a run that failed the session is over`() throws {
+    @Test func `a session ends after an unexpected failure`() throws {
         #expect(try findings("false\nstatus 2\nexists nothing\n").count == 1)
     }
 
-    @Test func `A session where a tool is missing ends there`() throws {
+    @Test func `a session ends where a tool is missing`() throws {
         #expect(try findings("needs no-such-program-anywhere\nfalse\n").isEmpty)
     }
 

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `A message is held while it is handed over, within one process, too`() async throws {
+    @Test func `a message is locked during delivery, also within one process`() async throws {
         let location = try await store().location
         let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)
         let held = try await DeliveryLock(location, for: entry)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: 0...3)
-    func `However often a transport fails, in the end everybody has got one message`(_ failing: Int) async throws {
+    func `after any number of failed deliveries every recipient gets one copy`(_ failing: Int) async throws {
         let store = try await store()
         let transport = FakeTransport(failing: failing)
         let groups = [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
@@ -59,7 +59,7 @@ import Testing
         #expect(try await store.journal.waiting(groups.flatMap(\.self), for: entry).isEmpty)
     }
 
-    @Test func `Who has the message is left out when others of the same message wait`() async throws {
+    @Test func `a retry skips recipients that already have the message`() async throws {
         let store = try await store()
         try await store.journal.record(["a@x.test"], of: entry, at: time)
         let transport = FakeTransport(failing: 9)
@@ -68,7 +68,7 @@ import Testing
         #expect(transport.sent == [["b@x.test"]])
     }
 
-    @Test func `The journal tells messages with one queue id apart, and forgets what is old`() async throws {
+    @Test func `the journal distinguishes messages with the same queue id and removes old entries`() async throws {
         let store = try await store()
         let other = DeliveryJournal.Entry(queueID: "Q1", digest: [4])
         try await store.journal.record(["a@x.test"], of: entry, at: time)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `a full disk is not waited for, and the log says that deliveries are not recorded`() async throws {
+    func `a full disk delays no delivery, and the log says that deliveries are not recorded`() async throws {
         let store = try await store()
         try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
         let transport = FakeTransport(failing: 9)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: [("a\n.\nb\n", false), ("a\r\n.\r\nb\r\n", false), ("a\n..\n.b\n \r.", true), ("a\n.", false)])
-    func `A program that is not told -i gets no line of a lone dot`(_ text: String, _ isTaken: Bool) async throws {
+    func `a program without -i gets no line with a single dot`(_ text: String, _ isTaken: Bool) async throws {
         let mail = MemorySource(Array(text.utf8))
         for (word, passes) in [("-x", isTaken), ("-i", true), ("-oi", true)] {
             let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "cat", word])
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: [0, 64])
-    func `sendmail gets the message from its first byte, and its words as they are`(_ memoryLimit: Int) async throws {
+    func `sendmail gets the whole message and unchanged arguments`(_ memoryLimit: Int) async throws {
         let mail = try Spool.source(memoryLimit: memoryLimit) { try $0.write("a message") }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])
         await #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {

@@ -43,7 +43,7 @@ import Testing
         ]
     }
 
-    @Test func `an error is a sentence wherever it is shown`() throws {
+    @Test func `every error is a sentence`() throws {
         for (error, text) in try Self.texts() {
             #expect("\(error)" == text)
             #expect(error.localizedDescription == text)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `temporary errors are told apart from permanent ones`() throws {
+    @Test func `temporary and permanent errors are distinguished`() throws {
         let alice = try EmailAddress("alice@example.com")
         for error in [KeystoreError.busy(path: "db"), .cancelled, .openingTimedOut(path: "db")] {
             #expect(error.isTemporary)

@@ -26,14 +26,14 @@ import Testing
         (["encryption.cipher": "aes-128-gcm bob@example.com=aes-192-cbc"], "aes-192-cbc"),
         (["encryption.cipher": "aes-128-cbc", "encryption.floor": "aes-256-gcm"], "aes-256-gcm"),
     ])
-    func `Ciphers and their floor`(_ settings: [String: String], _ expected: String) async throws {
+    func `cipher settings and the cipher floor apply`(_ settings: [String: String], _ expected: String) async throws {
         let office = try await TestHome.office()
         for (key, value) in settings { try await office.store.settings.set(key, to: value) }
         let plan = try await office.plan(from: "alice@example.com", to: [Self.bob])
         #expect(try await cipher(of: plan, office) == expected)
     }
 
-    @Test func `Subject tags`() async throws {
+    @Test func `the setting for subject tags applies`() async throws {
         let office = try await TestHome.office()
         try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")
         let header = "From: alice@example.com\nTo: bob@example.com\nSubject: [open] [sign] Hello\n"
@@ -42,7 +42,7 @@ import Testing
         #expect(try text(plan.source(0)).contains("\nSubject: [sign] Hello\n"))
     }
 
-    @Test func `The folder in which recipients' certificates are looked up`() async throws {
+    @Test func `the setting for the certificate folder applies`() async throws {
         let office = try await TestHome.office()
         let folder = try office.folder("people", ["carol@example.com.pem": Fixtures.cert("carol/cert.pem")])
         let before = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
@@ -55,7 +55,7 @@ import Testing
         #expect(without.decisions.map(\.action) == [.sign])
     }
 
-    @Test func `The folder of revocation lists, for what is sent and for what comes`() async throws {
+    @Test func `the setting for the revocation folder applies in both directions`() async throws {
         let office = try await TestHome.office(of: ["revoked"])
         let mail = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
         #expect(mail.decisions.map(\.action) == [.sign])
@@ -91,7 +91,7 @@ import Testing
         return try await filter.plan(source, to: [Self.bob])
     }
 
-    @Test func `the setting for verdicts in the subject`() async throws {
+    @Test func `the setting for verdicts in the subject applies`() async throws {
         let office = try await TestHome.office()
         let mail = try await office.plan(
             from: "alice@example.com",
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func `The gateway, the services and the sender of what was decrypted`() async throws {
+    @Test func `settings for the gateway's name, online services and decrypted mail apply`() async throws {
         let office = try await TestHome.office()
         let services = try await office.store.revocationServices()
         #expect(!services.areAsked && !services.allowsPrivateAddresses && services.timeLimit == .seconds(5))

@@ -32,7 +32,7 @@ import Testing
         // In ISO-2022-JP, full-width: [signed].
         "\u{1B}$B!N#s#i#g#n#e#d!O\u{1B}(B",
     ])
-    func `What people take for a tag of ours is taken out`(_ tag: String) async throws {
+    func `look-alikes of the gateway's subject tags are removed`(_ tag: String) async throws {
         #expect(try await subject("\(tag) hello").hasSuffix("hello"))
         let left = try await subject("\(tag) hello").lowercased()
         #expect(["hello", "[bob@example.com hello"].contains(left), "\(left)")
@@ -52,18 +52,18 @@ import Testing
         "[mail] [valid] [ok] x", "[verified] account", "(signed) contract", "signed: sealed", "[bob@example.com] hello",
         "{list} a < b > c [x]", "[encrypt] x",
     ])
-    func `What nobody takes for a tag of ours stays`(_ text: String) async throws {
+    func `other text in brackets is kept`(_ text: String) async throws {
         #expect(try await subject(text) == text)
     }
 
     @Test(arguments: [
         "«Zitat» und ›mehr‹", "会議【重要】資料", "[уведомление] текст", "[署名済み] x", "[sägned-ish] x",
     ])
-    func `Other languages stay as they are`(_ text: String) async throws {
+    func `subjects in other languages are kept`(_ text: String) async throws {
         #expect(try await subject(text) == text)
     }
 
-    @Test func `A subject in ISO-2022-JP without a name for it is still to be read`() async throws {
+    @Test func `a subject in ISO-2022-JP without a named character set is readable`() async throws {
         // テスト
         #expect(try await subject("\u{1B}$B%F%9%H\u{1B}(B") == "=?utf-8?B?44OG44K544OI?=")
     }

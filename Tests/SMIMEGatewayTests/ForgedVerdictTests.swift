@@ -26,7 +26,7 @@ import Testing
         "=?utf-8?Q?gw.example.org", "=?utf-7?Q?gw.example.org?=", "=?utf-8?Q?gw=E3=80=82example=E3=80=82org?=",
         "gw.example.org；", "\u{200B}", "\"\"",
     ])
-    func `the own authserv-id is recognized in every spelling`(_ name: String) async throws {
+    func `the gateway's authserv-id is recognized in every spelling`(_ name: String) async throws {
         let text = try await delivered("Authentication-Results: \(name); smime=pass (forged)")
         #expect(!text.contains("forged"), "\(text)")
         #expect(text.hasSuffix("From: b@x.test\nTo: alice@example.org\n\nHello\n"), "\(text)")
@@ -39,7 +39,7 @@ import Testing
         "пример.рф",
         "mx.example.net 1", "=?utf-8?Q?mx.example.net?=", "spf=pass (x) smtp.mailfrom=example.net",
     ])
-    func `What plainly names another host stays`(_ name: String) async throws {
+    func `results that clearly name another host are kept`(_ name: String) async throws {
         let field = "Authentication-Results: \(name); spf=pass (by gw.example.org)"
         guard name != "spf=pass (x) smtp.mailfrom=example.net" else {
             let other = "Authentication-Results: \(name); dkim=none"
@@ -59,7 +59,7 @@ import Testing
         "junk\nX\u{2014}SMIME-Verdict",
         "X-Other: x\u{2028}X-SMIME-Verdict", "X-Other: x\u{B}X-SMIME", "X-Other: x\u{85}X-SMIME",
     ])
-    func `A field that people or scripts take for ours is taken out`(_ name: String) async throws {
+    func `fields that people or programs may take for the gateway's are removed`(_ name: String) async throws {
         let text = try await delivered("\(name): forged")
         let line = text.split(whereSeparator: \.isNewline).first { $0.contains("forged") }
         // Where other characters end lines, none does any more.
@@ -72,7 +72,7 @@ import Testing
         "Authentication-\u{200B}Results", "Ａuthentication-Results", "junk\nAuthentication\u{2013}Results",
         "X-Other: x\u{2029}Authentication-Results",
     ])
-    func `A name that looks like Authentication-Results counts as that`(_ name: String) async throws {
+    func `a field name that looks like Authentication-Results is treated as such`(_ name: String) async throws {
         let text = try await delivered("\(name): gw.example.org; smime=pass (forged)")
         let line = text.split(whereSeparator: \.isNewline).first { $0.contains("forged") }
         #expect(line == nil || line?.hasPrefix("X-Other: x A") == true, "\(text)")
@@ -86,7 +86,7 @@ import Testing
         "ARC-Authentication-Results: i=1; gw.example.org; x=y",
         "Authentication-Results-Original: gw.example.org; x=y", "X-Other: a\u{2028}b: c", "X-Other: a\u{B}b",
     ])
-    func `Other fields stay as they are`(_ field: String) async throws {
+    func `other fields are kept`(_ field: String) async throws {
         #expect(try await delivered(field).contains("\n\(field)\n"))
     }
 }

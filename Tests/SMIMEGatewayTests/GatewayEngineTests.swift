@@ -39,7 +39,7 @@ import Testing
         GatewayMail(.incoming, MemorySource(bytes), from: EnvelopeSender("alice@example.com"), to: recipients)
     }
 
-    @Test func `Outgoing mail is signed and encrypted, and incoming mail verified, opened and learned from`()
+    @Test func `outgoing mail is signed and encrypted, and incoming mail verified, decrypted and learned from`()
         async throws
     {
         let (alice, bob) = (try await TestHome.office(), try await TestHome.office(of: ["bob"], knowing: []))
@@ -73,7 +73,9 @@ import Testing
     }
 
     @Test(arguments: [64 << 10, 100])
-    func `A form is in memory up to the limit, and beyond it in a file without a name`(_ limit: Int) async throws {
+    func `a written message stays in memory up to the limit, and beyond it in an unnamed file`(_ limit: Int)
+        async throws
+    {
         let office = try await TestHome.office()
         let result = await engine(office) { $0.memoryLimit = limit }.handle(try outgoing())
         let content = try #require(try result.get().delivery.messages.first).content
@@ -82,7 +84,8 @@ import Testing
         #expect(try file.rewound().bytes(in: 0..<content.count) == content.bytes(in: 0..<content.count))
     }
 
-    @Test func `Who has the mail gets it no more, and that all have it is a result of its own`() async throws {
+    @Test func `recipients that have the mail are skipped, and a mail that all have is reported as such`() async throws
+    {
         let office = try await TestHome.office()
         let mail = try outgoing(to: ["bob@example.com", "p384@example.com"], queueID: "Q1")
         let entry = try #require(mail.entry)
@@ -98,7 +101,7 @@ import Testing
         #expect(second.record.text("actions") == "sent before")
     }
 
-    @Test func `The journal tells mail servers and roles apart that use the same queue id`() throws {
+    @Test func `the journal distinguishes mail servers and directions that use the same queue id`() throws {
         let source = MemorySource(Self.mail)
         let entries = try Set([
             DeliveryJournal.Entry(queueID: "Q1", of: source),
@@ -112,7 +115,7 @@ import Testing
         #expect(try DeliveryJournal.Entry(queueID: "Q1", of: source).queueID == "Q1")
     }
 
-    @Test func `A refusal has a code, a sentence for the sender and the text of the setting`() async throws {
+    @Test func `a refusal has a code, a sentence for the sender and the configured text`() async throws {
         let office = try await TestHome.office(knowing: [])
         _ = try await office.store.policy.set(.init(.recipient(#require(.init("*@example.com"))), encrypt: .require))
         try await office.store.settings.set("filter.bounce-text", to: "Call the help desk")
@@ -122,7 +125,7 @@ import Testing
         #expect(refusal.bounceText == "Call the help desk" && refusal.logText == "5.7.1 \(refusal.sentence)")
     }
 
-    @Test func `An envelope that no mail server should get is refused before anything is read`() async throws {
+    @Test func `an invalid envelope is refused before the message is read`() async throws {
         let office = try await TestHome.office()
         for (sender, recipient, code) in [
             ("alice@example.com", "a\u{7}b@x.test", "5.1.3"), ("alice@example.com", "", "5.1.3"),
@@ -136,7 +139,7 @@ import Testing
     }
 
     @Test
-    func `Outgoing mail at which a process died waits once and then goes back, incoming mail is delivered unread`()
+    func `after a crash outgoing mail is deferred once and then bounces, and incoming mail is delivered unverified`()
         async throws
     {
         let office = try await TestHome.office()
@@ -157,7 +160,8 @@ import Testing
         #expect(result.record.text("verdict") == "permerror")
     }
 
-    @Test func `Mail from an account here that must be encrypted does not come in in clear, nor unread`() async throws {
+    @Test func `mail from an own account that requires encryption is not accepted in clear or unverified`() async throws
+    {
         let office = try await TestHome.office()
         _ = try await office.store.policy.set(.init(.recipient(#require(.init("bob@example.com"))), encrypt: .require))
         let mail = incoming(Self.mail, to: ["bob@example.com"])
@@ -166,7 +170,7 @@ import Testing
         ] { #expect(refusal?.replyCode == 554 && refusal?.enhancedCode == "5.7.1") }
     }
 
-    @Test func `What would be done is told without a key and without a delivery`() async throws {
+    @Test func `a dry run needs no key and delivers nothing`() async throws {
         let office = try await TestHome.office()
         let decisions = try await engine(office).decisions(on: try outgoing()).get()
         #expect(decisions.map(\.action) == [.signAndEncrypt])

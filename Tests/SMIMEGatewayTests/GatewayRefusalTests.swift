@@ -8,7 +8,7 @@ import Testing
 
 /// What an error means for a mail: whether it goes back or waits, and what is said.
 @Suite struct GatewayRefusalTests {
-    @Test func `A fault of an outgoing message goes back to its sender`() {
+    @Test func `an outgoing message with a fault is returned to its sender`() {
         let faults: [(any Error, GatewayRefusal.Fault, String, String)] = [
             (MIMEError.limitExceeded(.headerBytes), .message, "5.6.0", "message: "),
             (MessageError.malformed("why"), .message, "5.6.0", "message: malformed: why"),
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `Incoming mail waits for what is not sure to be the message's fault for ever`() {
+    @Test func `incoming mail is deferred unless the fault is certainly the message's`() {
         for error in [
             MessageError.malformed("why"), MessageError.noCommonCipher("who"), StreamError.malformedBase64,
             MIMEError.malformedAddress("x", reason: "why"),
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: GatewayRole.allCases)
-    func `Mail waits for a fault of the host, of the store and of ours`(_ role: GatewayRole) {
+    func `mail is deferred for faults of the host, the store and the program`(_ role: GatewayRole) {
         let faults: [(any Error, String)] = [
             (KeystoreError.permissions(path: "/var/lib/smime", why: "open to others"), "4.3.5"),
             (KeystoreError.missing(path: "/var/lib/smime"), "4.3.5"),
@@ -54,14 +54,14 @@ import Testing
         }
     }
 
-    @Test func `The sender reads no folder of this machine, the log does`() {
+    @Test func `paths of this machine appear in the log but not in the bounce`() {
         let refusal = GatewayRefusal(KeystoreError.missing(path: "/var/lib/smime"), in: .outgoing)
         #expect(refusal.logText.contains("/var/lib/smime") && !refusal.sentence.contains("/var"))
         #expect(refusal.sentence.contains("smime"))
         #expect(GatewayRefusal.withoutFolders("see '/a/b/c': x/y@z and (/d/e)") == "see 'c': x/y@z and (e)")
     }
 
-    @Test func `What the next hop did not take is sent later`() {
+    @Test func `mail that the next hop refuses is deferred`() {
         let refusal = GatewayRefusal(undelivered: TransportError("sendmail: status 75"))
         #expect(refusal.explanation == "cannot send: sendmail: status 75" && refusal.replyCode == 451)
     }

@@ -44,7 +44,7 @@ import Testing
         "x-smime-decrypted: gw.example.org; cipher=aes",
         "X-Smime-Verdict : pass",
     ])
-    func `What others say in our name is taken out, however it is written`(_ forged: String) async throws {
+    func `forged verdicts in the gateway's name are removed in every spelling`(_ forged: String) async throws {
         let text = try await delivered("From: b@x.test\n\(forged)\nTo: alice@example.org\n\nHello\n")
         #expect(!text.contains("pass") && !text.contains("encrypt=never") && !text.contains("cipher=aes"))
         #expect(text.hasPrefix("Authentication-Results: gw.example.org; smime=none (unsigned)\n"))
@@ -56,12 +56,12 @@ import Testing
         "Authentication-Results: mx2.example.org; dkim=pass (by gw.example.org; smime=fail)",
         "X-SMIMEA: something", "Subject: Authentication-Results: gw.example.org",
     ])
-    func `What others say in their own name stays`(_ field: String) async throws {
+    func `verdicts of other hosts are kept`(_ field: String) async throws {
         let text = try await delivered("From: b@x.test\r\n\(field)\r\n\r\nHello\r\n")
         #expect(text.hasSuffix("From: b@x.test\r\n\(field)\r\n\r\nHello\r\n"))
     }
 
-    @Test func `A header that only looks as if it went on is ended`() async throws {
+    @Test func `an empty line is inserted before a line that is no header field`() async throws {
         let text = try await delivered("From: b@x.test\nTo: c@x.test\nno field\nX-More: 1\n\nHello\n")
         #expect(text.contains("To: c@x.test\n\nno field\nX-More: 1\n\nHello"))
     }
@@ -73,13 +73,13 @@ import Testing
         "X: y\rAuthentication-Results: mx1; smime=pass", "X-SMIME-Decrypted: pass", "more\nX-Smime: pass",
         "--x\nAuthentication-Results: gw.example.org; smime=pass",
     ])
-    func `Forged verdicts behind a line that is no field are taken out`(_ forged: String) async throws {
+    func `forged verdicts after a line that is no field are removed`(_ forged: String) async throws {
         let text = try await delivered("From: b@x.test\nno field\n\(forged)\nX-More: 1\n\nThis will pass\n")
         #expect(!text.contains("smime=pass") && !text.contains(": pass"), "\(text)")
         #expect(text.contains("\n\nno field\n") && text.hasSuffix("X-More: 1\n\nThis will pass\n"), "\(text)")
     }
 
-    @Test func `What others say behind a line that is no field stays, as does the body`() async throws {
+    @Test func `other fields and the body after a line that is no field are kept`() async throws {
         let rest =
             "no field\nAuthentication-Results: mx2.example.net; dkim=pass\n\nAuthentication-Results: gw.example.org; x=y\n"
         #expect(try await delivered("From: b@x.test\n\(rest)").hasSuffix("From: b@x.test\n\n\(rest)"))
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// What others claim in it in our name could not be found and taken out.
-    @Test func `A header beyond every limit is refused`() async throws {
+    @Test func `a header beyond the limit is refused`() async throws {
         let long = "X-Long: " + String(repeating: "x", count: 1 << 21)
         await #expect(throws: MIMEError.limitExceeded(.headerBytes)) {
             try await delivered("From: b@x.test\n\(long)\n\nHello\n")
@@ -135,13 +135,13 @@ import Testing
         ("Subject: [signed copy] hello", "Subject: [signed copy] hello"),
         ("Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?=", "Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?="),
     ])
-    func `With tags in subjects those of others are taken out`(_ subject: String, _ expected: String) async throws {
+    func `with subject tags enabled, forged tags are removed`(_ subject: String, _ expected: String) async throws {
         let text = try await delivered("From: b@x.test\n\(subject)\n\nHello\n", tags: true)
         #expect(text.contains("\n\(expected)\n\nHello"))
         #expect(try await delivered("From: b@x.test\n\(subject)\n\nHello\n").contains("\n\(subject)\n\n"))
     }
 
-    @Test func `A subject in bytes that no character set is named for is read as it is shown, and says so`()
+    @Test func `a subject without a named character set is decoded as mail readers show it, and encoded`()
         async throws
     {
         let home = "From: b@x.test\nSubject: "
@@ -152,7 +152,7 @@ import Testing
         #expect(text.contains("\nSubject: =?utf-8?B?"), "\(text)")
     }
 
-    @Test func `Tags inside each other without end leave no tag`() async throws {
+    @Test func `deeply nested tags leave no tag`() async throws {
         let count = 2_000
         let subject = String(repeating: "[", count: count) + String(repeating: "encrypted]", count: count)
         let text = try await delivered("From: b@x.test\nSubject: \(subject) hello\n\nHello\n", tags: true)
@@ -165,7 +165,7 @@ import Testing
         #expect(!text.contains("[") && text.contains("list") && text.contains("hello"))
     }
 
-    @Test func `a mail loop is ended`() async throws {
+    @Test func `a mail loop is detected`() async throws {
         await #expect(throws: GatewayError.loop(passes: 8)) {
             try await delivered("X-SMIME-Filtered: GW.example.org; count=8\nFrom: b@x.test\n\nHello\n")
         }

@@ -10,7 +10,7 @@ import Testing
 
 /// What a server learns from the mail that its filter has verified.
 @Suite struct LearningFromMailTests {
-    @Test func `The author's certificates are learned from mail that was verified`() async throws {
+    @Test func `the author's certificates are learned from verified mail`() async throws {
         let sender = try await TestHome.office(of: ["split"], knowing: [])
         let reader = try await TestHome.office(of: ["bob"], knowing: [])
         let mail = try await sender.plan(from: "split@example.com", to: ["bob@example.com"])

@@ -37,7 +37,7 @@ import Testing
         #expect(known.map(\.certificate) == [try Certificate(fixture: "alice/cert.pem")])
     }
 
-    @Test func `what is required and cannot be done is refused with a sentence`() async throws {
+    @Test func `required protection that is impossible is refused with a sentence`() async throws {
         let alice = try await TestHome.office(knowing: [])
         try await alice.store.settings.set("filter.authserv-id", to: "gw.test")
         _ = try await alice.store.policy.set(.init(.recipient(#require(.init("*@example.com"))), encrypt: .require))
@@ -53,7 +53,7 @@ import Testing
         #expect(error?.code == .refused && error?.kind == .recipient, "\(String(describing: error))")
     }
 
-    @Test func `the example in docs/library.md is the one that is compiled here`() throws {
+    @Test func `the example in docs/library.md is the compiled one`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/library.md"), encoding: .utf8)
         let section = try #require(page.components(separatedBy: "## A filter in your own server\n").last)
         let example = try #require(section.components(separatedBy: "```swift\n").dropFirst().first)

@@ -5,9 +5,11 @@ import Testing
 /// Who a filter says it is.
 @Suite struct MailHostTests {
     @Test(arguments: ["mx.example.com", "MX1", "gw_2.example.com", "xn--mnchen-3ya.test"])
-    func `A gateway is called what it is named`(_ text: String) throws {
+    func `the gateway has its configured name`(_ text: String) throws {
         #expect(MailHost(name: try #require(HostName(text))).name == text)
     }
 
-    @Test func `without a setting the host's own name is used`() { #expect(HostName(MailHost().name) == HostName()) }
+    @Test func `without a setting the gateway has the host's name`() {
+        #expect(HostName(MailHost().name) == HostName())
+    }
 }

@@ -33,21 +33,21 @@ import Testing
         ("=?utf-8?Q?[encrypt]_=3D=3Fx=3F=3D?=", "=?x?="),
         ("=?utf-8?Q?[encrypt]_a=0D=0ABcc:_eve@x.test?=", "a\r\nBcc: eve@x.test"),
     ])
-    func `A tag asks and is taken out, in whatever way it is written`(_ text: String, _ shown: String) throws {
+    func `a subject tag is read and removed in every spelling`(_ text: String, _ shown: String) throws {
         let found = try subject(text)
         #expect(found.request == ProtectionRequest(encrypt: .require))
         #expect(found.shown == shown)
     }
 
     @Test(arguments: ["Hi", "[encrypted] x", "[encrypt x", "encrypt]", "[]", "=?utf-8?Q?=5Bother=5D?=", "[\u{212A}ey]"])
-    func `What is no tag stays as it is`(_ text: String) throws {
+    func `subject text that is no tag is kept`(_ text: String) throws {
         let message = "Subject: \(text)\r\n\r\nbody"
         let found = try read(message)
         #expect(found.request == ProtectionRequest())
         #expect(found.text == message)
     }
 
-    @Test func `A long subject stays readable in words of 75 characters`() throws {
+    @Test func `a long subject is written in encoded words of 75 characters`() throws {
         let long = String(repeating: "äöü€😀 ", count: 60)
         let encoded = "=?utf-8?B?W2VuY3J5cHRd?= \(long)"
         let found = try subject(encoded)
@@ -59,7 +59,7 @@ import Testing
         .timeLimit(.minutes(5)),
         arguments: ["[", "[sign] a ", "=?utf-8?Q?[sign]?= ", "[sign]", "=?", "[ ", "a[sign]b"]
     )
-    func `A long subject full of tags is read, one beyond all measure is refused`(_ piece: String) throws {
+    func `a long subject full of tags is read, and one beyond the limit is refused`(_ piece: String) throws {
         let message = "Subject: " + String(repeating: piece, count: 60_000 / piece.utf8.count) + "\r\n\r\nbody"
         #expect(try read(message).text.hasSuffix("\r\n\r\nbody"))
         #expect(throws: MessageError.self) {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `Tags are what the setting says`() throws {
+    @Test func `subject tags follow the setting`() throws {
         let tags = try #require(SubjectTags(parsing: "[open] encrypt=never; sign=never [Top Secret] encrypt"))
         #expect(try subject("[OPEN] x", tags).request == ProtectionRequest(sign: .never, encrypt: .never))
         #expect(try subject("[top secret] x", tags).request == ProtectionRequest(encrypt: .require))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `Fields for us are taken out in any number and state, and count together`() throws {
+    @Test func `all X-SMIME fields are removed, and their requests are combined`() throws {
         let found = try read(
             "x-smime: encrypt=never\r\nFrom: a@x.test\r\nX-SMIME:\r\n\tencrypt=require;\r\n sign=no\r\nX-SMIME :\r\nBcc: b@x.test\r\n\r\nX-SMIME: body\r\n"
         )
@@ -95,7 +95,7 @@ import Testing
         "encrypt require", "sign+encrypt", "encryption=require", "(x) encrypt=require", "yes",
         "=?utf-8?q?encrypt=3Drequire?=",
     ])
-    func `A field for us that cannot be read requires all there is`(_ body: String) throws {
+    func `an unreadable X-SMIME field requires signing and encryption`(_ body: String) throws {
         #expect(
             try read("X-SMIME: \(body)\r\n\r\nbody").request == ProtectionRequest(sign: .require, encrypt: .require)
         )
@@ -104,13 +104,13 @@ import Testing
     @Test(arguments: [
         "=?x-none?B?W2VuY3J5cHRdIP8=?=", "=?utf-8?B?W2VuY3J5cHRdIMM=?= =?utf-8?B?pA==?=", "[enc=?x-none?Q?rypt]?=",
     ])
-    func `A tag in text that cannot be decoded is not passed over`(_ text: String) {
+    func `a tag in an undecodable subject is detected`(_ text: String) {
         #expect(throws: MessageError.malformed("the subject has a tag in a character set that is not known")) {
             try read("Subject: \(text)\r\n\r\nbody")
         }
     }
 
-    @Test func `A message with another header is read alike from any place`() throws {
+    @Test func `a message with a replaced header is read from any offset`() throws {
         let message = "X-SMIME: x\nSubject: [sign] y\n\n" + String(repeating: "0123456789\n", count: 300)
         let controls = try MessageControls(of: MemorySource(Array(message.utf8)), tags: .standard)
         let whole = try controls.source.bytes(in: 0..<controls.source.count)

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: unsignable)
-    func `What cannot be signed goes unsigned with a warning, and encrypted where that is possible`(_ body: String)
+    func `mail that cannot be signed is sent unsigned with a warning, encrypted if possible`(_ body: String)
         async throws
     {
         let office = try await TestHome.office()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: unsignable)
-    func `What must be signed and cannot be goes back, for all recipients`(_ body: String) async throws {
+    func `mail that requires a signature and cannot be signed bounces for all recipients`(_ body: String) async throws {
         let office = try await TestHome.office()
         let (found, warnings) = try await plan(office, body, ProtectionRequest(sign: .require))
         #expect(found.decisions.map(\.action) == [.bounce] && found.messages.isEmpty && warnings.isEmpty)
@@ -67,7 +67,9 @@ import Testing
         #expect(throws: MessageError.self) { try mixed.checkAllGo() }
     }
 
-    @Test func `What cannot be encrypted goes as it is with a warning, but not under require`() async throws {
+    @Test func `mail that cannot be encrypted is sent in clear with a warning, unless encryption is required`()
+        async throws
+    {
         let office = try await TestHome.office()
         let (plain, warnings) = try await plan(office, Self.broken, to: ["bob@example.com"])
         #expect(plain.messages.map(\.action) == [.plain])

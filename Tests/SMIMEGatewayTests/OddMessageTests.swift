@@ -11,7 +11,7 @@ import Testing
 /// However a message looks, a filter plans it and writes what it planned, or says what is wrong with the message.
 @Suite struct OddMessageTests {
     @Test(arguments: 0..<2)
-    func `odd messages go out protected or are refused, and come in with a verdict`(seed: Int) async throws {
+    func `odd messages are protected or refused, and incoming ones get a verdict`(seed: Int) async throws {
         let office = try await TestHome.office(of: ["carol"], knowing: ["carol"])
         let carol = try EmailAddress("carol@example.com")
         _ = try await office.store.policy.set(

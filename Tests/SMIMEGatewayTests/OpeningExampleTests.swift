@@ -30,7 +30,7 @@ import Testing
         #expect(found == [paths[0]: .unsigned, paths[1]: .unsigned, signed: .valid])
     }
 
-    @Test func `what cannot be encrypted is refused, and says for whom`() async throws {
+    @Test func `mail that cannot be encrypted is refused with the recipient's address`() async throws {
         let alice = try await TestHome.office()
         let mail = try Message("From: alice@example.com\nTo: nobody@example.com\n\nHello\n".utf8)
         let error = await #expect(throws: SMIMEError.self) { try await alice.store.protect(mail) }
@@ -41,7 +41,7 @@ import Testing
         #expect(other?.code == .unusableSigner)
     }
 
-    @Test func `a store is filled and asked by the public interface`() async throws {
+    @Test func `a store is filled and queried through the public interface`() async throws {
         let temporary = try TemporaryFolder()
         let folder = temporary.file("store").path
         let store = try await Store.open(folder)
@@ -72,7 +72,7 @@ import Testing
         #expect(closed?.kind == .bug)
     }
 
-    @Test func `a store is prepared by the example`() async throws {
+    @Test func `the example prepares a store`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let certs = Fixtures.root.appending(path: "certs").path
@@ -90,7 +90,7 @@ import Testing
         #expect(anchors == [try Certificate(contentsOf: "\(certs)/ca/root.pem")])
     }
 
-    @Test func `the examples in docs/library.md are those that are compiled here`() throws {
+    @Test func `the examples in docs/library.md are the compiled ones`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/library.md"), encoding: .utf8)
         let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let examples = page.components(separatedBy: "```swift\n").dropFirst().map {

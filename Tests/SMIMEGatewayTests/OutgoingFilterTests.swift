@@ -24,7 +24,7 @@ import Testing
 
     private func sharing(_ plan: OutgoingPlan) -> [[String]] { plan.messages.map { $0.recipients.map(\.text) } }
 
-    @Test func `Recipients with the same decision share a message`() async throws {
+    @Test func `recipients with the same decision share a message`() async throws {
         let found = try await plan(
             to: "bob@example.com",
             "BOB@example.com",
@@ -40,7 +40,7 @@ import Testing
         #expect(found.messages.map(\.action) == [.sign, .signAndEncrypt])
     }
 
-    @Test func `Who is in neither To nor Cc gets an encrypted message of their own`() async throws {
+    @Test func `a recipient in neither To nor Cc gets a separate encrypted message`() async throws {
         let header = "From: alice@example.com\nTo: bob@example.com\nBcc: p384@example.com\n"
         let found = try await plan(to: "bob@example.com", "p384@example.com", "p521@example.com", header: header)
         #expect(sharing(found) == [["bob@example.com"], ["p384@example.com"], ["p521@example.com"]])
@@ -52,7 +52,9 @@ import Testing
         }
     }
 
-    @Test func `Text behind a carriage return in the header does not go out beside what is encrypted`() async throws {
+    @Test func `text after a bare carriage return in the header is never sent in clear beside encrypted content`()
+        async throws
+    {
         let header = "From: alice@example.com\rTo: bob@example.com\r\rMeet me at nine."
         await #expect(throws: MessageError.defective(.bareCR)) { try await plan(to: "bob@example.com", header: header) }
         let plain = ProtectionRequest(sign: .never, encrypt: .never)
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["X-A: b\u{C}Subject: c\n", "X-A: b\r\r\n", "From2: eve@x.test\n"])
-    func `What other programs may read differently is neither signed nor sent in clear`(field: String) async throws {
+    func `a header that programs may read differently is neither signed nor sent in clear`(field: String) async throws {
         let header = "\(field)From: alice@example.com\nTo: bob@example.com\n"
         await #expect(throws: MessageError.self) { try await plan(to: "bob@example.com", header: header) }
     }
@@ -84,7 +86,7 @@ import Testing
         #expect(found.bounces.first?.obstacles == ["no usable certificate for eve@x.test (none is known)"])
     }
 
-    @Test func `A mail of which a part bounces must not go, nor one of which a part waits`() async throws {
+    @Test func `a mail is not sent if it bounces or waits for one recipient`() async throws {
         let all = try await plan(to: "bob@example.com", "p384@example.com")
         try all.checkAllGo()
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
@@ -96,7 +98,7 @@ import Testing
         #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try late.checkAllGo() }
     }
 
-    @Test func `Mail of somebody with two certificates announces the one to encrypt to`() async throws {
+    @Test func `mail of a sender with two certificates announces the encryption certificate`() async throws {
         let split = try await TestHome.office(of: ["split"], knowing: [])
         let found = try await split.plan(from: "split@example.com", to: ["bob@example.com"])
         let verified = try await split.opener.verify(try found.source(0))
@@ -110,7 +112,7 @@ import Testing
         "From: alice@example.com\nFrom: alice@example.com\nTo: bob@example.com\n",
         "To: bob@example.com\n",
     ])
-    func `An account's signature is not for mail from somebody else, or nobody`(_ header: String) async throws {
+    func `mail from another author, or none, is not signed by the account`(_ header: String) async throws {
         let found = try await plan(to: "bob@example.com", header: header, flags: ProtectionRequest(encrypt: .never))
         #expect(found.messages.map(\.action) == [.plain])
     }

@@ -38,14 +38,14 @@ import Testing
     private func sender(_ pattern: String) throws -> Policy.Scope { .sender(try #require(Policy.Pattern(pattern))) }
     private let none = Availability.missing(why: "none is known")
 
-    @Test func `Without any rule what can be done is done`() throws {
+    @Test func `without rules mail gets the protection that is possible`() throws {
         #expect(try decision().action == .signAndEncrypt)
         #expect(try decision(signing: none).action == .encrypt)
         #expect(try decision(encryption: none).action == .sign)
         #expect(try decision(signing: none, encryption: none).action == .plain)
     }
 
-    @Test func `A rule for the account goes before one for its domain, and an alias's own before that`() throws {
+    @Test func `a rule for an alias precedes one for its account, and that one for the domain`() throws {
         let domain = Policy.Rule(try sender("@example.com"), encrypt: .never)
         let account = Policy.Rule(try sender("alice@example.com"), encrypt: .require)
         let alias = Policy.Rule(try sender("OFFICE@example.com"), encrypt: .available)
@@ -54,33 +54,33 @@ import Testing
         #expect(try decision([domain, account, alias]).encrypt == .available)
     }
 
-    @Test func `A rule that leaves an axis open leaves it to the next one`() throws {
+    @Test func `a rule without a level for signing or encryption leaves it to the next rule`() throws {
         let bob = Policy.Rule(try recipient("bob@dept.example.org"), sign: .never)
         let below = Policy.Rule(try recipient("*.example.org"), sign: .require, encrypt: .require)
         let found = try decision([bob, below])
         #expect((found.sign, found.encrypt, found.action) == (.never, .require, .encrypt))
     }
 
-    @Test func `A domain's rule is not for the domains below it, nor the other way round`() throws {
+    @Test func `a rule for a domain does not apply to its subdomains, nor the reverse`() throws {
         #expect(try decision([Policy.Rule(try recipient("example.org"), encrypt: .never)]).encrypt == .available)
         #expect(try decision([Policy.Rule(try recipient("*.dept.example.org"), encrypt: .never)]).encrypt == .available)
         #expect(try decision([Policy.Rule(try recipient("*.org"), encrypt: .never)]).encrypt == .never)
     }
 
-    @Test func `A bound holds for the axis that its rule decides, and for no other`() throws {
+    @Test func `an override limit applies only to what its rule decides`() throws {
         let rule = Policy.Rule(try recipient("dept.example.org"), encrypt: .require, override: .stricter)
         let found = try decision([rule], message: ProtectionRequest(sign: .never, encrypt: .never))
         #expect((found.sign, found.encrypt) == (.never, .require))
         #expect(found.reasons.contains("encrypt=never in the message does not count: override stricter"))
     }
 
-    @Test func `A global bound alone holds the built-in levels`() throws {
+    @Test func `a global override limit applies to the built-in levels`() throws {
         let rule = Policy.Rule(.global, override: .nothing)
         #expect(try decision([rule], message: ProtectionRequest(encrypt: .never)).encrypt == .available)
         #expect(try decision([rule], flags: ProtectionRequest(encrypt: .never)).encrypt == .never)
     }
 
-    @Test func `What is missing bounces or waits as the closest rule says that speaks of it`() throws {
+    @Test func `the closest rule with a missing-setting decides between bounce and deferral`() throws {
         let require = Policy.Rule(try recipient("bob@dept.example.org"), encrypt: .require)
         #expect(try decision([require], encryption: none).action == .bounce)
         let patient = Policy.Rule(.global, missing: .deferral)
@@ -89,7 +89,7 @@ import Testing
         #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (none is known)"])
     }
 
-    @Test func `Mail that is protected already goes as it is, unless it must be encrypted and is not`() throws {
+    @Test func `protected mail is sent unchanged unless it lacks required encryption`() throws {
         let require = Policy.Rule(.global, encrypt: .require)
         #expect(try decision([require], protection: .encrypted, isReader: true).action == .plain)
         #expect(try decision(protection: .encrypted, encryption: none).action == .plain)
@@ -98,7 +98,7 @@ import Testing
         #expect(try decision([require], protection: .signed, encryption: none).action == .bounce)
     }
 
-    @Test func `What is encrypted already goes under require only to those whose certificate it names`() throws {
+    @Test func `encrypted mail satisfies require only for recipients whose certificates it names`() throws {
         let require = Policy.Rule(.global, encrypt: .require)
         let resign = Policy.Rule(.global, encrypt: .require, protected: .resign)
         let late = Policy.Rule(.global, encrypt: .require, missing: .deferral)
@@ -118,7 +118,7 @@ import Testing
         #expect(try decision([require], protection: .encrypted, encryption: unknown).action == .deferral)
     }
 
-    @Test func `A rule that requires is lowered only where it says so`() throws {
+    @Test func `a required level is lowered only if its rule permits that`() throws {
         let none = ProtectionRequest(sign: .never, encrypt: .never)
         let bob = try recipient("bob@dept.example.org")
         let both = Policy.Rule(bob, sign: .require, encrypt: .require)
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: [Policy.Kind.automatic, .list])
-    func `What a message says of itself lowers nothing that a message may not lower`(_ kind: Policy.Kind) throws {
+    func `the kind of a message lowers no level that a message may not lower`(_ kind: Policy.Kind) throws {
         let less = Policy.Rule(.kind(kind), sign: .never, encrypt: .never)
         for bound in [Policy.Override.stricter, .nothing] {
             let global = Policy.Rule(.global, sign: .available, encrypt: .available, override: bound)
@@ -150,7 +150,7 @@ import Testing
         #expect(try decision([less, Policy.Rule(.global, sign: .require)], kind: kind).action == .sign)
     }
 
-    @Test func `What is passed on because it is protected already is told from what goes in clear`() throws {
+    @Test func `protected mail that is passed on is distinguished from clear mail`() throws {
         #expect(try decision(protection: .encrypted).isPassed)
         #expect(try decision(protection: .signed).isPassed)
         #expect(try !decision(signing: none, encryption: none).isPassed)
@@ -158,8 +158,7 @@ import Testing
         #expect(try !decision([require], protection: .signed, encryption: none).isPassed)
     }
 
-    @Test func `Where nobody knows whether there is a certificate the message waits, if it would be encrypted`() throws
-    {
+    @Test func `mail to be encrypted is deferred while it is unknown whether a certificate exists`() throws {
         let unknown = Availability.unknown(why: "the folder is away")
         let require = Policy.Rule(.global, encrypt: .require)
         let found = try decision(encryption: unknown)
@@ -174,7 +173,7 @@ import Testing
         )
     }
 
-    @Test func `What goes with less because a certificate that is known cannot be used is told`() throws {
+    @Test func `a warning says when a known but unusable certificate lowers the protection`() throws {
         let expired = Availability.unusable(why: "expired on 2026-10-01")
         let found = try decision(signing: expired, encryption: expired)
         #expect(found.action == .plain)
@@ -203,7 +202,7 @@ import Testing
         ("encrypt: require", nil, .require),
         ("encrypt=available\r\n\tsign=yes", .require, .available),
     ])
-    func `A request is read leniently, and in doubt as the stricter`(
+    func `a protection request is read leniently, and strictly in doubt`(
         _ text: String,
         _ sign: Policy.Level?,
         _ encrypt: Policy.Level?

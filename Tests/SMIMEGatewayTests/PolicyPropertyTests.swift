@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test func `What must be encrypted never goes in clear`() throws {
+    @Test func `required encryption never results in clear mail`() throws {
         var (kept, encrypted) = (0, 0)
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
@@ -35,7 +35,7 @@ import Testing
         #expect(kept > 50 && encrypted > 50)
     }
 
-    @Test func `A rule with require is met, whatever the message is, asks for or says of itself`() throws {
+    @Test func `a rule with require is met, whatever the message is or requests`() throws {
         var met: [PolicyDecision.Action: Int] = [:]
         try forAll { generator, recipient, question in
             var question = question
@@ -70,7 +70,7 @@ import Testing
         ]
     }
 
-    @Test func `What must be signed never goes unsigned`() throws {
+    @Test func `required signing never results in unsigned mail`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
             guard decision.sign == .require, question.protection == .unprotected else { return }
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `nothing is done that a rule forbids or that is impossible`() throws {
+    @Test func `no decision does what a rule forbids or what is impossible`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
             let signs = [.sign, .signAndEncrypt].contains(decision.action)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `the command line overrides every rule, bound and message`() throws {
+    @Test func `the command line overrides rules, their limits and the message`() throws {
         try forAll { _, recipient, question in
             let decision = PolicyDecision(for: recipient, question)
             if let sign = question.flags.sign { #expect(decision.sign == sign) }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `The closest rule decides, whatever others say and in whatever order they stand`() throws {
+    @Test func `the closest rule decides, in any order of rules`() throws {
         try forAll { generator, recipient, question in
             var question = question
             (question.flags, question.message) = (ProtectionRequest(), ProtectionRequest())
@@ -111,8 +111,7 @@ import Testing
         }
     }
 
-    @Test func `A message under stricter only ever adds to its rule, and the more it asks for the more it gets`() throws
-    {
+    @Test func `under override=stricter a message can only add protection`() throws {
         var differences = 0
         try forAll { _, recipient, question in
             var question = question
@@ -137,7 +136,7 @@ import Testing
         #expect(differences > 50)
     }
 
-    @Test func `A message from somebody who has no account here changes nothing`() throws {
+    @Test func `a request in a message from a sender without an account is ignored`() throws {
         try forAll { _, recipient, question in
             var question = question
             question.account = nil
@@ -150,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `What any rule that decides requires is encrypted, whatever kind of mail it is`() throws {
+    @Test func `rules for kinds of mail never lower required encryption`() throws {
         var required = 0
         try forAll { generator, recipient, question in
             var question = question
@@ -173,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func `A message under none changes nothing`() throws {
+    @Test func `under override=none a request in the message is ignored`() throws {
         try forAll { _, recipient, question in
             var question = question
             question.rules = question.rules.map { $0.merging(Policy.Rule($0.scope, override: .nothing)) }

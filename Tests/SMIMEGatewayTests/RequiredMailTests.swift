@@ -49,7 +49,7 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(60)))
-    func `Mail under require is never sent in clear or merely signed`() async throws {
+    func `mail under require is never sent in clear or only signed`() async throws {
         let office = try await TestHome.office()
         try await office.store.settings.set("subject-tags", to: "[open] encrypt=never; sign=never")
         let pattern = try #require(Policy.Pattern("example.com"))
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ["", "MAILER-DAEMON", "root", "alice+tag@example.com", "Alice@EXAMPLE.com"])
-    func `The rules of an account in From hold for a sender that names nobody`(_ sender: String) async throws {
+    func `the rules of the account in From apply to an empty envelope sender`(_ sender: String) async throws {
         let office = try await TestHome.office()
         let alice = try #require(Policy.Pattern("alice@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.sender(alice), encrypt: .require))
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: ["", "root"])
-    func `A rule for a domain in From holds for a sender that names nobody`(_ sender: String) async throws {
+    func `a rule for the domain in From applies to an empty envelope sender`(_ sender: String) async throws {
         let office = try await TestHome.office()
         let domain = try #require(Policy.Pattern("example.net"))
         _ = try await office.store.policy.set(Policy.Rule(.sender(domain), encrypt: .require))
@@ -119,7 +119,7 @@ import Testing
         #expect(try await sent(office, mail, from: sender, to: ["eve@x.test"]).isEmpty)
     }
 
-    @Test func `An alias that the certificate does not name is not signed`() async throws {
+    @Test func `mail from an alias that the certificate does not name is not signed`() async throws {
         let office = try await TestHome.office()
         let address = try EmailAddress("alice@example.com")
         var change = AccountChange()
@@ -137,7 +137,7 @@ import Testing
         ("-+", "a-b+c@x.test", "a@x.test"), ("", "a+b@x.test", nil), ("+", "A+B+c@X.test", "a@x.test"),
         ("+", "\"a\\\"+b\"@x.test", "\"a\\\"\"@x.test"),
     ])
-    func `The detail of an address is left out`(_ delimiters: String, _ text: String, _ base: String?) throws {
+    func `the detail of a sub-address is removed`(_ delimiters: String, _ text: String, _ base: String?) throws {
         let subaddressing = try #require(Subaddressing(parsing: delimiters))
         #expect(try subaddressing.base(of: EmailAddress(text)) == base.map { try EmailAddress($0) })
         #expect(Subaddressing(parsing: "a") == nil && Subaddressing(parsing: "@") == nil)
@@ -162,7 +162,7 @@ import Testing
         ("x@y.test", "X: y\u{2028}From: alice@example.com\n", true),
         ("x@y.test", "From: \u{E9}alice@example.com\n", true),
     ])
-    func `Clear mail of our own accounts does not come in for those who must get it encrypted`(
+    func `incoming clear mail from an own account is refused if its recipient requires encryption`(
         _ sender: String,
         _ from: String,
         _ isRefused: Bool

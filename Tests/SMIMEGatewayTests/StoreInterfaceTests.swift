@@ -39,7 +39,7 @@ import Testing
         #expect(lonely?.code == .noKeyPair)
     }
 
-    @Test func `settings, rules and distrust are changed and count at once`() async throws {
+    @Test func `changed settings, rules and distrust apply at once`() async throws {
         let store = try await store()
         let bob = try EmailAddress("bob@example.com")
         let mail = try Message("From: alice@example.com\nTo: bob@example.com\n\nx\n".utf8)
@@ -80,7 +80,7 @@ import Testing
         #expect(error?.code == .unknownCertificate)
     }
 
-    @Test func `a store is checked, copied and restored in a line each`() async throws {
+    @Test func `a store is checked, copied and restored with one call each`() async throws {
         let store = try await store()
         let bob = try EmailAddress("bob@example.com")
         try await store.backUp(to: "\(folder)/copy.sqlite")

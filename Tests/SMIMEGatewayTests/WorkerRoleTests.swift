@@ -7,7 +7,7 @@ import Testing
 /// What a supervisor tells its worker by the command line, by a file, and by the environment.
 @Suite struct WorkerRoleTests {
     @Test(arguments: [nil, 4, 11] as [Int32?], [false, true])
-    func `A role is read as it was written`(_ signal: Int32?, _ isAtTerminal: Bool) throws {
+    func `a worker role is written and read again`(_ signal: Int32?, _ isAtTerminal: Bool) throws {
         let role = WorkerRole(
             supervisor: 4711,
             progress: 7,
@@ -27,11 +27,11 @@ import Testing
         "smime-delivery worker 1 3 4 log filter", "smime-delivery rescue 1 3 4 log 11 4",
         "smime-delivery rescue 1 3 x log 4 5", "smime-delivery filter outgoing --stdout -- a@b.test",
     ])
-    func `Anything else is no role`(_ line: String) {
+    func `other words are no worker role`(_ line: String) {
         #expect(WorkerRole(line.split(separator: " ").map(String.init)) == nil)
     }
 
-    @Test func `Arguments arrive as they are, the empty one and bytes that are no text, too`() {
+    @Test func `arguments reach the worker unchanged, including empty and non-UTF-8 ones`() {
         let many = (0..<100_000).map { Array("recipient-\($0)@example.com".utf8) }
         for arguments in [[], [[]], [[], []], [[1], [], [0xFF, 0xC3]], many] as [[[UInt8]]] {
             #expect(FilterWorker.decode(FilterWorker.encode(arguments)) == arguments)
@@ -49,7 +49,7 @@ import Testing
         FilterWorker.noteSending()
     }
 
-    @Test func `A program gets descriptors under their own numbers, and variables that we do not have`() throws {
+    @Test func `a child program gets descriptors by number and additional variables`() throws {
         let (output, words) = (try SpooledFile { _ in }, try SpooledFile { _ in })
         let input = try SpooledFile { try $0.write("handed over") }
         lseek(input.descriptor, 0, SEEK_SET)

@@ -17,7 +17,7 @@ import Testing
         return try await store.accounts.identities(of: EmailAddress("zoe@example.org"))
     }
 
-    @Test func `an account of 130 identities comes back from its backup`() async throws {
+    @Test func `an account with 130 identities is restored from its backup`() async throws {
         let factory = try CertificateFactory()
         try factory.sh(
             """

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct AccountChangeTests {
-    @Test func `a domain's alias answers for every address of the domain that nobody else has`() async throws {
+    @Test func `an alias for a domain covers all its addresses without an account`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
@@ -18,7 +18,7 @@ import Testing
         #expect(bob.address.text == "bob@xn--e1afmkfd.test")
     }
 
-    @Test func `an import makes an account of its own below a domain's alias`() async throws {
+    @Test func `an import creates an account for an address below a domain alias`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var change = AccountChange()
@@ -30,7 +30,7 @@ import Testing
         #expect(alice.identities.count == 1)
     }
 
-    @Test func `an alias of somebody else's changes nothing at all`() async throws {
+    @Test func `an alias of another account is refused, and nothing changes`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let (alice, bob) = (try EmailAddress("alice@example.com"), try EmailAddress("bob@example.com"))
@@ -47,7 +47,7 @@ import Testing
         #expect(after.aliases.isEmpty)
     }
 
-    @Test func `a pin lets go of the one before, of the same use alone`() async throws {
+    @Test func `a pin replaces the previous one for the same use only`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let address = try EmailAddress("alice@example.com")
@@ -70,7 +70,7 @@ import Testing
         #expect(account.identities.allSatisfy { !$0.isPinned })
     }
 
-    @Test func `the accounts that can sign as somebody are those whose certificate names them`() async throws {
+    @Test func `the accounts that can sign for an address are those whose certificate names it`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.people("alice", "encrypt-only")
@@ -91,7 +91,7 @@ import Testing
         #expect(try await fitting("office@example.com").isEmpty)
     }
 
-    @Test func `removing an account takes its keys along, but none that another account has`() async throws {
+    @Test func `removing an account removes its keys, except those of other accounts`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.people("alice")

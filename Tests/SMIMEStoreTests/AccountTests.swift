@@ -43,7 +43,7 @@ import Testing
         #expect(again == found)
     }
 
-    @Test func `nobody's RecipientInfo gives no key`() async throws {
+    @Test func `a RecipientInfo of another key finds no key`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -53,7 +53,7 @@ import Testing
         #expect(own == nil)
     }
 
-    @Test func `an unknown account is told apart from one that cannot sign`() async throws {
+    @Test func `an unknown account is distinguished from one that cannot sign`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice-old", "encrypt-only"), at: .judged)
@@ -90,7 +90,7 @@ import Testing
         await #expect(throws: KeystoreError.unknownCertificate(other)) { try await store.accounts.identity(other) }
     }
 
-    @Test func `the chain above a certificate leads up without the root`() async throws {
+    @Test func `the chain above a certificate leaves out the root`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.people("alice")
@@ -105,7 +105,7 @@ import Testing
         #expect(try await store.anchors.chain(above: Certificate(fixture: "mallory/cert.pem")).isEmpty)
     }
 
-    @Test func `a recipient that is removed leaves nothing behind`() async throws {
+    @Test func `removing a recipient removes all its data`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let bob = try Certificate(fixture: "bob/cert.pem")

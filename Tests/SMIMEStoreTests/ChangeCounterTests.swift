@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `every change raises it once, whatever it touches`() async throws {
+    @Test func `every change raises the change counter once`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         #expect(
@@ -43,7 +43,7 @@ import Testing
         #expect(try await changes(store) { _ = try await store.anchors.remove([anchor]) } == 1)
     }
 
-    @Test func `what changes nothing, or fails, leaves it`() async throws {
+    @Test func `calls that change nothing or fail leave the change counter`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let batch = try ImportBatch.people("alice")
@@ -59,7 +59,7 @@ import Testing
         #expect(failed == 0)
     }
 
-    @Test func `a later date of sight leaves it, and new capabilities do not`() async throws {
+    @Test func `a later last_seen leaves the change counter, new capabilities raise it`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let learn = { @Sendable (day: Double, capabilities: [UInt8]?) in
@@ -74,7 +74,7 @@ import Testing
         #expect(try await changes(store) { try await learn(4, [0x30, 0]) } == 1)
     }
 
-    @Test func `answers of responders raise it; outages and the journal leave it`() async throws {
+    @Test func `responses raise the change counter, outages and journal entries do not`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -97,7 +97,7 @@ import Testing
         #expect(try await store.journal.served(entry) == [bob])
     }
 
-    @Test func `a copy that is put back gets a number that nobody has seen`() async throws {
+    @Test func `a restored copy gets a new change counter`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -113,7 +113,7 @@ import Testing
         #expect(number ?? 0 > before)
     }
 
-    @Test func `a number as large as can be is taken down, and does not stop the store`() async throws {
+    @Test func `the largest change counter does not stop the store`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let copy = home.path + "/copy.sqlite"

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ImportTests {
-    @Test func `an import keeps everything, once`() async throws {
+    @Test func `an import stores everything once`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let first = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
@@ -45,7 +45,7 @@ import Testing
         #expect(account.identities.count == 1)
     }
 
-    @Test func `pinning comes later to a certificate that is known`() async throws {
+    @Test func `a known certificate can be pinned later`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
@@ -59,7 +59,7 @@ import Testing
         #expect(try await store.recipients.certificates(for: .init("bob@example.com")).map(\.trust) == [.pinned])
     }
 
-    @Test func `keys come back and match their certificates`() async throws {
+    @Test func `stored keys are read again and match their certificates`() async throws {
         let home = try TemporaryHome()
         _ = try await home.open().add(try ImportBatch.people("alice", "bob"), at: .judged)
         let store = try await home.open(.readOnly)
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a key is not stored with a certificate about another one`() async throws {
+    @Test func `a key is not stored with a certificate for another key`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let (certificate, address) = (try Certificate(fixture: "p384/cert.pem"), try EmailAddress("p384@example.com"))
@@ -86,7 +86,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `a key that is for no account is refused, and nothing is stored`() async throws {
+    @Test func `a key without an account is refused, and nothing is stored`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let certificate = try Certificate(fixture: "bob/cert.pem")
@@ -102,7 +102,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `a certificate that is for no address is refused, and nothing is stored`() async throws {
+    @Test func `a certificate without an address is refused, and nothing is stored`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let certificate = try Certificate(fixture: "bob/cert.pem")
@@ -116,7 +116,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `no private key lies in the files as it is`() async throws {
+    @Test func `no private key is stored in plain`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -139,7 +139,7 @@ import Testing
         _ = try await moved.open(.readOnly).accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
-    @Test func `sixteen writers at once all succeed on a new store`() async throws {
+    @Test func `sixteen simultaneous writers succeed on a new store`() async throws {
         let home = try TemporaryHome()
         let location = home.location
         let names = ["alice", "bob", "several", "alice-old"]
@@ -156,7 +156,7 @@ import Testing
         #expect(accounts.map(\.identities.count) == [2, 1, 1, 1, 1])
     }
 
-    @Test func `a reader is not held up by a writer and sees whole imports only`() async throws {
+    @Test func `a reader does not wait for a writer and sees only whole imports`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         let location = home.location

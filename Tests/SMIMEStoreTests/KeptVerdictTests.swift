@@ -35,9 +35,12 @@ import Testing
         }
     }
 
-    @Test func `what was kept is used`() async throws {
+    @Test func `a stored verdict is used`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
+        // While libcrypto reports an error anywhere in the process, which may be want of memory, no verdict is kept; and other tests
+        // provoke errors.
+        for _ in 0..<100 where try await scene.count() < 3 { _ = try await scene.reasons() }
         #expect(try await scene.count() == 3)
         try await scene.home.change("UPDATE verdict SET trusted = NOT trusted")
         let reasons = try await scene.reasons()
@@ -46,7 +49,7 @@ import Testing
         #expect(reasons.listed == reasons.kept)
     }
 
-    @Test func `anchors and intermediates that come and go`() async throws {
+    @Test func `stored verdicts follow added and removed anchors and intermediates`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
         try await scene.removeIntermediate("ca")
@@ -59,7 +62,7 @@ import Testing
         try await expect(scene, "selected", bob: "untrusted")
     }
 
-    @Test func `a list that comes revokes, and one about an authority does`() async throws {
+    @Test func `stored verdicts follow new revocation lists, also about authorities`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
         try await scene.addList("good")
@@ -72,7 +75,7 @@ import Testing
         try await expect(scene, "revoked")
     }
 
-    @Test func `a folder of lists that changes`() async throws {
+    @Test func `stored verdicts follow changes of a folder of revocation lists`() async throws {
         let scene = try await VerdictScene()
         let (good, revoking) = (try scene.list("good"), try scene.list("revoking"))
         try await expect(scene, "revocation-unknown", bob: "revocation-unknown", Self.hard)
@@ -93,7 +96,7 @@ import Testing
         #expect(try await scene.count() == before)
     }
 
-    @Test func `a list in the name of a person who is pinned hides no list of the store`() async throws {
+    @Test func `a list in the name of a pinned person hides no list of the store`() async throws {
         let scene = try await VerdictScene()
         _ = try await scene.store.recipients.setTrust(.pinned, of: AddressScope("alice@example.com"))
         var options = ValidationOptions()
@@ -103,7 +106,7 @@ import Testing
         try await expect(scene, "revoked", options)
     }
 
-    @Test func `what people decide`() async throws {
+    @Test func `stored verdicts follow trust decisions`() async throws {
         let scene = try await VerdictScene()
         let alice = try AddressScope("alice@example.com")
         try await scene.addList("revoking")
@@ -120,7 +123,7 @@ import Testing
         try await expect(scene, "distrusted", bob: "untrusted")
     }
 
-    @Test func `options that change`() async throws {
+    @Test func `stored verdicts follow changed options`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         try await expect(scene, "revoked")
@@ -130,7 +133,7 @@ import Testing
         try await expect(scene, "untrusted", bob: "untrusted", ValidationOptions(revocation: .off, policies: policies))
     }
 
-    @Test func `time passes, and goes back`() async throws {
+    @Test func `stored verdicts follow the time, also backwards`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("good")
         let options = Self.hard
@@ -150,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `in the very second in which something ends`() async throws {
+    @Test func `stored verdicts agree at the second in which a certificate or list ends`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("good")
         for end in [try scene.certificate("ca").notAfter, try scene.list("good").nextUpdate ?? .distantPast] {
@@ -166,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that is remembered is looked at each time`() async throws {
+    @Test func `stored responses are checked each time`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
         for name in ["alice", "ca"] {
@@ -187,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `a row that another certificate gets`() async throws {
+    @Test func `a stored verdict in another certificate's row is not used`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
         let digits = try (
@@ -205,7 +208,7 @@ import Testing
         try await expect(scene, "selected")
     }
 
-    @Test func `a few new verdicts, and those of a store that cannot be written, are not kept`() async throws {
+    @Test func `few new verdicts, and those of a read-only store, are not stored`() async throws {
         let scene = try await VerdictScene()
         let scopes = try VerdictScene.people.map { try AddressScope("\($0)@example.com") }
         _ = try await RecipientLookup(store: scene.store, systemAnchors: false).choices(for: scopes, at: scene.time)
@@ -227,7 +230,7 @@ import Testing
         #expect(try await scene.store.check().isEmpty)
     }
 
-    @Test func `kept verdicts agree with new ones after random changes`() async throws {
+    @Test func `stored verdicts agree with new ones after random changes`() async throws {
         let scene = try await VerdictScene()
         var generator = SeededGenerator(8)
         let moments =

@@ -41,7 +41,7 @@ import Testing
         #expect(try await store.recipients.all().isEmpty)
     }
 
-    @Test func `a pin without a chain binds no certificate to another address`() async throws {
+    @Test func `a pinned signer without a chain is not learned for another address`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("mallory", isAnchored: false)
@@ -49,7 +49,7 @@ import Testing
         #expect(try await known(in: store).isEmpty)
     }
 
-    @Test func `the same mail a thousand times grows nothing and writes once a day at most`() async throws {
+    @Test func `repeated mail adds nothing and is written at most once a day`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("alice")
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: [("alice-reissued", LearningReport.Kind.renewed), ("alice-renewed", .changed)])
-    func `one key by one issuer is a renewal, all else a change, and the old one is kept`(
+    func `the same key and issuer is a renewal, all else a change, and the old certificate is kept`(
         _ name: String,
         _ kind: LearningReport.Kind
     ) async throws {
@@ -84,7 +84,7 @@ import Testing
         #expect(try await known(in: store).count == 2)
     }
 
-    @Test func `older mail never takes the place of newer`() async throws {
+    @Test func `older mail never replaces newer data`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let newer = try sighting("alice-renewed", capabilities: strong, signingTime: Date.judged)
@@ -103,7 +103,7 @@ import Testing
         #expect(known.lastSeen == Date.judged)
     }
 
-    @Test func `a time far ahead pins nothing`() async throws {
+    @Test func `a signing time in the far future does not count as newest`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let ahead = Date.judged.addingTimeInterval(3650 * day)
@@ -122,7 +122,7 @@ import Testing
         #expect(try await known(in: store).map(\.capabilitiesTime) == [next])
     }
 
-    @Test func `a change is held back until someone trusts it, and the old one is used`() async throws {
+    @Test func `a changed certificate is held until it is trusted, and the old one is used`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.recipients.learn([try sighting("alice")], at: .judged, onChange: .hold)
@@ -140,7 +140,7 @@ import Testing
         #expect(try await selected(in: store) == Certificate(fixture: "alice-renewed/cert.pem"))
     }
 
-    @Test func `what continues a certificate that is held back, or was distrusted, is worth no more`() async throws {
+    @Test func `a renewal of a held or distrusted certificate is held or distrusted`() async throws {
         for distrusts in [false, true] {
             let home = try TemporaryHome()
             let store = try await home.open()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func `what a signer announces who is held back is not used either`() async throws {
+    @Test func `certificates announced by a held signer are not used`() async throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         var certificates: [String: Certificate] = [:]
@@ -191,7 +191,7 @@ import Testing
         #expect(try await choice(for: alice, in: store).selected == nil)
     }
 
-    @Test func `signing and encryption certificates of one mail are no change of each other`() async throws {
+    @Test func `separate signing and encryption certificates of one mail are no change`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = SignerSighting(
@@ -206,7 +206,7 @@ import Testing
         #expect(choice.candidates.contains { $0.reason == .notForEncryption })
     }
 
-    @Test func `what is distrusted by hand stays so when its owner writes again`() async throws {
+    @Test func `a certificate distrusted by hand stays distrusted when its owner writes again`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
@@ -215,7 +215,7 @@ import Testing
         #expect(try await known(in: store).map(\.trust) == [.distrusted])
     }
 
-    @Test func `a change by another root is held back, and so is one over an imported certificate`() async throws {
+    @Test func `a change under another root, or of an imported certificate, is held`() async throws {
         let otherRoot = try Certificate(fixture: "untrusted/root.pem")
         for source in [nil, KnownRecipient.Source.imported, .added, .identity] {
             let home = try TemporaryHome()

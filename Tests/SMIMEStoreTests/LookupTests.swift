@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct LookupTests {
-    @Test func `a source that does not answer is passed over in time, and the next one is asked`() async throws {
+    @Test func `a silent certificate source is skipped in time, and the next one is asked`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.authorities(), at: .judged)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func `where a source cannot be asked nobody knows whether there is a certificate`() async throws {
+    @Test func `without an answer from a source the certificate is reported as unknown`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.authorities()
@@ -51,7 +51,7 @@ import Testing
         #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)
     }
 
-    @Test func `later sources are asked only for what has no certificate of its own yet`() async throws {
+    @Test func `later sources are asked only for addresses without a certificate`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.authorities()
@@ -79,7 +79,7 @@ import Testing
         #expect(choices[3].candidates.map(\.reason) == [.selectedForDomain])
     }
 
-    @Test func `of all sources the first that has a usable one goes first, though a later one has a newer one`()
+    @Test func `the first source with a usable certificate wins, even if a later one has a newer certificate`()
         async throws
     {
         let home = try TemporaryHome()
@@ -105,8 +105,7 @@ import Testing
         #expect(choice.selected?.certificate == (try Certificate(fixture: "alice/cert.pem")))
     }
 
-    @Test func `what a source has is not used if the registry distrusts it, or if it names somebody else`() async throws
-    {
+    @Test func `a source's certificate is not used if it is distrusted or names another address`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.authorities(), at: .judged)
@@ -126,7 +125,7 @@ import Testing
         )
     }
 
-    @Test func `a domain's scope has every form of its domain, and no other`() throws {
+    @Test func `a domain scope matches every spelling of its domain and no other domain`() throws {
         let scope = try AddressScope("@Пример.test")
         #expect(scope.isDomain)
         #expect(try scope == AddressScope("@xn--e1afmkfd.TEST"))

@@ -21,7 +21,7 @@ import Testing
         Set(try await store.anchors.silentServices(at: Date.judged.addingTimeInterval(seconds)).keys)
     }
 
-    @Test func `a silent service is remembered for five minutes, whatever the clock said before`() async throws {
+    @Test func `a silent service is remembered for five minutes, also if the clock was wrong before`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         #expect(try await known(after: 0, in: store) == [])
@@ -39,7 +39,7 @@ import Testing
         #expect(try await store.check().filter { $0.level == .error }.isEmpty)
     }
 
-    @Test func `no more services are remembered than anybody can name in good faith`() async throws {
+    @Test func `the number of remembered silent services is limited`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         for second in 0..<3 {

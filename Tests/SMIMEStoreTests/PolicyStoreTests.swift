@@ -10,7 +10,7 @@ import Testing
         ("*.Example.org", "*.example.org"), ("пример.test", "@xn--e1afmkfd.test"),
         ("*.пример.test", "*.xn--e1afmkfd.test"),
     ])
-    func `A pattern is an address, a domain, or all below a domain`(_ text: String, _ key: String) {
+    func `a policy pattern is an address, a domain or all subdomains`(_ text: String, _ key: String) {
         #expect(Policy.Pattern(text)?.key == key)
     }
 
@@ -18,11 +18,11 @@ import Testing
         "", "@", "*.", "*", "*.@x.test", "@@x.test", "@a@x.test", "a b", "x..test", "-a@x.test", "*.*.test",
         "*@x.te st", "*.[1.2.3.4]",
     ])
-    func `Anything else is no pattern`(_ text: String) {
+    func `other text is no policy pattern`(_ text: String) {
         #expect(Policy.Pattern(text) == nil)
     }
 
-    @Test func `Setting adds to what is there, unsetting takes out what is named`() async throws {
+    @Test func `setting a rule adds to it, unsetting removes the named parts`() async throws {
         let home = try await TemporaryHomeStore()
         let policy = home.store.policy
         let domain = try scope("example.org")
@@ -37,7 +37,7 @@ import Testing
         #expect(try await policy.unset(Policy.Rule(domain)) == nil)
     }
 
-    @Test func `Only the rules that can apply are looked up`() async throws {
+    @Test func `only rules that can apply are looked up`() async throws {
         let home = try await TemporaryHomeStore()
         let policy = home.store.policy
         for pattern in [

@@ -14,7 +14,7 @@ import Testing
         #expect(try await reasons("alice", "mallory", in: store, anchors: [root]) == ["selected", "untrusted"])
     }
 
-    @Test func `the store's revocation list takes a certificate out`() async throws {
+    @Test func `a revocation list of the store excludes a certificate`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.authorities()
@@ -29,14 +29,14 @@ import Testing
         #expect(try await choice(for: address, in: store).candidates.map(\.reason) == [.revoked])
     }
 
-    @Test func `an anchor that is an intermediate is enough`() async throws {
+    @Test func `an intermediate as anchor is enough`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         #expect(try await reasons("alice", "bob", in: store, anchors: [intermediate]) == ["selected", "selected"])
     }
 
-    @Test func `a chain of six is followed, one through an expired authority is not believed`() async throws {
+    @Test func `a chain of six is followed, and one through an expired authority is not trusted`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.authorities()
@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test func `addresses that differ in case or in the form of the domain are one`() async throws {
+    @Test func `addresses that differ in case or in the spelling of the domain are equal`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()

@@ -35,7 +35,7 @@ import Testing
         return try certificates.compactMap { trust.responses[try $0.nameDigest]?.der }
     }
 
-    @Test func `an answer is found for its certificate alone, and for authorities above one`() async throws {
+    @Test func `a stored response is found for its certificate and for authorities above one`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -59,7 +59,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `a newer answer takes the place of an older one, and not the other way round`() async throws {
+    @Test func `a newer response replaces an older one, not the reverse`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         try await keep([1], about: "alice", from: 0, to: 600, in: store)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await kept(about: "alice", in: store) == [[2]])
     }
 
-    @Test func `what holds no longer is tidied away when another answer comes`() async throws {
+    @Test func `ended responses are removed when another one is stored`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         try await keep([1], about: "alice", from: 0, to: 600, in: store)

@@ -74,7 +74,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `lists follow each other`(row: Row) async throws {
+    func `a stored revocation list is replaced only by a newer one`(row: Row) async throws {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
         try factory.issue("other", subject: "/CN=CA", extensions: CertificateFactory.authority)

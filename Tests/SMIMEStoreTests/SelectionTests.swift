@@ -92,7 +92,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `a recipient's certificate is chosen for a reason`(row: Row) throws {
+    func `each recipient certificate has the expected reason`(row: Row) throws {
         let recipients = try row.known.map { known in
             KnownRecipient(
                 address: try AddressScope("alice@example.com"),
@@ -113,13 +113,13 @@ import Testing
         (["alice-old"], [.expired]), (["bob"], [.otherAddress]),
         (["encrypt-only"], [.wrongUsage]), ([], []),
     ])
-    func `a signing identity is chosen for a reason`(names: [String], expected: [Standing]) throws {
+    func `each signing identity has the expected reason`(names: [String], expected: [Standing]) throws {
         let identities = try names.map { try identity($0) }
         let address = try EmailAddress("ALICE@example.com")
         #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == expected)
     }
 
-    @Test func `a pinned identity goes before a newer one`() throws {
+    @Test func `a pinned identity precedes a newer one`() throws {
         let identities = [try identity("alice", isPinned: true), try identity("alice-renewed")]
         let address = try EmailAddress("alice@example.com")
         #expect(
@@ -128,13 +128,13 @@ import Testing
         )
     }
 
-    @Test func `an identity given by hand need not name the account`() throws {
+    @Test func `an identity assigned by hand need not name the account`() throws {
         let identities = [try identity("no-email", isAssigned: true)]
         let address = try EmailAddress("alice@example.com")
         #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == [.current])
     }
 
-    @Test func `the same certificates in another order give the same choice`() throws {
+    @Test func `the choice does not depend on the order of certificates`() throws {
         let names = ["alice", "alice-renewed", "alice-reissued", "alice-old"]
         let address = try EmailAddress("alice@example.com")
         let chosen = try (0..<4).map { shift in

@@ -69,18 +69,18 @@ import Testing
         return Set(before.keys.filter { before[$0] != after[$0] })
     }
 
-    @Test func `distrust of a recipient counts for the next message`() async throws {
+    @Test func `distrust of a recipient applies to the next message`() async throws {
         let found = try await differences { store, _ in
             _ = try await store.recipients.setTrust(.distrusted, of: bob)
         }
         #expect(found.contains("chosen"))
     }
 
-    @Test func `a removed recipient is not encrypted to any more`() async throws {
+    @Test func `a removed recipient is no longer encrypted to`() async throws {
         #expect(try await differences { store, _ in _ = try await store.recipients.remove(bob) } == ["chosen"])
     }
 
-    @Test func `settings and rules count for the next message`() async throws {
+    @Test func `changed settings and rules apply to the next message`() async throws {
         let found = try await differences { store, _ in
             try await store.settings.set("key", to: "value")
             _ = try await store.policy.set(Policy.Rule(.global, sign: .require))
@@ -88,7 +88,7 @@ import Testing
         #expect(found == ["rules", "settings"])
     }
 
-    @Test func `a changed account counts for the next message, and one that is removed`() async throws {
+    @Test func `a changed or removed account applies to the next message`() async throws {
         let changed = try await differences { store, _ in
             var change = AccountChange()
             change.addedAliases = [try AddressScope("sales@example.com")]
@@ -99,18 +99,18 @@ import Testing
         #expect(removed.isSuperset(of: ["account", "signer"]))
     }
 
-    @Test func `an anchor that is removed trusts nothing any more`() async throws {
+    @Test func `a removed anchor is no longer trusted`() async throws {
         let found = try await differences { store, _ in
             _ = try await store.anchors.remove([try Certificate(fixture: "ca/root.pem").fingerprint])
         }
         #expect(found == ["anchors", "chosen", "verdict"])
     }
 
-    @Test func `a store with a new key still signs, by the keys that were sealed anew`() async throws {
+    @Test func `a store with a new store key still signs`() async throws {
         #expect(try await differences { store, _ in _ = try await store.rekey(passphrase: nil) } == [])
     }
 
-    @Test func `a restored store counts for the next message`() async throws {
+    @Test func `a restored store is used for the next message`() async throws {
         let found = try await differences { store, home in
             let copy = home.path + "/copy.sqlite"
             try await store.backup(to: copy)
@@ -122,7 +122,7 @@ import Testing
         #expect(found == ["settings"])
     }
 
-    @Test func `another file in the place of the store counts for the next message`() async throws {
+    @Test func `a replaced store file is used for the next message`() async throws {
         let found = try await differences { store, home in
             let copy = home.path + "/copy.sqlite"
             _ = try await store.recipients.setTrust(.distrusted, of: bob)
@@ -133,7 +133,7 @@ import Testing
         #expect(found.contains("chosen"))
     }
 
-    @Test func `one message sees its own change`() async throws {
+    @Test func `a change is visible to the message that made it`() async throws {
         let home = try await filledHome()
         let store = try await home.open().atOneMoment()
         #expect(try await store.settings.value(of: "key") == nil)
@@ -141,7 +141,7 @@ import Testing
         #expect(try await store.settings.value(of: "key") == "1")
     }
 
-    @Test func `a message looks once, and the next one again`() async throws {
+    @Test func `a message sees one state of the store, and the next message the latest`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         let message = store.atOneMoment()
@@ -152,7 +152,7 @@ import Testing
         #expect(try await store.atOneMoment().settings.value(of: "key") == "1")
     }
 
-    @Test func `a date that nothing counts is read anew after the own change`() async throws {
+    @Test func `dates that the change counter ignores are read again after an own change`() async throws {
         let home = try await filledHome()
         let store = try await home.open()
         let later = Date.judged.addingTimeInterval(3 * 86_400)
@@ -169,7 +169,18 @@ import Testing
         #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
     }
 
-    @Test func `a closed store gives nothing that is remembered`() async throws {
+    @Test func `a store that disappears is missed by the next message, and used again once it is back`() async throws {
+        let home = try await filledHome()
+        let store = try await home.open(.readOnly)
+        let before = try await asked(store)
+        let path = home.location.database
+        for file in [path, path + "-wal", path + "-shm"] { _ = rename(file, file + ".away") }
+        await #expect(throws: KeystoreError.missing(path: path)) { try await store.atOneMoment().settings.all() }
+        for file in [path, path + "-wal", path + "-shm"] { _ = rename(file + ".away", file) }
+        #expect(try await asked(store) == before)
+    }
+
+    @Test func `a closed store returns nothing from its cache`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         _ = try await asked(store)
@@ -177,7 +188,7 @@ import Testing
         await #expect(throws: KeystoreError.self) { try await store.atOneMoment().settings.all() }
     }
 
-    @Test func `keys are opened once as long as nothing changes`() async throws {
+    @Test func `keys are unsealed once while nothing changes`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)

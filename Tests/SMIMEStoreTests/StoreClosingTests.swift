@@ -29,7 +29,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a store that was never made can be closed, too`() async throws {
+    @Test func `a store that does not exist can be closed`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open(.readOnly)
         try await store.close()
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: [Store.Mode.readOnly, .readWrite])
-    func `readers of a store that is being closed read it, or are told`(mode: Store.Mode) async throws {
+    func `reads during closing succeed or fail with an error`(mode: Store.Mode) async throws {
         let home = try TemporaryHome()
         _ = try await home.open().add(try ImportBatch.people("alice"), at: .judged)
         let location = home.location
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `writers of a store that is being closed write, or are told`() async throws {
+    @Test func `writes during closing succeed or fail with an error`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let written = Locked(0)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `closing waits for what is under way`(isWriting: Bool) async throws {
+    func `closing waits for running operations`(isWriting: Bool) async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let events = Locked<[String]>([])

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct StoreDamageTests {
-    @Test func `a newer store is refused and left as it is`() async throws {
+    @Test func `a newer store is refused and left unchanged`() async throws {
         let home = try await filled()
         try change(home, "PRAGMA user_version = 99")
         let before = try bytes(home)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 15, 16, 99, 100, 2048, 4095, 4096, 8192])
-    func `a truncated store is refused, never empty`(length: Int) async throws {
+    func `a truncated store is refused, never taken for empty`(length: Int) async throws {
         let home = try await filled()
         truncate(home.location.database, off_t(length))
         await expectUnusable(home)
@@ -47,7 +47,7 @@ import Testing
         await expectUnusable(home)
     }
 
-    @Test func `overwritten pages are noticed`() async throws {
+    @Test func `overwritten database pages are detected`() async throws {
         let home = try await filled()
         var data = try bytes(home)
         for index in stride(from: 4096, to: data.count, by: 1) { data[index] = UInt8(truncatingIfNeeded: index &* 31) }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `what a killed creation left behind is no obstacle`() async throws {
+    @Test func `files left by a killed creation are no obstacle`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         try FileManager.default.removeItem(atPath: home.location.database)

@@ -28,7 +28,7 @@ import Testing
         try await home.query { try Int.fetchOne($0, sql: "PRAGMA user_version") }
     }
 
-    @Test func `every record says its form`() async throws {
+    @Test func `every table has a column for the record form`() async throws {
         let home = try await Self.storeWithAlice()
         let tables = try await home.query { database in
             try String.fetchAll(
@@ -43,7 +43,7 @@ import Testing
         #expect(tables.isEmpty)
     }
 
-    @Test func `a later form is announced, and reached with everything kept`() async throws {
+    @Test func `a migration to a later form is announced and keeps all data`() async throws {
         let home = try await Self.storeWithAlice()
         let count = try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM certificate") }
         let before = try Data(contentsOf: URL(filePath: home.location.database))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: [1, 9])
-    func `a store of a program before the first release is refused and left as it is`(form: Int) async throws {
+    func `a store from before the first release is refused and left unchanged`(form: Int) async throws {
         let home = try await Self.storeWithAlice()
         try await home.change("PRAGMA user_version = \(form)")
         let before = try Data(contentsOf: URL(filePath: home.location.database))

@@ -3,14 +3,14 @@ import SMIMEStore
 import Testing
 
 @Suite struct StoreLocationTests {
-    @Test func `a home given goes before SMIME_HOME`() {
+    @Test func `a given home precedes SMIME_HOME`() {
         let location = StoreLocation(home: "/a/", environment: ["SMIME_HOME": "/b", "HOME": "/h"])
         #expect(location.database == "/a/data/smime.sqlite")
         #expect(location.keyFile == "/a/key/store.key")
         #expect(location.lockFile == "/a/lock")
     }
 
-    @Test func `SMIME_HOME goes before XDG`() {
+    @Test func `SMIME_HOME precedes the XDG directories`() {
         let location = StoreLocation(home: nil, environment: ["SMIME_HOME": "/b", "XDG_DATA_HOME": "/x"])
         #expect(location.home == "/b")
     }
@@ -31,7 +31,7 @@ import Testing
         #expect(location.keyFile == "/h/.config/smime/store.key")
     }
 
-    @Test func `a relative home is taken from the current directory`() {
+    @Test func `a relative home is below the current directory`() {
         let location = StoreLocation(home: "there", environment: [:])
         #expect(location.home == FileManager.default.currentDirectoryPath + "/there")
     }

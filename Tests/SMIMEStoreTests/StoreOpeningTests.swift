@@ -4,7 +4,7 @@ import SMIMEStore
 import Testing
 
 @Suite struct StoreOpeningTests {
-    @Test func `everybody who waits gets the same store`() async throws {
+    @Test func `all waiting callers get the same store`() async throws {
         let home = try TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite)
         let stores = try await withThrowingTaskGroup { group in
@@ -14,7 +14,7 @@ import Testing
         #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
     }
 
-    @Test func `whoever waits gets the opening error itself, again and again`() async throws {
+    @Test func `all waiting callers get the opening error`() async throws {
         let home = try TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: home.path, withDestinationPath: "/tmp")
         let opening = StoreOpening(home.location, mode: .readWrite)
@@ -46,8 +46,7 @@ import Testing
         #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
     }
 
-    @Test func `a caller waits for another process no longer than it may, and gets the store afterwards`() async throws
-    {
+    @Test func `a caller waits for another process until its timeout, and can get the store afterwards`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         var configuration = Configuration()
@@ -64,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `callers that cannot suspend get the store, or the opening error, as often as they ask`() async throws {
+    @Test func `synchronous callers get the store or the opening error each time`() async throws {
         let home = try TemporaryHome()
         let opening = StoreOpening(home.location, mode: .readWrite, timeout: .seconds(120))
         let stores = try await onThreads(20) { try opening.storeNow() }
@@ -79,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a callback without suspension reads and writes, and does not wait longer than it wants`() async throws {
+    @Test func `a synchronous callback reads and writes within its timeout`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let value = try await onThreads(1) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StorePermissionTests {
     @Test(arguments: [false, true])
-    func `what was opened for looking is not changed, be it there or not`(exists: Bool) async throws {
+    func `a store opened for reading refuses changes, whether it exists or not`(exists: Bool) async throws {
         let home = try TemporaryHome()
         if exists { _ = try await home.open().add(try ImportBatch.people("bob"), at: .judged) }
         let store = try await home.open(.readOnly)
@@ -20,7 +20,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: home.path) == exists)
     }
 
-    @Test func `what is made is private`() async throws {
+    @Test func `new stores are private`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -38,7 +38,7 @@ import Testing
         #expect(try home.mode("") == "700")
     }
 
-    @Test func `reading where there is no store makes nothing`() async throws {
+    @Test func `reading a missing store creates nothing`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open(.readOnly)
         #expect(!store.exists)
@@ -46,7 +46,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path))
     }
 
-    @Test func `a store that is away is not made anew`() async throws {
+    @Test func `a store that disappeared is not created anew`() async throws {
         let home = try TemporaryHome()
         let missing = KeystoreError.missing(path: home.path)
         await #expect(throws: missing) { try await home.open(.readWriteExisting) }
@@ -61,7 +61,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.location.dataFolder))
     }
 
-    @Test func `a lock for handing over that others can change is found, and refused, as the rest is`() async throws {
+    @Test func `a delivery lock that others can change is found and refused`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         let path = home.location.deliveryLockFile
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["", "data", "key", "data/smime.sqlite", "key/store.key", "lock"], [0o040, 0o004])
-    func `what others can read is refused`(name: String, extra: Int) async throws {
+    func `files that others can read are refused`(name: String, extra: Int) async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         let path = name.isEmpty ? home.path : "\(home.path)/\(name)"
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `a dangling symbolic link is not taken for no store`() async throws {
+    @Test func `a dangling symbolic link does not count as a missing store`() async throws {
         let home = try TemporaryHome()
         try FileManager.default.createSymbolicLink(atPath: home.path, withDestinationPath: "/nowhere/at/all")
         await #expect(throws: KeystoreError.self) { try await home.open(.readWrite) }
@@ -114,7 +114,7 @@ import Testing
         await #expect(throws: KeystoreError.self) { try await data.open(.readOnly) }
     }
 
-    @Test func `a store below a symbolic link is as good as any`() async throws {
+    @Test func `a store below a symbolic link works`() async throws {
         let home = try TemporaryHome()
         let link = home.path + "-link"
         defer { try? FileManager.default.removeItem(atPath: link) }

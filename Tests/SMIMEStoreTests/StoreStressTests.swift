@@ -11,7 +11,7 @@ import Testing
     private static let readers = 64
     private static let writers = 8
 
-    @Test func `nobody starves, no update is lost, and every reader sees a state that was`() async throws {
+    @Test func `under load no writer starves, no update is lost, and readers see consistent states`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let address = try EmailAddress("shared@example.com")

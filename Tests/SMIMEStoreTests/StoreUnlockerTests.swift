@@ -7,7 +7,7 @@ import Testing
 
 /// Who is asked for the passphrase of a locked store, and how often.
 @Suite struct StoreUnlockerTests {
-    @Test func `a source that has one answer only is not asked forever`() async throws {
+    @Test func `a passphrase source with one wrong answer is not asked forever`() async throws {
         let home = try await locked()
         let asked = Locked<[Int]>([])
         let store = try await Store.open(home.location, mode: .readOnly) { attempt in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func `keys that are changed at once are changed one after the other`() async throws {
+    @Test func `simultaneous changes of the store key happen one after the other`() async throws {
         let home = try await locked()
         let first = try await Store.open(home.location, mode: .readWrite) { _ in Passphrase("right".utf8) }
         try await first.protect(with: .keyFile, passphrase: nil)
@@ -61,7 +61,7 @@ import Testing
         _ = try await first.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
     }
 
-    @Test func `closing forgets where the passphrase comes from`() async throws {
+    @Test func `closing releases the passphrase source`() async throws {
         let home = try await locked()
         /// Lives as long as somebody could ask it.
         final class Secret: Sendable {}

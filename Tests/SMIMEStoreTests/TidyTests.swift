@@ -6,8 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct TidyTests {
-    @Test func `what was fetched or learned goes when it is of no more use, and what a person gave stays`() async throws
-    {
+    @Test func `expired fetched and learned data is removed, imported data is kept`() async throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         try factory.revoke([], by: "root", to: "old", options: "-crldays 1")
@@ -28,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `authorities from mail stay as long as a certificate leads to them`() async throws {
+    @Test func `learned authorities are kept while a certificate needs them`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = SignerSighting(

@@ -8,7 +8,7 @@ import Testing
 @Suite struct TrustByKeyTests {
     private let alice = "alice@example.com"
 
-    @Test func `another signature value of the same certificate is the same key`() async throws {
+    @Test func `a certificate with another signature value uses the same stored key`() async throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         try factory.issue("alice", subject: "/CN=Alice", by: "root", extensions: CertificateFactory.person(alice))
@@ -38,7 +38,7 @@ import Testing
         #expect(try await store.recipients.certificates(for: AddressScope(alice)).map(\.trust) == [.pinned, .pinned])
     }
 
-    @Test func `a pin does not outlive the revocation of the certificate that was pinned`() async throws {
+    @Test func `revocation overrides a pinned certificate`() async throws {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
         try factory.issue("first", subject: "/CN=Alice", by: "root", extensions: CertificateFactory.person(alice))

@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    @Test func `the best cipher that all announce is chosen, whatever order they have`() throws {
+    @Test func `the best cipher that all announce is chosen, in any order`() throws {
         let chosen = try choose([[.aes128CBC, .aes256GCM, .aes128GCM], [.aes128GCM, .aes256CBC, .aes128CBC]])
         #expect(chosen.cipher == .aes128GCM)
         #expect(chosen.reason == .announced)
@@ -87,7 +87,7 @@ import Testing
         #expect(try choose([[.aes256GCM]], standard: .aes128CBC, floor: .aes128GCM).warnings == [])
     }
 
-    @Test func `the key is wrapped as announced`() throws {
+    @Test func `RSA keys are wrapped as the recipient announces`() throws {
         let oaep = SMIMECapability.ours.filter { $0.rsaWrapping != nil }
         #expect(oaep.compactMap(\.rsaWrapping) == [.oaep, .oaepSHA1])
         func wrapping(_ capabilities: [SMIMECapability]) throws -> Recipient.RSAWrapping? {
@@ -99,7 +99,7 @@ import Testing
         #expect(try wrapping([]) == .pkcs1)
     }
 
-    @Test func `what we announce is what we read, GCM first`() {
+    @Test func `the announced capabilities are those that can be read, GCM first`() {
         let names = SMIMECapability.ours.map(\.name)
         #expect(names.first == "aes-256-gcm")
         #expect(names.contains("rsa-oaep") && names.contains("ecdh-hkdf-sha256") && names.contains("zlib"))

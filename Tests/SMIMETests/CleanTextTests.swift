@@ -25,7 +25,7 @@ import Testing
         0xC3, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,
     ]
 
-    @Test func `every sequence of up to three bytes at the edges of ranges`() {
+    @Test func `text detection is right for short sequences at the edges of UTF-8 ranges`() {
         var wrong: [[UInt8]] = []
         for one in Self.edges {
             for two in Self.edges {
@@ -39,7 +39,7 @@ import Testing
         #expect(wrong == [])
     }
 
-    @Test func `random text with one odd byte, in windows of any size`() {
+    @Test func `text detection finds one odd byte in windows of any size`() {
         var generator = SeededGenerator(15)
         let samples = ["grüße ", "plain\r\n", "\t€ ", "𝒳\u{C}", "é"]
         for _ in 0..<2_000 {

@@ -59,7 +59,7 @@ import Testing
         #expect(figures.surprises == [])
     }
 
-    @Test func `every message of the corpora comes back byte for byte`() async throws {
+    @Test func `every message of the corpora is decrypted byte for byte`() async throws {
         var figures = Figures("round trip")
         let keyring = try Keyring(people: ["alice"])
         let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate)

@@ -87,7 +87,7 @@ import Testing
         #expect(old.protection == .encrypted && old.hasHistoricCipher)
     }
 
-    @Test func `content that no cipher can have written does not count as encrypted`() throws {
+    @Test func `content that is no possible ciphertext does not count as encrypted`() throws {
         let (tag, blocks) = (Self.random(16), Self.random(160))
         let text = Array("Content-Type: text/plain\r\n\r\nMeet me at eight, at the usual place, and bring it.\r\n".utf8)
         let utf16 = [UInt8](String(repeating: "Grüße ", count: 50).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes are not taken for text`() {
+    @Test func `random bytes are not taken for a text message`() {
         for seed in 0..<2_000 {
             var generator = SeededGenerator(seed)
             let detector = PlaintextDetector()

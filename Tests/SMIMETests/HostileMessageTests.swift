@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown compression algorithm is a problem in the report, and no error`() async throws {
+    @Test func `an unknown compression algorithm is a problem in the report, not an error`() async throws {
         let sink = MemorySink()
         let content = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
         try CompressedDataWriter { try $0.write(content) }.write(to: sink) { try $0.write(content) }
@@ -67,7 +67,7 @@ import Testing
         #expect(report.problems.map(\.code) == ["algorithm-unsupported"])
     }
 
-    @Test func `the content that is written is the one that was hashed`() async throws {
+    @Test func `the written content is the hashed content`() async throws {
         let entity = "Content-Type: text/plain\n\nhello\n"
         let bare = try await opener().verify(cms: MemorySource(sign(Array(entity.utf8))).stream(), detached: nil)
         #expect(bare.report.status == .valid)
@@ -88,7 +88,7 @@ import Testing
         #expect(try content(of: detached) == Array(entity.utf8))
     }
 
-    @Test func `unsigned content is not written as signed`() async throws {
+    @Test func `unsigned content is not written as signed content`() async throws {
         let good = "Content-Type: text/plain\r\n\r\nI owe you nothing\r\n"
         let evil = Array("Content-Type: text/plain\r\n\r\nI owe you a million\r\n".utf8)
         let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
@@ -107,7 +107,7 @@ import Testing
         #expect(try content(of: result) == Array(good.utf8))
     }
 
-    @Test func `the number of signatures that are checked is limited`() async throws {
+    @Test func `the number of checked signatures is limited`() async throws {
         let part = "--b\r\n\(opaque(try sign(Array("Content-Type: text/plain\r\n\r\nhi\r\n".utf8))))\r\n"
         let result = try await verify(
             Self.header + "Content-Type: multipart/mixed; boundary=b\r\n\r\n"
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `oddities of the MIME structure are in the report`() async throws {
+    @Test func `defects of the MIME structure are in the report`() async throws {
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8)))
             .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: Self.time, to: sink)
@@ -154,7 +154,7 @@ import Testing
         #expect(open.report.problems.map(\.code) == ["unterminated-multipart"])
     }
 
-    @Test func `a mail that only brings certificates has nothing to decrypt, and says so`() async throws {
+    @Test func `decrypting a mail that only contains certificates is an error`() async throws {
         let openssl = try OpenSSLCommand()
         let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
         let bag = try openssl.run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: [])
@@ -209,7 +209,7 @@ import Testing
     }
 
     @Test(arguments: [1, 16, 47, 48, 49, 1000])
-    func `a binary part is noticed however the plaintext comes`(size: Int) throws {
+    func `a binary part is detected in pieces of any size`(size: Int) throws {
         let text = Array((String(repeating: "-", count: 500) + "Content-Transfer-ENCODING:\r\n\tBinary\r\n").utf8)
         for text in [text, Array(text.dropLast(3))] {
             let observer = PlaintextObserver()

@@ -24,7 +24,7 @@ import Testing
         #expect(part.parts[1].layer == nil)
     }
 
-    @Test func `an opaque signature is looked into`() throws {
+    @Test func `inspect shows the content of an opaque signature`() throws {
         let part = try message(signed(isOpaque: true))
         #expect(part.mediaType == "application/pkcs7-mime")
         guard case .part(let inner) = part.layer?.content else {

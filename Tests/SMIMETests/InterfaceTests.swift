@@ -60,7 +60,7 @@ import Testing
         func trust(for certificates: [Certificate]) -> TrustStore { trust }
     }
 
-    @Test func `a key provider of one's own makes its trust in a line`() async throws {
+    @Test func `a custom key provider states its trust in one line`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let (root, authority) = (
             try Certificate(Fixtures.cert("ca/root.pem")), try Certificate(Fixtures.cert("ca/intermediate.pem"))
@@ -95,7 +95,7 @@ import Testing
         #expect(changed.status == .invalid)
     }
 
-    @Test func `the caller chooses which extended key usage certificates must have`() async throws {
+    @Test func `the caller chooses the required extended key usage`() async throws {
         let server = try TestIdentity("wrong-eku").identityWithChain
         let content = CryptographicMessage.Content(Array("a pass".utf8))
         let object = try CryptographicMessage.sign(content, by: server, at: Self.time)
@@ -115,7 +115,7 @@ import Testing
         #expect(problems.map(\.kind).contains(.chainPurpose))
     }
 
-    @Test func `a report is made for a caller's tests, and written as JSON`() async throws {
+    @Test func `a report can be made in tests and written as JSON`() async throws {
         #expect(VerificationReport(status: .valid).status == .valid)
         #expect(VerificationReport(status: .revoked).signers.isEmpty)
         let alice = try TestIdentity("alice").identityWithChain

@@ -10,7 +10,7 @@ import Testing
 /// Whole encrypted mails, to the openssl command and from it.
 @Suite struct InteropEncryptionTests {
     @Test(arguments: ["aes-128-cbc", "aes-256-cbc", "aes-128-gcm", "aes-256-gcm"], [LineEnd.lf, .crlf])
-    func `openssl decrypts what we encrypt, byte for byte`(cipher: String, lineEnd: LineEnd) throws {
+    func `openssl decrypts encrypted mail byte for byte`(cipher: String, lineEnd: LineEnd) throws {
         let mail = SampleMail(from: "alice", lineEnd: lineEnd)
         let cipher = try #require(ContentCipher(writable: cipher))
         for name in ["alice", "bob", "carol", "p384", "p521"] {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(arguments: ["aes-128-cbc", "aes-256-cbc", "aes-128-gcm", "aes-256-gcm"])
-    func `what openssl encrypts becomes the mail that it was`(cipher: String) async throws {
+    func `mail encrypted by openssl is decrypted unchanged`(cipher: String) async throws {
         let command = try OpenSSLCommand()
         for (name, options) in Self.recipients {
             let folder = Fixtures.certs.appending(path: name).path
@@ -59,7 +59,7 @@ import Testing
         try await expect(encrypted, toBecome: mail, for: "alice", "smime")
     }
 
-    @Test func `what both of us sign and encrypt the other opens`() async throws {
+    @Test func `signed and encrypted mail is exchanged with openssl in both directions`() async throws {
         let mail = SampleMail(from: "carol")
         let folder = Fixtures.certs.path
         let (signer, keyring) = (try SignedDataWriter.Signer(person: "carol"), try Keyring(people: ["alice"]))

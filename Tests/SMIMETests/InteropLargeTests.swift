@@ -15,7 +15,7 @@ import Testing
     private let mail = Self.large
 
     @Test(arguments: [SignatureForm.detached, .opaque])
-    func `openssl verifies 50 MB that we sign`(form: SignatureForm) throws {
+    func `openssl verifies a signed mail of 50 MB`(form: SignatureForm) throws {
         let signed = try [UInt8](
             written {
                 try MessageProtector(Self.source.get())
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-nodetach -stream -indef"])
-    func `50 MB that openssl signs are valid here`(form: String) async throws {
+    func `a mail of 50 MB signed by openssl is valid`(form: String) async throws {
         let party = "-signer \(Self.certs)/alice/cert.pem -inkey \(Self.certs)/alice/key.pem"
         let signed = try OpenSSLCommand().run(
             "cms -sign \(form) \(mail.fields) \(party) -certfile \(Self.certs)/ca/intermediate.pem",
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: [ContentCipher.aes256GCM, .aes128CBC])
-    func `50 MB go encrypted to openssl and back`(cipher: ContentCipher) async throws {
+    func `encrypted mail of 50 MB is exchanged with openssl`(cipher: ContentCipher) async throws {
         let keyring = try Keyring(people: ["carol"])
         let recipient = Recipient(unchecked: try #require(keyring.identities.first).certificate)
         let encrypted = try [UInt8](

@@ -12,7 +12,7 @@ import Testing
     private static let anchor = Fixtures.certs.appending(path: "ca/root.pem").path
 
     @Test(arguments: ["alice", "bob", "carol", "p384", "p521", "pss"], [LineEnd.lf, .crlf])
-    func `openssl verifies what we sign, and gets the entity byte for byte`(name: String, lineEnd: LineEnd) throws {
+    func `openssl verifies signed mail and gets the entity byte for byte`(name: String, lineEnd: LineEnd) throws {
         let mail = SampleMail(from: name, lineEnd: lineEnd)
         for form in [SignatureForm.detached, .opaque] {
             for (digest, usesKeyIdentifier) in [(DigestAlgorithm.sha256, false), (.sha384, true), (.sha512, true)] {
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["alice", "carol"], ["", "-nodetach", "-nodetach -stream -indef", "-stream"])
-    func `what openssl signs is valid here, and so is its entity`(name: String, form: String) async throws {
+    func `mail signed by openssl is valid`(name: String, form: String) async throws {
         let mail = SampleMail(from: name)
         for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
             let signed = try OpenSSLCommand().run(
@@ -59,7 +59,7 @@ import Testing
 
     /// An RSASSA-PSS key needs the option, or openssl writes what it does not read itself; it cannot write PSS in a stream.
     @Test(arguments: ["alice", "pss"], ["", "-nodetach"])
-    func `what openssl signs with PSS is valid here`(name: String, form: String) async throws {
+    func `mail signed by openssl with PSS is valid`(name: String, form: String) async throws {
         let mail = SampleMail(from: name)
         for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
             let signed = try OpenSSLCommand().run(
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `a detached object of openssl's is valid over its content, in DER and BER`() async throws {
+    @Test func `a detached signature by openssl is valid over its content, in DER and BER`() async throws {
         let opener = MessageOpener(try Keyring(people: []), at: .judged)
         let mail = SampleMail(from: "carol")
         for options in ["", "-stream", "-nodetach", "-nodetach -stream"] {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct LineEndTests {
     @Test(arguments: [SignedForm.detached, .opaque], [LineEnd.lf, .crlf])
-    func `a carriage return that ends no line survives signing`(form: SignedForm, lineEnd: LineEnd) async throws {
+    func `a bare carriage return survives signing`(form: SignedForm, lineEnd: LineEnd) async throws {
         let text = """
             From: alice@example.com
             Content-Type: multipart/mixed; boundary=b

@@ -16,7 +16,7 @@ import Testing
 
     private func mail() throws -> Message { try Message(Self.text.utf8) }
 
-    @Test func `a message in any order of layers says the same in the end`() async throws {
+    @Test func `layers in any order open to the same content`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)
         let triple = try mail().signed(by: alice, at: Self.time).encrypted(to: [recipient], at: Self.time)
@@ -42,7 +42,7 @@ import Testing
         #expect(try plain.bytes() == Array(Self.text.utf8))
     }
 
-    @Test func `a message that comes in pieces is the same message`() async throws {
+    @Test func `a message read in pieces is the same message`() async throws {
         let pieces = AsyncStream<[UInt8]> { continuation in
             for byte in Self.text.utf8 { continuation.yield([byte]) }
             continuation.finish()

@@ -82,7 +82,7 @@ import Testing
 
     /// What others may send is judged, and opened if it can be.
     @Test(arguments: 0..<4)
-    func `odd messages that others protected are judged`(seed: Int) async throws {
+    func `odd messages protected by other programs get a verdict`(seed: Int) async throws {
         var messages = OddMessages(seed + 200)
         for _ in 0..<OddMessages.count(standard: 400) / 4 {
             let bytes = messages.next()

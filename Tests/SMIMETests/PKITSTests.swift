@@ -76,7 +76,7 @@ import Testing
         String(item.file.dropFirst("pkits/Signed".count).dropLast(".eml".count))
     }
 
-    @Test func `every case of PKITS has its expected verdict`() async throws {
+    @Test func `every PKITS case has its expected verdict`() async throws {
         var right = 0
         for test in Self.cases {
             let report = try await verify(test)

@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: [
         "From: a@example.com\rTo: b@example.com\r\rsecret", "Received: x\r\nFrom: a@example.com\r\rsecret",
     ])
-    func `text that many readers take for the body is not left in the header`(mail: String) {
+    func `text that many programs take for the body is not left in the header`(mail: String) {
         #expect(throws: MessageError.defective(.bareCR)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
     }
 
@@ -64,7 +64,7 @@ import Testing
         ("\u{FEFF}>From eve\r\n", .hiddenFields), ("X-A: b\u{2028}Subject: x\r\n", .hiddenFields),
         ("X-A: b\u{B}From: x\r\n", .hiddenFields), ("From_: x\r\n", .hiddenFields),
     ])
-    func `a header in which other programs find other fields is not protected`(field: String, defect: MIMEDefect) {
+    func `a header that programs read differently is refused`(field: String, defect: MIMEDefect) {
         let mail = "\(field)From: a@example.com\r\nTo: b@example.com\r\n\r\nhello\r\n"
         #expect(throws: MessageError.defective(defect)) { try MessageProtector(MemorySource(Array(mail.utf8))) }
     }
@@ -77,7 +77,7 @@ import Testing
         ("Content-Type: multipart/mixed\n", .missingBoundary),
         ("Content-Type: multipart/mixed; boundary=b; boundary=c\n", .contradictoryBoundary),
     ])
-    func `messages that our own reader would refuse are neither signed nor encrypted`(
+    func `messages that would be refused when read are neither signed nor encrypted`(
         fields: String,
         defect: MIMEDefect
     )
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func `a mail that only brings certificates opens once it was encrypted`() async throws {
+    @Test func `an encrypted mail that only contains certificates opens`() async throws {
         let openssl = try OpenSSLCommand()
         let chain = Fixtures.certs.appending(path: "alice/chain.pem").path
         let bag = Data(try openssl.run("crl2pkcs7 -nocrl -certfile \(chain) -outform DER", input: []))
@@ -152,7 +152,7 @@ import Testing
         #expect(report.status == .valid, "\(report.problems)")
     }
 
-    @Test func `a certificate that stands twice is encrypted to once`() throws {
+    @Test func `a certificate given twice is encrypted to once`() throws {
         let certificate = try TestIdentity("bob").certificate
         let parties = ["bob", "BOB"].map {
             CipherNegotiation.Party(name: $0, certificate: certificate, capabilities: nil)

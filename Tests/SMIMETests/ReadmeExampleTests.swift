@@ -19,7 +19,7 @@ import Testing
         #expect(!String(decoding: secret, as: UTF8.self).contains("Good morning"))
     }
 
-    @Test func `the example in the README is the one that is compiled here`() throws {
+    @Test func `the example in the README is the compiled one`() throws {
         let readme = try String(contentsOf: Fixtures.root.appending(path: "README.md"), encoding: .utf8)
         let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
         let example = try #require(readme.split(separator: "```swift\n").last?.split(separator: "```").first)

@@ -71,7 +71,7 @@ import Testing
         #expect(plain.bytes == signed.bytes)
     }
 
-    @Test func `a task that is cancelled reads no further in a layer, and writes nothing`() async throws {
+    @Test func `a cancelled task stops inside a layer and writes nothing`() async throws {
         let text = String(repeating: "What nobody waits for any more is not read to its end.\r\n", count: 80_000)
         let mail = try Message(Array("\(Self.header)\r\n\(text)".utf8))
         let keys = try Keyring(people: ["alice"])
@@ -91,7 +91,7 @@ import Testing
         #expect(await writing.value < 1 << 20)
     }
 
-    @Test func `a recipient that is named many times is looked up once`() async throws {
+    @Test func `a recipient named many times is looked up once`() async throws {
         let alice = try TestIdentity("alice").identity
         let sink = MemorySink()
         try MessageProtector(MemorySource(Array("\(Self.header)\r\nhello\r\n".utf8))).encrypt(
@@ -105,7 +105,7 @@ import Testing
         #expect(provider.asked.withLock(\.self) == [1])
     }
 
-    @Test func `what comes out of damaged compression counts when files are inspected`() throws {
+    @Test func `output of damaged compression counts towards the limit of inspect`() throws {
         let noise = (0..<7_000).map { _ in UInt8.random(in: 0...255) }
         let million = noise + [UInt8](repeating: 120, count: 1 << 20)
         let writer = try CompressedDataWriter { sink in for _ in 0..<40 { try sink.write(million) } }

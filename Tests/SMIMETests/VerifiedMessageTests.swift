@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: ["bob/cert.pem", "mallory/cert.pem", "alice-old/cert.pem", "ca/root.pem"])
-    func `a preferred certificate of another person, untrusted or expired is ignored`(
+    func `a preferred certificate that is untrusted, expired or of another person is ignored`(
         _ name: String
     ) async throws {
         var signer = try SignedDataWriter.Signer(person: "alice")

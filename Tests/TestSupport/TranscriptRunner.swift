@@ -109,6 +109,9 @@ public struct TranscriptRunner {
         let result = try CommandRunner(program, environment: environment, folder: folder).run(arguments, input: input)
         input = .nothing
         last = result
+        if words[0] == "smime", let complaint = Self.complaintOfReport(result, arguments) {
+            findings.append(Finding(line: step.line, text: "the report is not as its schema says: \(complaint)"))
+        }
         guard let complaint = complaint(about: result, step.isNegated) else { return true }
         let text = "\(words.joined(separator: " ")): \(complaint)\n\(report(result))"
         findings.append(Finding(line: step.line, text: text))

@@ -1,6 +1,9 @@
 package import SwiftASN1
 
 /// A content-encryption algorithm: one row for each that can be read.
+///
+/// A cipher of another mode also needs its parameters in `ContentEncryption`; one that cannot be decrypted in pieces needs
+/// `DecryptingReader` and `BufferedDecryption`, too.
 public struct ContentCipher: Hashable, Sendable {
     /// How the cipher treats blocks, and so which CMS structure it belongs in.
     enum Mode: Sendable {

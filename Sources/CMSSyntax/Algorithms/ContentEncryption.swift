@@ -67,7 +67,7 @@ package struct ContentEncryption: Sendable {
 
     /// The cipher at work with `key`.
     ///
-    /// - Parameter tag: what must be found, for the mode that has to know it beforehand: CCM.
+    /// - Parameter tag: the expected tag; only CCM needs it before it decrypts.
     package func makeContext(_ key: SecretBytes, isEncrypting: Bool, tag: [UInt8] = []) throws -> CipherContext {
         let isRC2 = cipher.oid == ContentCipher.rc2OID
         let parameters = CipherContext.Parameters(

@@ -10,7 +10,7 @@ package final class CipherContext {
         package var nonceCount: Int?
         /// The length of the tag that CCM makes, in bytes.
         package var tagCount: Int?
-        /// The tag that must be found, where the mode has to know it beforehand: CCM.
+        /// The expected tag; only CCM needs it before it decrypts.
         package var expectedTag: [UInt8]
         /// The length of the key in bytes, where a cipher takes several.
         package var keyCount: Int?

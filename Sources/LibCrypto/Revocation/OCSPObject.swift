@@ -59,7 +59,7 @@ package struct OCSPObject: ~Copyable {
         response = basic
     }
 
-    /// The first of its answers, at most so many.
+    /// The first `most` answers of the response.
     ///
     /// libcrypto: `OCSP_resp_get0`, `OCSP_single_get0_status`
     package func answers(atMost most: Int) -> [SingleResponse] {

@@ -17,8 +17,8 @@ extension CertificateList {
         return pair.own.replaces(pair.other, at: date)
     }
 
-    /// Whether this list is current at `date`, and `ended`, which is by the same key and about the same certificates, is
-    /// not, whatever their CRL Numbers.
+    /// Whether this list is current at `date` while `ended`, which is by the same key and about the same certificates, has ended.
+    /// CRL Numbers do not matter.
     package func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: ended) else { return false }
         return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)

@@ -11,8 +11,7 @@ package import Foundation
 package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
-    /// Whether the same question would be answered the same later, as long as what it depends on stays: not if the search was
-    /// cut short, or if libcrypto could not look at something, perhaps only for want of memory.
+    /// Whether the verdict may be kept: not if the search was cut short, or if libcrypto failed, perhaps for lack of memory.
     package let isRepeatable: Bool
 }
 

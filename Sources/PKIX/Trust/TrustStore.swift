@@ -94,8 +94,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// The same with only those pins and that distrust that hold for one of `names`: a user who compared a fingerprint for one
-    /// address did not accept the other addresses in the certificate.
+    /// This trust store with the pins and distrust for one of `names` alone: a user who compared a fingerprint for one address did not
+    /// accept the other addresses in the certificate.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {

@@ -23,7 +23,7 @@ package enum LegacyDisplay {
         return edits.isEmpty ? nil : try splice(edits, into: source, message.range)
     }
 
-    /// `entity`, which was encrypted, without what `adding` puts in; nil if there is nothing of the kind.
+    /// `entity` without the copies of header fields that `adding` inserts; nil if there are none.
     ///
     /// - Throws: `MIMEError`, and what reading throws.
     package static func removing(from entity: Entity, in source: any ByteSource) throws -> (any ByteSource)? {

@@ -16,7 +16,8 @@ package import Foundation
 /// RFC 8551 §3.1-3.6, RFC 9788
 package struct MessageProtector: Sendable {
     private let omitted: Set<String>
-    private let policy: HeaderPolicy
+    /// How the header is protected.
+    package let policy: HeaderPolicy
     private let lineEnd: LineEnd
     private let source: any ByteSource
     private let message: Entity

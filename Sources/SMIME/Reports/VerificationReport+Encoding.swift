@@ -40,15 +40,25 @@ private struct EncodedProblem: Encodable {
 
 private struct EncodedAxis: Encodable {
     let axis: VerificationReport.Axis
+    /// Whether it was looked at without an answer.
+    let isUnknown: Bool
+
+    private var ok: Bool? { isUnknown ? nil : axis.ok }
+
+    private var state: String {
+        if isUnknown { return "unknown" }
+        return axis.ok.map { $0 ? "ok" : "failed" } ?? "not-checked"
+    }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        // An axis that was not checked is null, not a missing key.
-        try container.encode(axis.ok, forKey: .ok)
+        // What is not known is null, not a missing key.
+        try container.encode(ok, forKey: .ok)
         try container.encode(axis.problems.map(EncodedProblem.init), forKey: .problems)
+        try container.encode(state, forKey: .state)
     }
 
-    private enum Key: CodingKey { case ok, problems }
+    private enum Key: CodingKey { case ok, problems, state }
 }
 
 private struct EncodedLayer: Encodable {
@@ -111,7 +121,10 @@ private struct EncodedSigner: Encodable {
             (signer.integrity, .integrity), (signer.chain, .chain), (signer.identity, .identity),
             (signer.revocation, .revocation), (signer.time, .time),
         ]
-        for (axis, key) in axes { try container.encode(EncodedAxis(axis: axis), forKey: key) }
+        for (axis, key) in axes {
+            let isUnknown = key == .revocation && signer.isRevocationUnknown
+            try container.encode(EncodedAxis(axis: axis, isUnknown: isUnknown), forKey: key)
+        }
     }
 
     private enum Key: String, CodingKey {

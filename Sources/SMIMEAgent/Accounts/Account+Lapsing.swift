@@ -30,6 +30,14 @@ extension Account {
 }
 
 extension Store {
+    /// The certificates of all accounts after whose end, within `interval` from `time` or before, an address has no identity for a
+    /// purpose.
+    package func lapsingCertificates(from time: Date, within interval: TimeInterval) async throws -> [Certificate] {
+        let accounts = try await accounts.all()
+        let verdicts = try await verdicts(on: accounts, at: time) { _ in }
+        return accounts.flatMap { $0.lapsing(from: time, within: interval, verdicts: verdicts) }
+    }
+
     /// When the last valid certificate of each address or domain ends, for those where that is within `interval` before or after
     /// `time`.
     package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {

@@ -26,6 +26,13 @@ package struct Doctor: Sendable {
         return library.findings + check.findings
     }
 
+    /// The findings about who can connect to `smime serve`.
+    package func findings(of listeners: [ServeListener]) -> [DoctorFinding] {
+        var check = DoctorServeCheck(listeners: listeners)
+        check.run()
+        return check.findings
+    }
+
     /// The findings about the filters in Postfix's configuration.
     ///
     /// - Parameter timeLimit: the seconds after which the filter ends by itself.

@@ -3,9 +3,9 @@ extension DoctorPostfixCheck {
     /// none, leaves in clear, whatever a rule requires.
     mutating func checkDirection(of port: PostfixWiring.Service) {
         guard let senders = PostfixSenders(of: port, in: wiring) else { return }
-        let filter = wiring.contentFilter(of: port)?.transport
-        let direction = wiring.services.first { $0.name == filter }?.direction
-        switch direction {
+        let route = wiring.route(of: port)
+        let filter = route?.name
+        switch route?.direction {
         case .incoming where !senders.takesStrangers:
             addDirection(
                 "\(port.name): only our own users send there, and \(filter ?? "") is the incoming filter: nothing is signed or encrypted, whatever a rule requires",
@@ -43,6 +43,12 @@ extension DoctorPostfixCheck {
     }
 
     private func contentFilter(_ direction: PostfixWiring.Direction) -> String {
+        let port = wiring.ports.first {
+            wiring.route(of: $0).map { $0.direction == direction && !$0.isMilter } ?? false
+        }
+        if let value = port.flatMap({ wiring.contentFilter(of: $0) }) {
+            return "content_filter=\(value.transport):\(value.nextHop)"
+        }
         let service = wiring.services.first { $0.direction == direction }
         return "content_filter=\(service?.name ?? (direction == .outgoing ? "smime-out" : "smime-in")):filter"
     }

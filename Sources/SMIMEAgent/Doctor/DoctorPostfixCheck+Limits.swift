@@ -3,6 +3,19 @@ import SMIMEStore
 extension DoctorPostfixCheck {
     /// Checks the limits by which Postfix would divide mail or end the filter too early.
     mutating func checkLimits(of service: PostfixWiring.Service) {
+        checkRecipientLimit(of: service)
+        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
+            addWarning(
+                "time-limit",
+                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
+                "in main.cf: \(service.name)_time_limit = 600s"
+            )
+        }
+        if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
+    }
+
+    /// Postfix gives a mail to more recipients to a transport in parts.
+    mutating func checkRecipientLimit(of service: PostfixWiring.Service) {
         let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
         let most = wiring.number("smtpd_recipient_limit") ?? 1000
         if recipients > 0, recipients < most {
@@ -12,14 +25,6 @@ extension DoctorPostfixCheck {
                 "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
             )
         }
-        if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
-            addWarning(
-                "time-limit",
-                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
-                "in main.cf: \(service.name)_time_limit = 600s"
-            )
-        }
-        if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
     }
 
     /// Checks how a port with a filter changes mail before the filter, and how large mail may be.

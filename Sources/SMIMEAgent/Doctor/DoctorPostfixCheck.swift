@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks at how `smime filter` is wired into Postfix.
+/// Looks at how `smime filter` and `smime serve` are wired into Postfix.
 struct DoctorPostfixCheck: DoctorCheck {
     let wiring: PostfixWiring
     /// After how many seconds the filter ends by itself.
@@ -12,11 +12,12 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add("mta", .error, failure, [wiring.remedy])
         }
         let filters = wiring.services.filter { $0.filter != nil }
-        guard !filters.isEmpty else {
+        let routes = wiring.ports.compactMap { port in wiring.route(of: port).map { (port, $0) } }
+        guard !filters.isEmpty || routes.contains(where: { $0.1.address != nil }) else {
             return add(
                 "mta-filter",
                 .error,
-                "no service in master.cf runs smime filter",
+                "no service in master.cf runs smime filter or leads to smime serve",
                 [.advice("see docs/postfix.md")]
             )
         }
@@ -25,12 +26,14 @@ struct DoctorPostfixCheck: DoctorCheck {
             check(service)
             checkLimits(of: service)
         }
-        for port in wiring.ports {
-            checkFilter(of: port, filters.map(\.name))
+        for service in wiring.serveTransports { checkServe(service) }
+        for (port, route) in routes where route.isMilter { checkMilter(route, of: port) }
+        for port in wiring.ports where !wiring.isReturn(port) {
+            checkFilter(of: port)
             checkDirection(of: port)
         }
-        checkLoop(filters.map(\.name))
-        checkInternationalMail()
+        checkLoop(filters.map(\.name) + wiring.serveTransports.map(\.name))
+        if !filters.isEmpty { checkInternationalMail() }
     }
 
     private mutating func check(_ service: PostfixWiring.Service) {
@@ -94,11 +97,8 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     /// Mail that comes in where no filter is goes out as it came, in clear.
-    private mutating func checkFilter(
-        of port: PostfixWiring.Service,
-        _ names: [String]
-    ) {
-        guard let filter = wiring.contentFilter(of: port), names.contains(filter.transport) else {
+    private mutating func checkFilter(of port: PostfixWiring.Service) {
+        guard let route = wiring.route(of: port) else {
             return add(
                 "mta-unfiltered",
                 .warning,
@@ -107,7 +107,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             )
         }
         checkMail(of: port)
-        if filter.nextHop.isEmpty {
+        if let filter = wiring.contentFilter(of: port), !route.isMilter, filter.nextHop.isEmpty {
             add(
                 "mta-next-hop",
                 .warning,
@@ -132,8 +132,21 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// A user who may use any sender gets any account's signature. A DKIM signature from before the filter breaks.
-    private mutating func checkSenders(_ port: PostfixWiring.Service) {
+    /// A DKIM signature from before the filter breaks.
+    mutating func checkSenders(_ port: PostfixWiring.Service) {
+        checkLogins(of: port)
+        if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
+            add(
+                "mta-milters",
+                .warning,
+                "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
+                [.advice("sign with DKIM after smime, as docs/postfix-reference.md says")]
+            )
+        }
+    }
+
+    /// A user who may use any sender gets any account's signature.
+    mutating func checkLogins(of port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
         if restrictions?.contains("sender_login_mismatch") != true {
             add(
@@ -141,14 +154,6 @@ struct DoctorPostfixCheck: DoctorCheck {
                 .warning,
                 "\(port.name): users may write any sender, and get that account's signature",
                 [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
-            )
-        }
-        if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
-            add(
-                "mta-milters",
-                .warning,
-                "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
-                [.advice("sign with DKIM after the filter: non_smtpd_milters")]
             )
         }
     }

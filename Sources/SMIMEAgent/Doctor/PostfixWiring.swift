@@ -1,7 +1,7 @@
 import ByteStreams
 import Foundation
 
-/// The services in Postfix's master.cf that concern `smime filter`.
+/// The services in Postfix's master.cf that concern `smime filter` and `smime serve`.
 ///
 /// Source: master(5), pipe(8), postconf(1)
 package struct PostfixWiring: Sendable {
@@ -88,6 +88,8 @@ package struct PostfixWiring: Sendable {
     }
 
     let services: [Service]
+    /// What `smime serve` listens on, as far as it is known.
+    let listeners: [ServeListener]
     /// Parameters of main.cf, by name.
     let parameters: [String: String]
     /// Why Postfix could not be asked.
@@ -110,8 +112,10 @@ package struct PostfixWiring: Sendable {
 
     /// The parameters that are looked at, beside those of the transports.
     private static let names = [
-        "content_filter", "message_size_limit", "mynetworks", "receive_override_options", "smtpd_client_restrictions",
-        "smtpd_milters", "smtpd_recipient_limit", "smtpd_recipient_restrictions", "smtpd_relay_restrictions",
+        "content_filter", "lmtp_send_xforward_command", "message_size_limit", "milter_default_action", "mynetworks",
+        "receive_override_options", "smtpd_client_restrictions",
+        "smtp_send_xforward_command", "smtpd_milters", "smtpd_recipient_limit", "smtpd_recipient_restrictions",
+        "smtpd_relay_restrictions",
         "smtpd_sasl_auth_enable", "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
     ]
 
@@ -120,17 +124,28 @@ package struct PostfixWiring: Sendable {
 
     /// Reads the configuration in `folder`, or Postfix's own.
     ///
-    /// - Parameter postconf: runs postconf(1) with arguments, and returns its output.
-    package init(from folder: String?, postconf: ([String]) throws -> String) {
+    /// - Parameters:
+    ///   - listeners: what `smime serve` listens on.
+    ///   - postconf: runs postconf(1) with arguments, and returns its output.
+    package init(
+        from folder: String?,
+        listeners: [ServeListener] = [],
+        postconf: ([String]) throws -> String
+    ) {
+        self.listeners = listeners
         let place = folder.map { ["-c", $0] } ?? []
         do {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
-            let transports = services.filter { $0.filter != nil }.map(\.name)
-            let own = transports.flatMap { ["\($0)_destination_recipient_limit", "\($0)_time_limit"] }
+            let limits = services.flatMap { service in
+                // Any lmtp(8) or smtp(8) may be the one that leads to `smime serve`.
+                let names = ["\(service.name)_destination_recipient_limit"]
+                guard service.filter == nil else { return names + ["\(service.name)_time_limit"] }
+                return service.type == "unix" && ["lmtp", "smtp"].contains(service.program) ? names : []
+            }
             let referred = services.flatMap { service in
                 Self.restrictions.compactMap { service.override($0).flatMap(Self.reference(in:)) }
             }
-            let lines = try postconf(place + ["-x"] + Self.names + own + referred)
+            let lines = try postconf(place + ["-x"] + Self.names + limits + referred)
             let parameters = lines.split(separator: "\n").map { line in
                 line.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             }

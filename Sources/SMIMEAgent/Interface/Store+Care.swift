@@ -10,7 +10,9 @@ extension Store {
     ///
     /// - Parameters:
     ///   - folder: the store, as `open` takes it.
+    ///   - cleaning: what may be removed.
     ///   - passphrase: where the passphrase of a locked store comes from; without one its private keys are not opened.
+    ///   - time: the time at which certificates count as ended.
     /// - Throws: `.storeUnusable` for a store that is missing or cannot even be searched, `.wrongPassphrase`, `.storeBusy`, `.file`
     public static func check(
         _ folder: String,

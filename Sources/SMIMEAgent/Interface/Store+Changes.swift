@@ -17,7 +17,9 @@ extension Store {
 
     /// Changes a setting (`smime config set`).
     ///
-    /// - Parameter value: nil is the default from now on.
+    /// - Parameters:
+    ///   - name: as `smime config list` shows it, such as `encryption.cipher`.
+    ///   - value: nil is the default from now on.
     /// - Throws: `.unusableSetting` if there is no such setting, or it cannot have the value; `.storeReadOnly`, `.storeUnusable`,
     ///   `.storeBusy`, `.file`
     public func changeSetting(_ name: String, to value: String?) async throws(SMIMEError) {

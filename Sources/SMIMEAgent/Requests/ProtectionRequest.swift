@@ -68,7 +68,7 @@ package struct ProtectionRequest: Hashable, Sendable {
         piece.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "=" || $0 == ":" }
     }
 
-    /// The text without quotes and what is around it.
+    /// The text in lower case, without quotes and blanks at its ends.
     private static func word(_ text: Substring) -> String {
         var word = text.drop { $0.isWhitespace || $0 == "\"" }
         while let last = word.last, last.isWhitespace || last == "\"" { word.removeLast() }

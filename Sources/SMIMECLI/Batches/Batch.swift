@@ -32,7 +32,7 @@ struct Batch {
         let value: Value?
         let status: ExitStatus
         /// Why there is no value.
-        var problem: Problem?
+        var failure: FileFailure?
     }
 
     /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they
@@ -78,10 +78,10 @@ struct Batch {
             return Outcome(path: path, value: value, status: status)
         } catch {
             let name = InputFile.name(path)
-            let status = say(error, of: name)
+            let failure = say(error, of: name)
             // The command may have put words of its own around the error.
             let cause = (error as? Failure)?.cause ?? error
-            return Outcome(path: path, value: nil, status: status, problem: Problem(cause, Failure(error, in: name)))
+            return Outcome(path: path, value: nil, status: failure.status, failure: FileFailure(cause, failure))
         }
     }
 
@@ -92,17 +92,18 @@ struct Batch {
     }
 
     /// Reports `error`: of the input `name`, or once for all of them if it is the store's.
-    private func say(_ error: any Error, of name: String?) -> ExitStatus {
-        let failure = Failure(error, in: name)
+    private func say(_ error: any Error, of name: String?) -> Failure {
+        var failure = Failure(error, in: name)
+        failure.isSaid = true
         var subject = name.map { "\($0): " } ?? ""
         if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {
-            guard saidOfStore.insert(problem) else { return failure.status }
+            guard saidOfStore.insert(problem) else { return failure }
             subject = ""
         }
         let isNamed = paths.count == 1 || failure.message.hasPrefix(subject)
         Console.error(isNamed ? failure.message : subject + failure.message)
         failure.hints.forEach(Console.hint)
-        return failure.status
+        return failure
     }
 }
 

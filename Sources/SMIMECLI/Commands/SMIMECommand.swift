@@ -25,8 +25,8 @@ struct SMIMECommand: AsyncParsableCommand {
     static let verbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
-        FilterCommand.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self, Doctor.self,
-        Explain.self,
+        FilterCommand.self, Serve.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self,
+        Doctor.self, Explain.self,
     ]
 
     /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
@@ -74,7 +74,11 @@ struct SMIMECommand: AsyncParsableCommand {
     /// Says what went wrong, or what was asked for, and returns the status to end with.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
-        if let refusal = error as? GatewayRefusal { return FilterStatus.report(refusal) }
+        if let refusal = error as? GatewayRefusal {
+            let failure = Failure(refusal.exitStatus, refusal.logText)
+            if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
+            return FilterStatus.report(refusal)
+        }
         if let status = error as? ExitStatus, !Invocation.current.isFilter { return status }
         let failure: Failure
         if exitCode(for: error) == .success {
@@ -91,7 +95,9 @@ struct SMIMECommand: AsyncParsableCommand {
         } else {
             failure = Failure(error)
         }
+        if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
         if Invocation.current.isFilter { return FilterStatus.report(failure) }
+        guard !failure.isSaid else { return failure.status }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status
@@ -102,7 +108,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let names = verbs.compactMap { $0.configuration.commandName }
         guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
         else { return nil }
-        return Failure(.usage, "unknown command '\(name)'", hints: hints(verbs))
+        let meant = Suggestion.closest(to: name, among: names).map { "did you mean `smime \($0)`?" }
+        return Failure(.usage, "unknown command '\(name)'", hints: meant.map { [$0] } ?? hints(verbs))
     }
 
     /// The error for an option that the verb does not have.
@@ -113,7 +120,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
         guard let name = names.first(where: { !known.contains($0) }) else { return nil }
-        return Failure(.usage, "unknown option '\(name)'", hints: usage.map { [$0] } ?? [])
+        let meant = Suggestion.closest(to: name, among: known).map { "did you mean \($0)?" }
+        return Failure(.usage, "unknown option '\(name)'", hints: [meant ?? usage].compactMap(\.self))
     }
 
     /// The usage line of the verb.

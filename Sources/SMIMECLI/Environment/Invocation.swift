@@ -1,6 +1,7 @@
 import Foundation
 import SMIMEAgent
 import SMIMEGateway
+import SMIMEServer
 
 /// The command line of this process: what has to be known before it is parsed, and the command that the parser makes of it.
 ///
@@ -8,8 +9,10 @@ import SMIMEGateway
 /// errors of the parser name the store. So these few things are looked up in the words; everything else is asked of the
 /// command.
 struct Invocation: Sendable {
-    /// The command line of this process, or, in a worker of the filter, that of the supervisor for which it works.
-    static let current = Invocation(FilterWorker.current?.arguments ?? ownArguments)
+    /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
+    static let current = Invocation(
+        FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? ownArguments
+    )
 
     /// The options that may also precede a verb.
     static let globalNames = ["--home", "--color"]
@@ -69,6 +72,9 @@ extension Invocation {
     var mayDeliver: Bool {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }
+
+    /// Whether a failure is reported as JSON on standard output, which a filter needs for mail.
+    var reportsFailures: Bool { options.contains("--json") && (!isFilter || options.contains("--dry-run")) }
 
     /// Whether messages are made of one: then a process waits that can rescue it if the one that works on it dies.
     var isSupervised: Bool { isFilter && !options.contains("--dry-run") }

@@ -28,6 +28,10 @@ extension Failure {
     /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
+    /// The way out where no private key of the store can be opened again.
+    private static let startOver =
+        "without a copy: smime store start-over keeps the old store aside, then import your .p12 files again"
+
     /// Hints for the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
@@ -36,8 +40,8 @@ extension Failure {
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put back its key file first"]
-        case .keyMismatch: ["put back its key file"]
-        case .keyMissing: ["put back the key file from a copy"]
+        case .keyMismatch: ["put back its key file", startOver]
+        case .keyMissing: ["put back the key file from a copy", startOver]
         case .locked:
             [
                 """
@@ -47,21 +51,30 @@ extension Failure {
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["name its account with --account ADDR"]
-        case .noUsableIdentity(let address, _): ["see `smime account show \(shell: address)`"]
+        case .noUsableIdentity(let address, _):
+            [
+                "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` shows those that there are)"
+            ]
         case .older: ["export the keys with that smime, and import them into a new store; nothing was changed"]
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
+        // A backup is a file, and another passphrase may be right for it.
+        case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten: \(startOver)"] : []
         case .unknownAccount:
             ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
-            .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .wrongPassphrase,
-            .writeFailed:
+            .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .writeFailed:
             []
         }
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     /// The owner of `path`, if this process could run as that user.

@@ -19,6 +19,8 @@ struct Failure: Error {
     let hints: [String]
     /// The original error of the library; nil if there is none.
     var cause: (any Error)?
+    /// Whether it was said on standard error already.
+    var isSaid = false
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
         self.status = status
@@ -63,6 +65,7 @@ struct Failure: Error {
         case is CancellationError: self.init(.tryAgain, "interrupted")
         default: self.init(.software, Self.said(String(describing: error), of: subject))
         }
+        if !(error is Failure), cause == nil { cause = error }
     }
 
     /// `text` after its subject.

@@ -9,8 +9,11 @@ enum InputFile {
     ///
     /// - Parameter mayBeSecret: whether it may contain an unencrypted private key.
     static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
-        path == "-"
-            ? try Input.standardInput(mayBeSecret: mayBeSecret) : try Input.open(path: path, mayBeSecret: mayBeSecret)
+        guard path == "-" else { return try Input.open(path: path, mayBeSecret: mayBeSecret) }
+        if isatty(STDIN_FILENO) == 1 {
+            Console.note("reading from the terminal: end the input with Ctrl-D, or name a file on the command line")
+        }
+        return try Input.standardInput(mayBeSecret: mayBeSecret)
     }
 
     /// The file's name in messages.

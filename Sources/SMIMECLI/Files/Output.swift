@@ -10,15 +10,27 @@ enum Output {
 
     /// Lets `body` write an output, and makes it appear if nothing failed.
     ///
-    /// - Parameter isPrivate: whether a new file may be read by its owner only.
-    static func write(to path: String?, isPrivate: Bool = false, _ body: (any ByteSink) throws -> Void) throws {
+    /// - Parameters:
+    ///   - isPrivate: whether a new file may be read by its owner only.
+    ///   - isReport: whether it is text that a pager may stop reading, which is no news for its user.
+    static func write(
+        to path: String?,
+        isPrivate: Bool = false,
+        isReport: Bool = false,
+        _ body: (any ByteSink) throws -> Void
+    ) throws {
         guard let path else {
             let sink = DescriptorSink.standardOutput()
             do {
                 try body(sink)
                 try sink.flush()
             } catch StreamError.writeFailed(let code) {
-                throw Failure(.inputOutput, "standard output: cannot write: \(String(cString: strerror(code)))")
+                var failure = Failure(
+                    .inputOutput,
+                    "standard output: cannot write: \(String(cString: strerror(code)))"
+                )
+                failure.isSaid = isReport && code == EPIPE
+                throw failure
             }
             return
         }

@@ -22,7 +22,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var standardOutput = false
     @Option(
         help: ArgumentHelp(
-            "Pass messages to this program: an absolute path and its arguments, in one word. (default: /usr/sbin/sendmail -G -i)",
+            "Pass messages to this program: an absolute path and its arguments, as one quoted argument. (default: /usr/sbin/sendmail -G -i)",
             valueName: "path"
         )
     )

@@ -3,6 +3,7 @@ import InternetMessage
 import LibCrypto
 import SMIMEAgent
 import SMIMEGateway
+import SMIMEServer
 
 /// The entry point, with the set-up that must happen before there is a second thread.
 @main
@@ -21,7 +22,12 @@ enum Program {
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()
-        do { try FilterWorker.begin(CommandLine.arguments) } catch { stop(error.reason) }
+        do throws(TransportError) {
+            try FilterWorker.begin(CommandLine.arguments)
+            try ServerWorker.begin(CommandLine.arguments)
+        } catch {
+            stop(error.reason)
+        }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
         // Without arguments we would print our help, and end with a success that loses mail.

@@ -107,6 +107,15 @@ struct TimeOptions: ParsableArguments {
         return date
     }
 
+    /// A length of time, as `30d`, in seconds.
+    static func interval(_ text: String) throws -> TimeInterval {
+        let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
+            number >= 0, number <= 1_000_000
+        else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
+        return number * unit
+    }
+
     private static func parsed(_ text: String) -> Date? {
         // The parser takes the 30th of February for the 2nd of March, and 24:00 for the next day.
         let day = Date.ISO8601FormatStyle().year().month().day()

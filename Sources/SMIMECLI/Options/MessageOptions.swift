@@ -21,7 +21,7 @@ extension InputFiles {
 }
 
 extension ArgumentHelp {
-    fileprivate static let files = ArgumentHelp("The message; - or nothing is standard input.", valueName: "file")
+    fileprivate static let files = ArgumentHelp("The message; standard input if it is - or left out.", valueName: "file")
 }
 
 /// For verbs that read messages and write none: which ones.

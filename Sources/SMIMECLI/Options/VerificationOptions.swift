@@ -36,10 +36,23 @@ struct VerificationOptions: ParsableArguments {
             """
     )
     var acceptWeak = false
+    @Option(
+        help: ArgumentHelp(
+            "Succeed if and only if the signer with this address or fingerprint signed all of it; ignore other signers.",
+            valueName: "addr|fpr"
+        )
+    )
+    var assertSigner: String?
     @Flag(help: .online) var online = false
     @Flag(help: .json) var json = false
+    @Flag(name: .shortAndLong, help: "Also show each layer, signer, certificate and header field.") var verbose = false
+    @Flag(name: .shortAndLong, help: "Say nothing but errors; the exit status is the verdict.") var quiet = false
 
     func validate() throws {
+        if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }
+        if let assertSigner, AssertedSigner(assertSigner) == nil {
+            throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
+        }
         for text in policy where !CertificatePolicies.isIdentifier(text) {
             throw ValidationError("--policy: '\(text)' is no object identifier like 2.23.140.1.5.1.1")
         }

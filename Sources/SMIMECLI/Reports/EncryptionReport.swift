@@ -6,13 +6,16 @@ import SMIMEAgent
 
 /// The cipher of each encrypted file, and its recipients.
 struct EncryptionReport: Encodable {
-    /// The cipher of the first file.
-    let cipher: String
+    /// The cipher of the first file; missing if none was written.
+    let cipher: String?
     let files: [EncryptedFile]
+    /// The inputs that failed.
+    let failed: [UnreadableFile]
 
-    init(_ files: [EncryptedFile]) {
-        cipher = files.first?.cipher ?? ""
+    init(_ files: [EncryptedFile], failed: [UnreadableFile]) {
+        cipher = files.first?.cipher
         self.files = files
+        self.failed = failed
     }
 }
 

@@ -17,11 +17,9 @@ enum Extraction: String, Choice {
     ///
     /// - Throws: `Failure` with status 65 if there is nothing of the kind.
     func print(_ inspection: Inspection, _ opened: OpenedPKCS12?, file: String) throws {
-        let outlines = inspection.outlines
-        var certificates = inspection.certificates + outlines.flatMap(\.certificates)
-        certificates += opened.map { $0.own + $0.others } ?? []
+        var certificates = Self.certificates(of: inspection, opened)
         if self == .signers {
-            let names = outlines.flatMap(\.signers).map(\.identifier)
+            let names = inspection.outlines.flatMap(\.signers).map(\.identifier)
             certificates = certificates.filter { certificate in names.contains { $0.matches(certificate) } }
         }
         let texts = self == .addresses ? certificates.flatMap(\.addresses).map(Self.line) : certificates.map(\.pem)
@@ -31,36 +29,10 @@ enum Extraction: String, Choice {
         try Console.print(unique.joined())
     }
 
+    /// All certificates in a file or message.
+    static func certificates(of inspection: Inspection, _ opened: OpenedPKCS12?) -> [Certificate] {
+        inspection.certificates + (opened.map { $0.own + $0.others } ?? [])
+    }
+
     private static func line(_ address: String) -> String { "\(address.escapedForDisplay)\n" }
-}
-
-extension Inspection {
-    /// Every CMS object, from the outside in.
-    fileprivate var outlines: [CMSOutline] {
-        switch subject {
-        case .certificates, .pkcs12: []
-        case .cms(let layer): layer.outlines
-        case .message(let part): part.outlines
-        }
-    }
-
-    /// The certificates that the file itself is made of.
-    fileprivate var certificates: [Certificate] {
-        guard case .certificates(let items) = subject else { return [] }
-        return items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
-    }
-}
-
-extension Inspection.Part {
-    fileprivate var outlines: [CMSOutline] { (layer?.outlines ?? []) + parts.flatMap(\.outlines) }
-}
-
-extension Inspection.Layer {
-    fileprivate var outlines: [CMSOutline] {
-        switch content {
-        case .part(let part): [outline] + part.outlines
-        case .layer(let layer): [outline] + layer.outlines
-        case nil: [outline]
-        }
-    }
 }

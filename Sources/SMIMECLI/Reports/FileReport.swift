@@ -16,10 +16,10 @@ enum FileReport<Output: Encodable>: Encodable {
     }
 
     /// Prints one object: the report of a single file, or those of several in `files`, in their order. A report is nil where
-    /// nothing is known but the problem.
-    static func print(_ reports: [(file: String, report: Output?, problem: Problem?)]) throws {
-        let files = reports.map { file, report, problem in
-            report.map(Self.read) ?? .unreadable(UnreadableFile(file: file, problem))
+    /// nothing is known but why it failed.
+    static func print(_ reports: [(file: String, report: Output?, failure: FileFailure?)]) throws {
+        let files = reports.map { file, report, failure in
+            report.map(Self.read) ?? .unreadable(UnreadableFile(file: file, failure))
         }
         if let file = files.first, files.count == 1 { return try Report.print(file) }
         try Report.print(["files": files])
@@ -30,15 +30,30 @@ enum FileReport<Output: Encodable>: Encodable {
 struct UnreadableFile: Encodable {
     let file: String
     let status = "unreadable"
+    /// Why, as a command that fails has it.
+    let error: FailureReport.Cause?
     /// Why: one problem.
     let problems: [ProblemReport]
 
-    init(file: String, _ problem: Problem?) {
+    init(file: String, _ failure: FileFailure?) {
         self.file = file
-        problems = [problem].compactMap(\.self).map(ProblemReport.init)
+        error = failure?.cause
+        problems = [failure?.problem].compactMap(\.self).map(ProblemReport.init)
     }
 
-    private enum CodingKeys: CodingKey { case file, status, problems }
+    private enum CodingKeys: CodingKey { case error, file, status, problems }
+}
+
+/// Why nothing came of an input.
+struct FileFailure: Sendable {
+    let problem: Problem
+    let cause: FailureReport.Cause
+
+    /// - Parameter error: the error of the library, and `failure` what is said of it.
+    init(_ error: any Error, _ failure: Failure) {
+        problem = Problem(error, failure)
+        cause = FailureReport(failure).error
+    }
 }
 
 extension Problem {

@@ -6,7 +6,7 @@ extension ProblemCode {
         switch self {
         case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
         case .chainNoAnchor:
-            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR"
+            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR --from MAIL"
         case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
         case .encrypted: "smime decrypt shows it"
         case .notLearned: "smime verify FILE says what is wrong with it"

@@ -1,14 +1,26 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import Synchronization
 
 /// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
 enum Report {
     /// The version of all our reports. A key may join; none changes its meaning under one number.
     static let schema = 1
 
+    private static let begun = Atomic(false)
+    /// Whether a report was printed, or a part of one: there is only one object on standard output.
+    static var isBegun: Bool { begun.load(ordering: .relaxed) }
+
+    /// Notes that standard output has a report.
+    static func begin() { begun.store(true, ordering: .relaxed) }
+
     /// Prints `report`, whose encoding must be an object.
-    static func print(_ report: some Encodable) throws { try Console.print(text(report)) }
+    static func print(_ report: some Encodable) throws {
+        let text = try text(report)
+        begin()
+        try Console.print(text)
+    }
 
     /// The line that `print` prints.
     static func text(_ report: some Encodable) throws -> String {

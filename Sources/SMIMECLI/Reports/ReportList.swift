@@ -27,6 +27,7 @@ struct ReportList {
     }
 
     private func write(_ text: String) throws {
+        Report.begin()
         do { try sink.write(text) } catch StreamError.writeFailed(let code) { throw Self.failure(code) }
     }
 

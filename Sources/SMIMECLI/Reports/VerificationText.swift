@@ -4,13 +4,16 @@ import PKIX
 import SMIME
 
 extension VerificationReport {
-    /// The report in words: the verdict, each signer with the five axes, and every problem with its code.
-    func text(file: String) -> String {
-        var lines = ["\(file): \(status.rawValue)\(coverage == .part ? ", a part of the message only" : "")"]
+    /// The lines below the verdict's sentence: the axes, what else a reader should know, and with `details` each layer and
+    /// signer with all that was found.
+    func lines(below verdict: VerdictSentence, details: Bool) -> [String] {
+        var lines = [verdict.axesLine()].compactMap(\.self)
+        guard details else { return lines + verdict.remarks.map(\.line) }
+        lines.append("  verdict     \(status.rawValue)\(coverage == .part ? ", a part of the message only" : "")")
         lines.append("  summary     \(summary.rawValue)")
         for layer in layers {
             lines.append("  layer       \(text(of: layer))")
-            // An error stands with the signers whose integrity it is about.
+            // Errors are shown with the signer whose integrity they concern.
             lines += layer.problems.filter { $0.level == .warning }.map { "  \($0.line)" }
         }
         if let headers, isHeaderKnown { lines += headers.lines }
@@ -18,16 +21,15 @@ extension VerificationReport {
             let place = layers.count > 1 ? place(of: layer, at: index) : nil
             for signer in layer.signers { lines += signer.lines(place: place) }
         }
-        lines += problems.map(\.line)
-        return lines.map(\.escapedForDisplay).joined(separator: "\n") + "\n"
+        return lines + problems.map(\.line)
     }
 
-    /// A layer in words: its kind, its signers, and what the signature covers.
+    /// A layer in words: its kind, its signers as far as they are proven, and what the signature covers.
     func text(of layer: Layer) -> String {
         guard layer.kind == .signed else { return "\(layer.kind.rawValue) with \(layer.algorithm)" }
-        let names = layer.signers.map(\.name)
-        let who = names.isEmpty ? "nobody" : names.joined(separator: ", ")
-        return "signed by \(who)\(side(of: layer).map { ", \($0)" } ?? "")"
+        let claims = layer.signers.map(\.claim)
+        let who = claims.isEmpty ? "a signed object without signers" : claims.joined(separator: "; ")
+        return "\(who)\(side(of: layer).map { ", \($0)" } ?? "")"
     }
 
     /// On which side of the encryption a layer is; nil where that is no question.
@@ -72,8 +74,7 @@ extension VerificationReport.Signer {
         }
         if let signingTime { lines.append("  signed at   \(signingTime.timestamp)") }
         lines.append("  signature   \(signature) with \(digest)")
-        for (name, axis) in axes {
-            let isUnknown = name == Self.revocationName && isRevocationUnknown
+        for (name, axis, isUnknown) in axes {
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
             lines.append("  \(name.padding(toLength: 11, withPad: " ", startingAt: 0)) \(verdict)")
             lines += axis.problems.map { "  \($0.line)" }
@@ -81,13 +82,13 @@ extension VerificationReport.Signer {
         return lines
     }
 
-    private static let revocationName = "revocation"
-
-    /// The five axes with their names.
-    var axes: [(name: String, axis: VerificationReport.Axis)] {
-        [
-            ("integrity", integrity), ("chain", chain), ("identity", identity), (Self.revocationName, revocation),
-            ("time", time),
+    /// The five axes with their names, and whether the answer to one is not known.
+    var axes: [(name: String, axis: VerificationReport.Axis, isUnknown: Bool)] {
+        // The certificate names the sender, but may be a forger's.
+        let isUnproven = identity.ok == true && !(integrity.holds && chain.holds)
+        return [
+            ("integrity", integrity, false), ("chain", chain, false), ("identity", identity, isUnproven),
+            ("revocation", revocation, isRevocationUnknown), ("time", time, false),
         ]
     }
 }

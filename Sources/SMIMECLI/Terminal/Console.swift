@@ -1,20 +1,20 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import Synchronization
 
 /// Output for people: data on standard output, everything else on standard error.
 ///
 /// Nothing that came from outside is printed raw; control, bidirectional and invisible characters are escaped.
 enum Console {
-    /// Writes lines of text to standard output, and fails if they do not arrive.
-    static func print(_ text: String) throws {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")
-        try Output.write(to: nil) { try $0.write(text.hasSuffix("\n") || text.isEmpty ? text : text + "\n") }
-    }
+    private static let quiet = Atomic(false)
+    static var isQuiet: Bool { quiet.load(ordering: .relaxed) }
+
+    /// Leaves out all messages but errors from now on.
+    static func silence() { quiet.store(true, ordering: .relaxed) }
 
     static func error(_ message: String) { say("error", "31", message) }
-    static func warning(_ message: String) { say("warning", "33", message) }
+    static func warning(_ message: String) { if !isQuiet { say("warning", "33", message) } }
 
     /// Says what to do next; a command in it works on the store that this one works on.
     static func hint(_ message: String) { hint(message, namesHome: true) }
@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether a command names the store that the command line names.
     static func hint(_ message: String, namesHome: Bool) {
-        say("hint", "36", namesHome ? namingHome(in: message) : message)
+        if !isQuiet { say("hint", "36", namesHome ? namingHome(in: message) : message) }
     }
 
     /// `hint` with the store named on the command line in its commands.
@@ -37,29 +37,31 @@ enum Console {
     }
 
     /// One line of plain information.
-    static func note(_ message: String) { write("smime: \(message.escapedForDisplay)\n") }
+    static func note(_ message: String) { if !isQuiet { write("smime: \(message.escapedForDisplay)\n") } }
 
     /// One line without our name in front, for mail servers, which look at its beginning.
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
     private static func say(_ kind: String, _ color: String, _ message: String) {
-        let label = isColored ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
+        let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
         write("smime: \(label): \(message.escapedForDisplay)\n")
     }
 
     /// A message that cannot be written is lost, because there is no other place to report it.
-    private static func write(_ text: String) {
+    static func write(_ text: String) {
         let sink = DescriptorSink(STDERR_FILENO)
         try? sink.write(text)
         try? sink.flush()
     }
 
     /// Decided before the arguments are parsed, since wrong arguments are reported in color, too.
-    private static let isColored: Bool = {
+    static func isColored(_ descriptor: Int32) -> Bool {
         switch Invocation.current.value(of: "--color") ?? "auto" {
-        case "always": return true
-        case "never": return false
-        default: return isatty(STDERR_FILENO) == 1 && (ProcessEnvironment["NO_COLOR"] ?? "").isEmpty
+        case "always": true
+        case "never": false
+        default:
+            isatty(descriptor) == 1 && (ProcessEnvironment["NO_COLOR"] ?? "").isEmpty
+                && ProcessEnvironment["TERM"] != "dumb"
         }
-    }()
+    }
 }

@@ -7,6 +7,13 @@ enum Terminal {
     /// The longest line that a terminal delivers.
     private static let lineLimit = 4096
 
+    /// Whether the locale has more than ASCII.
+    static var isUnicode: Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { ProcessEnvironment[$0] }
+        let name = names.first { !$0.isEmpty }?.lowercased() ?? ""
+        return name.contains("utf-8") || name.contains("utf8")
+    }
+
     /// Asks for a passphrase without showing it.
     ///
     /// - Parameter purpose: completes "passphrase …".

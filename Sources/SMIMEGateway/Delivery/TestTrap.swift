@@ -1,4 +1,5 @@
 #if DEBUG
+package import ByteStreams
 import Foundation
 
 /// A test hook: lets a worker die at its message, as by a fault of ours. It is not in release builds.
@@ -7,6 +8,15 @@ import Foundation
 /// `STACK` for a stack that overflows. With `WAIT` it writes the file
 /// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
 package enum TestTrap {
+    /// The same for one message among many: with SMIME_TEST_TRAP_MARK only for those in which that text stands.
+    package static func spring(for source: any ByteSource) {
+        if let mark = variable("SMIME_TEST_TRAP_MARK") {
+            let head = (try? source.bytes(in: 0..<min(source.count, 64 << 10))) ?? []
+            guard String(decoding: head, as: UTF8.self).contains(mark) else { return }
+        }
+        spring()
+    }
+
     package static func spring(at place: String = "message") {
         guard let way = variable("SMIME_TEST_TRAP"), !way.isEmpty,
             (variable("SMIME_TEST_TRAP_AT") ?? "message") == place

@@ -38,7 +38,7 @@ package struct OutgoingFilter: Sendable {
     ///   - tags: what subjects may ask for; nil reads `subject-tags`.
     ///   - ciphers: the cipher for unknown recipients, and the floor; nil reads `encryption.…`.
     ///   - honoursRequests: whether messages may ask for anything at all.
-    ///   - gateway: the host that marks changed messages; nil leaves no mark, and finds no loop.
+    ///   - host: the host that marks changed messages; nil leaves no mark, and finds no loop.
     ///   - warn: called for what was ignored: sources that cannot be asked, files that are no lists, requests that are
     ///     not understood.
     package init(

@@ -111,7 +111,7 @@ struct AuthenticationResults {
         return "\(address)\(section) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
     }
 
-    /// An address as it is, where it can stand without quotes.
+    /// `address`, in quotes if it holds characters that need them.
     private static func value(_ address: String) -> String {
         address.utf8.allSatisfy { byte in
             33...126 ~= byte && !"()<>[]:;,\\\"/?=".utf8.contains(byte)

@@ -104,8 +104,7 @@ struct VerdictTags {
         return output + subject[position...]
     }
 
-    /// The range of the tag that the text from `start` to `end` forms with the brackets around it; nil if it forms
-    /// none.
+    /// The range of the tag: the text from `start` to `end` and the brackets around it; nil if there are no brackets.
     private static func tag(
         in glyphs: [SubjectSkeleton.Glyph],
         between start: Int,

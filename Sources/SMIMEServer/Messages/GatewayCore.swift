@@ -11,6 +11,7 @@ final class GatewayCore {
     let settings: Settings
     let pool: WorkerPool
     let slots: MessageSlots
+    let connections: Connections
     var metrics = ServerMetrics()
     /// Whether no new messages are taken.
     var isStopping = false
@@ -22,12 +23,14 @@ final class GatewayCore {
         settings: Settings = Settings(),
         pool: WorkerPool,
         slots: MessageSlots,
+        connections: Connections,
         logging: @escaping (MessageLog, ServerMetrics.Result) -> Void
     ) {
         self.loop = loop
         self.settings = settings
         self.pool = pool
         self.slots = slots
+        self.connections = connections
         self.logging = logging
     }
 

@@ -26,13 +26,26 @@ final class MessageFlow {
         var reason: String?
     }
 
-    /// Gives the forms away, and says what became of them.
-    typealias Place = (_ forms: [Form], _ slot: MessageSlot, _ done: @escaping (Placement) -> Void) -> Void
+    /// The forms of one message, on their way to wherever they go.
+    struct Parcel {
+        var forms: [Form]
+        /// Where spooled forms are.
+        let slot: MessageSlot
+        /// Records that these recipients have their form, and calls `then`. If the service is killed before all forms are sent, the
+        /// next attempt reaches the others alone.
+        let record: (_ served: [String], _ then: @escaping () -> Void) -> Void
+        /// Says what became of all forms.
+        let done: (Placement) -> Void
+    }
+
+    /// Gives the forms away.
+    typealias Place = (Parcel) -> Void
 
     private let core: GatewayCore
     let role: GatewayRole
     private let number: UInt64
     private let place: Place
+    private let journalName: (SMTPEnvelope) -> String?
     private var slot: MessageSlot?
     private var ticket: UInt64?
     private var admissionLimit: Scheduled<Void>?
@@ -49,11 +62,19 @@ final class MessageFlow {
     private var submitted = NIODeadline.distantPast
     private var handled = TimeAmount.zero
 
-    /// - Parameter place: what is done with the forms: usually the next hop gets them.
-    init(_ core: GatewayCore, role: GatewayRole, place: @escaping Place) {
+    /// - Parameters:
+    ///   - journalName: how the journal knows the message; nil if it cannot.
+    ///   - place: what is done with the forms: usually the next hop gets them.
+    init(
+        _ core: GatewayCore,
+        role: GatewayRole,
+        journalName: @escaping (SMTPEnvelope) -> String? = \.queueName,
+        place: @escaping Place
+    ) {
         self.core = core
         self.role = role
         self.place = place
+        self.journalName = journalName
         number = core.nextNumber()
         log = MessageLog(role: role)
     }
@@ -83,6 +104,9 @@ final class MessageFlow {
         }
     }
 
+    /// Takes an envelope that is better known by now, before `finish`.
+    func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
+
     /// Adds bytes of the message. A disk that is full is told when the message ends.
     func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
@@ -108,7 +132,10 @@ final class MessageFlow {
     /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
     /// twice.
     func confirm(_ isDelivered: Bool) {
-        guard let worker, isTaken else { return }
+        guard let worker else { return }
+        self.worker = nil
+        defer { worker.release() }
+        guard isTaken else { return }
         if !isDelivered { core.metrics.unconfirmed += 1 }
         guard learns || !isDelivered else { return }
         worker.settle(number, served: isDelivered ? [] : log.served, learns: learns)
@@ -123,7 +150,7 @@ final class MessageFlow {
                 role: role,
                 sender: envelope.sender,
                 recipients: envelope.recipients.map(\.address),
-                queueName: envelope.queueName,
+                queueName: journalName(envelope),
                 slot: slot.number,
                 rescuedFrom: rescuedFrom,
                 content: try slot.content()
@@ -139,10 +166,11 @@ final class MessageFlow {
     private func answered(_ result: WorkerPool.Result) {
         handled = .now() - submitted
         switch result {
-        case .answered(let outcome, let fields, let warnings, let worker):
+        case .answered(let outcome, let said, let worker):
             self.worker = worker
-            log.add(fields)
-            log.warnings += warnings
+            log.add(said)
+            core.metrics.cache.hits += UInt64(clamping: said.cacheHits)
+            core.metrics.cache.misses += UInt64(clamping: said.cacheMisses)
             handle(outcome)
         case .died(let signal) where !hasDied:
             hasDied = true
@@ -173,13 +201,27 @@ final class MessageFlow {
             let placed = forms.map {
                 Form(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
-            place(placed, slot) { [self] in self.placed($0) }
+            // No recipient is lost between two names for the same one.
+            guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
+                return end(SMTPReply(451, "4.3.0", "the gateway lost a recipient"))
+            }
+            place(
+                Parcel(
+                    forms: placed,
+                    slot: slot,
+                    record: { [self] served, then in
+                        guard let worker else { return then() }
+                        worker.settle(number, served: served, learns: false, then)
+                    },
+                    done: { [self] in self.placed($0) }
+                )
+            )
         }
     }
 
     private func placed(_ placement: Placement) {
         log.served = placement.served
-        log.add([LogField("next_queue_id", placement.names)])
+        log.addDetail("next_queue_id", placement.names)
         guard let failure = placement.failure else {
             isTaken = true
             let names = placement.names.joined(separator: ", ")

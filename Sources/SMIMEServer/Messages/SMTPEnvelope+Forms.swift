@@ -1,10 +1,15 @@
 extension SMTPEnvelope {
     /// How the journal knows the message: the mail server's name and its queue id, which XFORWARD brings; nil without one.
     var queueName: String? {
+        identifier.map { "\(clientName)/\($0)" }
+    }
+
+    /// The mail server's queue id; nil if it gave none.
+    var identifier: String? {
         guard let identifier = xforward[.identifier], !identifier.isEmpty, identifier != "[UNAVAILABLE]" else {
             return nil
         }
-        return "\(clientName)/\(identifier)"
+        return identifier
     }
 
     /// The envelope of one form: some of the recipients, each with the parameters it came with, and the form's sender.
@@ -20,8 +25,6 @@ extension SMTPEnvelope {
 extension WorkerRefusal {
     /// The reply to the mail server.
     var reply: SMTPReply {
-        let isPolicy = enhancedCode.hasPrefix("5.7.") || enhancedCode.hasPrefix("5.1.")
-        let code = isPermanent ? (isPolicy ? 550 : 554) : 451
-        return SMTPReply(code, EnhancedStatusCode(enhancedCode), sentence)
+        SMTPReply(code, EnhancedStatusCode(enhancedCode), sentence)
     }
 }

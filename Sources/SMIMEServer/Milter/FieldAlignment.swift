@@ -1,9 +1,9 @@
-/// Which new fields may take the places of old ones, so that most fields stay as they are.
+/// Assigns new header fields to old ones of the same name, so that as many as possible stay unchanged.
 struct FieldAlignment {
-    /// The work that a table may cost, in cells; beyond it the next field of the same name is good enough.
+    /// The largest table, in cells; a larger header uses the next field of the same name.
     private static let tableLimit = 250_000
 
-    /// For every new field the place of an old one of the same name, in ascending order.
+    /// For every new field the index of an old one of the same name, in ascending order.
     let places: [Int?]
 
     init(of new: [MilterField], in old: [MilterField]) {
@@ -11,7 +11,7 @@ struct FieldAlignment {
         places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old) : Self.best(new, old)
     }
 
-    /// What it is worth to keep the place of `old` for `new`; zero if that cannot be.
+    /// The value of writing `new` in the place of `old`; zero if that is impossible.
     private static func worth(_ new: MilterField, _ old: MilterField) -> Int32 {
         if new == old { return 3 }
         // An empty value would remove the field.
@@ -53,7 +53,7 @@ struct FieldAlignment {
     }
 
     private static func nextOfName(_ new: [MilterField], _ old: [MilterField]) -> [Int?] {
-        // The places of every name, last first.
+        // The indices of every name, last first.
         var open: [String: [Int]] = [:]
         for place in old.indices.reversed() { open[old[place].name, default: []].append(place) }
         var next = 0

@@ -1,14 +1,14 @@
 package import NIOCore
 
-/// What a mail server sends to a milter (`SMFIC_…` of Sendmail's mfdef.h).
+/// A command of a mail server to a milter (`SMFIC_…` of Sendmail's mfdef.h).
 package enum MilterCommand: Hashable, Sendable {
-    /// What the server offers: `O`.
+    /// The offered options: `O`.
     case negotiate(MilterOptions)
     /// Macros for the command `stage`, in pairs of name and value: `D`.
     case macros(stage: UInt8, [MilterMacro])
     /// An SMTP client connected: `C`.
     case connect(MilterClient)
-    /// It said HELO or EHLO: `H`.
+    /// HELO or EHLO: `H`.
     case helo(String)
     /// MAIL: `M`.
     case mail(MilterAddress)
@@ -18,17 +18,17 @@ package enum MilterCommand: Hashable, Sendable {
     case data
     /// A field of the header: `L`.
     case header(MilterField)
-    /// The header is over: `N`.
+    /// The end of the header: `N`.
     case endOfHeader
     /// A piece of the body: `B`.
     case body(ByteBuffer)
-    /// The message is over, perhaps with the last piece of the body: `E`.
+    /// The end of the message, possibly with the last piece of the body: `E`.
     case endOfMessage(ByteBuffer)
-    /// The message is given up; the connection stays: `A`.
+    /// The message is abandoned, and the connection stays open: `A`.
     case abort
-    /// The connection is over: `Q`.
+    /// The end of the connection: `Q`.
     case quit
-    /// The SMTP client's connection is over; another one follows over this one: `K`.
+    /// The end of the SMTP client's connection; the next client uses the same milter connection: `K`.
     case quitForNext
     /// An SMTP command that the server does not know: `U`.
     case unknown(String)

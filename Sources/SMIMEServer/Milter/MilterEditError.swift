@@ -1,14 +1,14 @@
 import Foundation
 
-/// Why a verdict cannot be carried out by a milter. The session goes on waiting for another one.
+/// The reason that a verdict cannot be carried out. The session keeps waiting for another verdict.
 package enum MilterEditError: Error, Hashable, Sendable {
-    /// The mail server does not allow what the change needs.
+    /// The mail server does not allow an action that the change needs.
     case actionNotOffered(MilterActions)
     /// A changed field is longer than a packet may be, 65,535 bytes.
     case fieldTooLong(name: String)
-    /// The old header is larger than `MilterLimits.header`, and was not kept.
+    /// The old header is larger than `MilterLimits.header` and was not kept.
     case headerTooLarge
-    /// The new header holds something that is no field, or a zero byte, which ends strings in this protocol.
+    /// The new header contains a line that is no field, or a zero byte, which ends strings in this protocol.
     case malformedHeader
     /// There is no such recipient.
     case noSuchRecipient

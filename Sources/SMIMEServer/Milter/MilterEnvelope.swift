@@ -1,10 +1,10 @@
-/// The envelope of a message, and what the mail server says of the connection it came over.
+/// The envelope of a message, and what the mail server reports about its connection.
 package struct MilterEnvelope: Hashable, Sendable {
     package var sender: MilterAddress
-    /// The recipients that the mail server accepted, in order. A recipient that a milter behind us refuses is among them all the same:
-    /// ours must be the last one of `smtpd_milters`.
+    /// The recipients that the mail server accepted, in order. They include a recipient that a later milter refuses:
+    /// this one must be the last of `smtpd_milters`.
     package var recipients: [MilterAddress] = []
-    /// The SMTP client; nil where the mail server does not say.
+    /// The SMTP client; nil if the mail server does not report it.
     package var client: MilterClient?
     /// The macros sent so far, names without braces.
     package var macros: [String: String] = [:]
@@ -21,9 +21,9 @@ package struct MilterEnvelope: Hashable, Sendable {
     package var user: String? { macros["auth_authen"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// A sender or recipient as the SMTP command named it.
+/// A sender or recipient as in the SMTP command.
 package struct MilterAddress: Hashable, Sendable {
-    /// The path as it was sent, mostly in angle brackets; the mail server knows the recipient by it.
+    /// The path as it was sent, usually in angle brackets; the mail server identifies the recipient by it.
     package let argument: String
     /// The parameters of ESMTP, each as it was sent: `NOTIFY=NEVER`.
     package let parameters: [String]
@@ -57,7 +57,7 @@ package struct MilterClient: Hashable, Sendable {
     /// The name that the mail server found for the address, or the address in brackets.
     package var name: String
     package var family: Family
-    /// The TCP port; 0 where there is none.
+    /// The TCP port; 0 if there is none.
     package var port: UInt16
     /// The IP address or the socket's path; empty for `.unknown`.
     package var address: String

@@ -1,13 +1,13 @@
 /// A header field as it is in a packet.
 ///
-/// The value begins behind the colon, or behind the one space there where `MilterSteps.leadingSpace` was not negotiated. Line ends in it
+/// The value begins after the colon, or after one space there if `MilterSteps.leadingSpace` was not negotiated. Line ends in it
 /// are line feeds.
 package struct MilterField: Hashable, Sendable {
-    /// Printable ASCII without a colon; blanks between it and the colon are lost in the mail server.
+    /// Printable ASCII without a colon; the mail server drops blanks between the name and the colon.
     package let name: String
     package let value: [UInt8]
 
-    /// - Returns: nil if `name` is no field's name or a zero byte is in `value`.
+    /// - Returns: nil if `name` is no field name or `value` contains a zero byte.
     package init?(name: String, value: [UInt8]) {
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3A }), !value.contains(0)
         else { return nil }
@@ -22,8 +22,8 @@ package struct MilterField: Hashable, Sendable {
 
     /// Reads a field of a message: `Name:` and the rest with its folding and line ends.
     ///
-    /// - Parameter leadingSpace: whether the value keeps the space behind the colon.
-    /// - Returns: nil if it is no field, or one that a packet cannot hold.
+    /// - Parameter leadingSpace: whether the value keeps the space after the colon.
+    /// - Returns: nil if it is no field, or does not fit into a packet.
     init?(_ bytes: ArraySlice<UInt8>, leadingSpace: Bool) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var value = bytes[(colon + 1)...]

@@ -1,16 +1,16 @@
-/// The changes that make one header of another.
+/// The changes that turn one header into another.
 ///
-/// Postfix and Sendmail agree in few of them, and only these are used:
+/// Postfix and Sendmail agree on few kinds of changes, and only these are used:
 /// - `changeHeader` in place. The index counts the fields of that name that were sent to us; Sendmail counts removed ones on, Postfix does
 ///   not, so the changes go from the last field to the first.
-/// - `insertHeader` at position 1, behind the mail server's own Received field and in front of all that were sent to us.
-/// - `insertHeader` behind the last field. `addHeader` would put a field in front of others of its name in Sendmail, its own Received field
+/// - `insertHeader` at position 1, after the mail server's own Received field and before all received fields.
+/// - `insertHeader` after the last field. `addHeader` would put a field before others of its name in Sendmail, its own Received field
 ///   among them; it is for names that the message does not have, since it also replaces the Date, From and Message-ID that Sendmail would add.
 ///
-/// What has to stand between two fields cannot be put there in Sendmail. So the longest run of fields that stay in place is kept, and
-/// everything in front of it or behind it is written anew.
+/// Sendmail cannot insert a field between two others. So the longest run of fields that stay in place is kept, and
+/// every field before or after it is written anew.
 struct MilterHeaderEdits {
-    /// Behind every field of a message; Sendmail takes 31 bits.
+    /// A position after every field of a message; Sendmail reads 31 bits.
     static let end: UInt32 = 1 << 30
 
     let replies: [MilterReply]

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// A message as far as the mail server has sent it.
+/// The part of a message that has been received.
 struct MilterMessage: Sendable {
     private(set) var envelope: MilterEnvelope
-    /// Whether the runtime knows of it.
+    /// Whether its envelope has been passed to the caller.
     private(set) var isBegun = false
-    /// The fields of the header, as long as it is not too large to be changed.
+    /// The fields of the header; empty once it is too large to be changed (`isHeaderKept`).
     private(set) var fields: [MilterField] = []
     private(set) var isHeaderKept = true
 
     private let limits: MilterLimits
     private var envelopeBytes = 0
     private var headerBytes = 0
-    /// The header's bytes that were not handed out yet.
+    /// The bytes of the header that have not been passed on.
     private var waiting = ByteBuffer()
 
     /// - Throws: `.envelopeTooLarge`
@@ -31,12 +31,12 @@ struct MilterMessage: Sendable {
     }
 
     private mutating func count(_ address: MilterAddress) throws(MilterViolation) {
-        // Every string has its zero; so a flood of empty ones counts, too.
+        // The terminating zero bytes count, so that many empty strings reach the limit, too.
         envelopeBytes += address.parameters.reduce(address.argument.utf8.count + 1) { $0 + $1.utf8.count + 1 }
         guard envelopeBytes <= limits.envelope else { throw .envelopeTooLarge }
     }
 
-    /// The envelope with the macros known now.
+    /// The envelope with all macros received so far.
     mutating func envelope(with macros: [UInt8: [MilterMacro]]) -> MilterEnvelope {
         isBegun = true
         // A later command's macros replace an earlier one's.
@@ -48,7 +48,7 @@ struct MilterMessage: Sendable {
 
     /// Keeps a field for later changes.
     ///
-    /// - Returns: bytes of the header for the runtime, when enough have come together.
+    /// - Returns: bytes of the header to pass on, once there are enough.
     mutating func add(_ field: MilterField, leadingSpace: Bool) -> ByteBuffer? {
         let field = field.normalized
         let text = field.bytes(leadingSpace: leadingSpace)

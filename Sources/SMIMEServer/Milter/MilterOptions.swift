@@ -1,10 +1,10 @@
-/// What a mail server offers in the negotiation, or what we answer (`SMFIC_OPTNEG`).
+/// The options that a mail server offers in the negotiation, or that the milter accepts (`SMFIC_OPTNEG`).
 package struct MilterOptions: Hashable, Sendable {
     /// The protocol's version, 2 to 6.
     package var version: UInt32
     package var actions: MilterActions
     package var steps: MilterSteps
-    /// The macros wanted at a stage, names with blanks between them; only in an answer, and only with `MilterActions.chooseMacros`.
+    /// The macros wanted at a stage, names separated by blanks; only in the milter's answer, and only with `MilterActions.chooseMacros`.
     package var macros: [MilterMacroStage: String]
 
     package init(
@@ -36,11 +36,11 @@ package struct MilterActions: OptionSet, Hashable, Sendable {
     package static let quarantine = Self(rawValue: 1 << 5)
     package static let changeSender = Self(rawValue: 1 << 6)
     package static let addRecipientsWithParameters = Self(rawValue: 1 << 7)
-    /// The milter says which macros it wants.
+    /// The milter chooses the macros it wants.
     package static let chooseMacros = Self(rawValue: 1 << 8)
 }
 
-/// Which steps of the protocol are left out or changed (`SMFIP_…` of Sendmail's mfdef.h).
+/// The steps of the protocol that are left out or changed (`SMFIP_…` of Sendmail's mfdef.h).
 package struct MilterSteps: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -68,10 +68,10 @@ package struct MilterSteps: OptionSet, Hashable, Sendable {
     package static let noReplyToUnknown = Self(rawValue: 1 << 17)
     package static let noReplyToEndOfHeader = Self(rawValue: 1 << 18)
     package static let noReplyToBody = Self(rawValue: 1 << 19)
-    /// Header values come and go with the blank behind the colon; otherwise one space is taken off and put there.
+    /// Header values include the blank after the colon; otherwise the mail server removes and adds one space.
     package static let leadingSpace = Self(rawValue: 1 << 20)
 
-    /// No command needs a reply but the end of a message.
+    /// Only the end of a message needs a reply.
     package static let noReplies: Self = [
         .noReplyToHeaders, .noReplyToConnect, .noReplyToHelo, .noReplyToMail, .noReplyToRecipients, .noReplyToData,
         .noReplyToUnknown, .noReplyToEndOfHeader, .noReplyToBody,

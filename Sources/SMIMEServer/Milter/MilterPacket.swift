@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// One packet of the milter protocol: a command or reply byte and its data. On the wire a length of four bytes stands in front.
+/// One packet of the milter protocol: a command or reply byte and its data. On the wire a length of four bytes precedes it.
 package struct MilterPacket: Hashable, Sendable {
     package var code: UInt8
     package var data: ByteBuffer
@@ -10,9 +10,9 @@ package struct MilterPacket: Hashable, Sendable {
         self.data = data
     }
 
-    /// Appends the packet to `buffer` as it goes over the wire.
+    /// Appends the encoded packet to `buffer`.
     package func write(to buffer: inout ByteBuffer) {
-        // No reply or command of ours comes near to 4 GiB.
+        // No packet that is written here is near 4 GiB.
         buffer.writeInteger(UInt32(clamping: data.readableBytes + 1))
         buffer.writeInteger(code)
         buffer.writeImmutableBuffer(data)
@@ -32,7 +32,7 @@ package struct MilterPacketDecoder: Sendable {
         if bytes.readableBytes == 0 {
             bytes = more
         } else {
-            // What was read would stay in the buffer as long as packets lie across the pieces.
+            // Otherwise consumed bytes would stay in the buffer while packets span several pieces.
             bytes.discardReadBytes()
             bytes.writeImmutableBuffer(more)
         }
@@ -40,7 +40,7 @@ package struct MilterPacketDecoder: Sendable {
 
     /// The next whole packet, or nil until more bytes arrive.
     ///
-    /// A length beyond the limit is refused before anything of the packet is kept. What follows a violation cannot be read.
+    /// A length beyond the limit is refused before any byte of the packet is kept. After a violation nothing more can be read.
     ///
     /// - Throws: `.emptyPacket`, `.packetTooLarge`
     package mutating func next() throws(MilterViolation) -> MilterPacket? {

@@ -27,10 +27,10 @@ struct MilterPacketReader {
         return number
     }
 
-    /// Everything that is left.
+    /// All remaining bytes.
     mutating func rest() -> ByteBuffer { data.readSlice(length: data.readableBytes) ?? ByteBuffer() }
 
-    /// The bytes before the next zero, which is used up.
+    /// The bytes before the next zero byte, which is consumed.
     mutating func terminated() throws(MilterViolation) -> ByteBufferView {
         let view = data.readableBytesView
         guard let end = view.firstIndex(of: 0) else { throw malformed }
@@ -38,13 +38,13 @@ struct MilterPacketReader {
         return view[..<end]
     }
 
-    /// A string that has to come back as it came: UTF-8.
+    /// A string that must be sent back unchanged: it has to be UTF-8.
     mutating func string() throws(MilterViolation) -> String {
         guard let text = String(validating: try terminated(), as: UTF8.self) else { throw malformed }
         return text
     }
 
-    /// A string that is only looked at.
+    /// A string that is only read, with replacement characters for bytes that are not UTF-8.
     mutating func looseString() throws(MilterViolation) -> String { String(decoding: try terminated(), as: UTF8.self) }
 
     mutating func macros() throws(MilterViolation) -> [MilterMacro] {
@@ -66,7 +66,7 @@ struct MilterPacketReader {
         return MilterAddress(argument, parameters: parameters)
     }
 
-    /// An address of a reply, with all parameters in one string.
+    /// An address in a reply, with all parameters in one string.
     mutating func joinedAddress() throws(MilterViolation) -> MilterAddress {
         let argument = try string()
         let parameters = data.readableBytes > 0 ? try string() : ""
@@ -105,7 +105,7 @@ struct MilterPacketReader {
 }
 
 extension ByteBuffer {
-    /// Appends `text` and a zero; a zero in `text` would end it early, so it ends there.
+    /// Appends `text` up to its first zero byte, and a zero byte.
     mutating func writeMilterString(_ text: String) {
         writeBytes(text.utf8.prefix { $0 != 0 })
         writeInteger(UInt8(0))

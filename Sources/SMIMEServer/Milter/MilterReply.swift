@@ -1,46 +1,46 @@
 package import NIOCore
 
-/// What a milter answers (`SMFIR_…` of Sendmail's mfdef.h). The changes are for the end of a message alone.
+/// A reply of a milter (`SMFIR_…` of Sendmail's mfdef.h). Changes are possible only at the end of a message.
 package enum MilterReply: Hashable, Sendable {
-    /// The answer to an offer: `O`.
+    /// The accepted options: `O`.
     case negotiated(MilterOptions)
     /// Go on: `c`.
     case `continue`
-    /// Take the message, and ask nothing more of it: `a`.
+    /// Accept the message, and send nothing more of it: `a`.
     case accept
     /// Drop the message as if it were delivered: `d`.
     case discard
-    /// Refuse it with the server's own words: `r`.
+    /// Refuse it permanently with the server's own text: `r`.
     case reject
-    /// The same for now: `t`.
+    /// Refuse it temporarily: `t`.
     case temporaryFailure
     /// Refuse it with these lines, an SMTP reply without its last line end; `%` is doubled on the wire: `y`.
     case replyCode(String)
     /// End the SMTP client's connection: `4`.
     case shutdown
-    /// The same, as if it broke: `f`.
+    /// Close the SMTP client's connection without a reply: `f`.
     case connectionFailure
     /// Send no more of this kind: `s`.
     case skip
-    /// Still at work: `p`.
+    /// Report progress: `p`.
     case progress
     /// Put the message on hold: `q`.
     case quarantine(reason: String)
-    /// Put a field at the header's end: `h`.
+    /// Add a field at the end of the header: `h`.
     case addHeader(MilterField)
-    /// Put a field behind the first `position` ones, the server's own Received field among them: `i`.
+    /// Insert a field after the first `position` ones, which include the server's own Received field: `i`.
     case insertHeader(position: UInt32, MilterField)
-    /// Change the value of the `index`-th field of this name, from 1, of those that were sent to us; an empty value removes it: `m`.
+    /// Change the value of the `index`-th received field of this name, from 1; an empty value removes it: `m`.
     case changeHeader(index: UInt32, MilterField)
     /// The next piece of a new body: `b`.
     case replaceBody(ByteBuffer)
-    /// Another sender: `e`.
+    /// Replace the sender: `e`.
     case changeSender(MilterAddress)
-    /// Another recipient: `+`.
+    /// Add a recipient: `+`.
     case addRecipient(String)
-    /// Another recipient, with parameters: `2`.
+    /// Add a recipient with parameters: `2`.
     case addRecipientWithParameters(MilterAddress)
-    /// One recipient fewer: `-`.
+    /// Remove a recipient: `-`.
     case deleteRecipient(String)
 }
 
@@ -124,12 +124,12 @@ extension MilterReply {
 }
 
 extension String {
-    /// Sendmail takes a reply for a format; Postfix undoes what that needs.
+    /// Doubles percent signs, because Sendmail uses the reply as a format string; Postfix undoes it.
     fileprivate var doublingPercentSigns: String {
         String(decoding: utf8.flatMap { $0 == UInt8(ascii: "%") ? [$0, $0] : [$0] }, as: UTF8.self)
     }
 
-    /// The reverse; a single percent sign goes, as in Postfix.
+    /// The reverse; a single percent sign is removed, as in Postfix.
     fileprivate var undoublingPercentSigns: String {
         var text = ""
         var isEscaped = false

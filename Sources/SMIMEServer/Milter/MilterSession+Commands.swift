@@ -1,7 +1,7 @@
 import NIOCore
 
 extension MilterSession {
-    /// Does what a command asks for.
+    /// Handles a command.
     mutating func take(_ command: MilterCommand, into events: inout [Event]) throws(MilterViolation) {
         try checkOrder(of: command)
         try count(command)
@@ -14,13 +14,13 @@ extension MilterSession {
         case .helo: reply(unless: .noReplyToHelo, into: &events)
         case .unknown: reply(unless: .noReplyToUnknown, into: &events)
         case .mail(let sender):
-            // A second MAIL without an abort between gives the first message up, as in libmilter.
+            // A second MAIL without an abort abandons the first message, as in libmilter.
             if phase != .idle { events += forgetMessage(keepingMacros: true) }
             message = try MilterMessage(from: sender, client: client, limits: limits)
             phase = .envelope
             reply(unless: .noReplyToMail, into: &events)
         case .recipient(let recipient):
-            // Servers may show recipients that they refused; they are none.
+            // Servers may pass refused recipients; those are ignored.
             if !isRefusedRecipient { try message?.add(recipient) }
             macros[MilterCommand.Code.recipient]?.removeAll { $0.name == "rcpt_mailer" }
             reply(unless: .noReplyToRecipients, into: &events)
@@ -51,7 +51,7 @@ extension MilterSession {
         }
     }
 
-    /// Refuses what cannot come now.
+    /// Rejects a command out of order.
     private func checkOrder(of command: MilterCommand) throws(MilterViolation) {
         let isInOrder =
             switch (command, phase) {
@@ -74,7 +74,7 @@ extension MilterSession {
         guard isInOrder else { throw .unexpectedCommand(command.code) }
     }
 
-    /// Ends a connection that only keeps us busy. Macros count, and the commands they belong to pay for them.
+    /// Ends a connection that sends too many useless commands. The command that follows macros compensates for them.
     private mutating func count(_ command: MilterCommand) throws(MilterViolation) {
         switch command {
         case .recipient, .data, .header, .endOfHeader, .body: idleCommands = max(0, idleCommands - 1)
@@ -85,7 +85,7 @@ extension MilterSession {
         }
     }
 
-    /// The answer to an offer: of what we want, what the mail server offers.
+    /// The accepted options: those that are wanted and offered.
     private mutating func negotiate(_ offer: MilterOptions) throws(MilterViolation) -> Event {
         guard offer.version >= 2 else { throw .unsupportedVersion(offer.version) }
         let actions: MilterActions = [
@@ -145,7 +145,7 @@ extension MilterSession {
 }
 
 extension MilterReply {
-    /// The reply as it goes over the wire.
+    /// The encoded reply.
     var bytes: ByteBuffer {
         var bytes = ByteBuffer()
         packet.write(to: &bytes)

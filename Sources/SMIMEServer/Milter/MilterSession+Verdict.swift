@@ -2,10 +2,10 @@ import InternetMessage
 package import NIOCore
 
 extension MilterSession {
-    /// The data of a reply is at most this long, in bytes: Sendmail reads no more.
+    /// The largest data of a reply, in bytes: Sendmail reads no more.
     private static let replyLimit = 65_535
 
-    /// Bytes that tell the mail server that we are still at work; Postfix waits 300 seconds for them (`milter_content_timeout`).
+    /// Bytes that report progress to the mail server; Postfix waits 300 seconds for them (`milter_content_timeout`).
     ///
     /// - Returns: nil if no message waits, and between the pieces of a body, which may not be parted.
     package func progress() -> ByteBuffer? { phase == .verdict ? MilterReply.progress.bytes : nil }
@@ -34,7 +34,7 @@ extension MilterSession {
         return bytes
     }
 
-    /// The next piece of a new body, of whatever size, lines with CRLF.
+    /// Sends the next piece of a new body, of any size, with CRLF line ends.
     ///
     /// - Returns: bytes for the mail server; none if no body is waited for.
     package mutating func replaceBody(_ piece: ByteBuffer) -> ByteBuffer {
@@ -48,12 +48,12 @@ extension MilterSession {
         return bytes
     }
 
-    /// Ends a replacement whose body followed.
+    /// Ends a replacement with a new body.
     ///
     /// - Returns: bytes for the mail server; none if no body was waited for.
     package mutating func finishBody() -> ByteBuffer {
         guard phase == .newBody else { return ByteBuffer() }
-        // Postfix takes a piece without bytes for a broken milter, and no piece for the old body.
+        // Postfix treats an empty piece as an error of the milter, and no piece at all as the old body.
         var bytes = isBodyEmpty ? replaceBody(ByteBuffer(string: "\r\n")) : ByteBuffer()
         MilterReply.continue.packet.write(to: &bytes)
         endVerdict()
@@ -65,7 +65,7 @@ extension MilterSession {
         _ = forgetMessage()
     }
 
-    /// The changes that make the message what `replacement` says, but for its body.
+    /// The changes that `replacement` needs, except those of the body.
     private func edits(
         for replacement: MilterReplacement,
         of message: MilterMessage
@@ -105,7 +105,7 @@ extension MilterSession {
 }
 
 extension MilterReply {
-    /// What the mail server must have allowed.
+    /// The actions that the mail server must have allowed.
     fileprivate var neededAction: MilterActions {
         switch self {
         case .addHeader, .insertHeader: .addHeaders

@@ -56,11 +56,11 @@ package struct MilterSession: Sendable {
     var client: MilterClient?
     /// The macros by the command they belong to.
     var macros: [UInt8: [MilterMacro]] = [:]
-    /// The message whose envelope, header or body is being received, or that waits for its verdict.
+    /// The message being received or waiting for its verdict.
     var message: MilterMessage?
-    /// Whether no piece of a new body was sent yet.
+    /// Whether no piece of a new body has been sent.
     var isBodyEmpty = true
-    /// How many commands brought nothing since the last whole message.
+    /// The number of useless commands since the last complete message.
     var idleCommands = 0
 
     package init(limits: MilterLimits = MilterLimits()) {
@@ -83,12 +83,12 @@ package struct MilterSession: Sendable {
         return events
     }
 
-    /// Takes notice that the connection is gone.
+    /// Notes that the connection was closed.
     ///
     /// - Returns: `.abandoned` if a message was begun.
     package mutating func disconnect() -> [Event] { end(nil).filter { $0 == .abandoned } }
 
-    /// Gives the message up and ends the conversation.
+    /// Abandons the message and ends the session.
     mutating func end(_ violation: MilterViolation?) -> [Event] {
         guard phase != .closed else { return [] }
         defer { decoder = MilterPacketDecoder(limits: limits) }
@@ -97,7 +97,7 @@ package struct MilterSession: Sendable {
         return events
     }
 
-    /// Goes back to where a message may begin.
+    /// Returns to the state in which a message may begin.
     mutating func forgetMessage(keepingMacros: Bool = false) -> [Event] {
         let isBegun = message?.isBegun ?? false
         message = nil

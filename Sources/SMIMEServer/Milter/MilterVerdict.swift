@@ -1,12 +1,12 @@
-/// What becomes of a message whose end has come.
+/// The decision on a complete message.
 package enum MilterVerdict: Hashable, Sendable {
-    /// The message goes on unchanged.
+    /// The message is accepted unchanged.
     case accept
-    /// The mail server takes the message and drops it: every recipient gets a copy another way.
+    /// The mail server accepts the message and drops it: every recipient gets a copy another way.
     case discard
     /// The mail server refuses the message.
     case refuse(MilterRefusal)
-    /// The message goes on as another one.
+    /// The message is accepted and replaced.
     case replace(MilterReplacement)
 }
 
@@ -18,8 +18,13 @@ package struct MilterRefusal: Hashable, Sendable {
     ///
     /// RFC 3463
     package let status: String
-    /// What the sender reads; a line feed begins another line of the reply.
+    /// The text for the sender; a line feed begins another line of the reply.
     package let text: String
+
+    /// For a message of which it is not known what became of it.
+    static let undetermined = MilterRefusal(temporary: "4.3.0", "the message could not be handled now; try again later")
+
+    private init(temporary status: String, _ text: String) { (code, self.status, self.text) = (451, status, text) }
 
     /// - Returns: nil for codes that are none, or of different classes: mail servers take such a reply for a broken milter.
     package init?(code: Int, status: String, text: String) {
@@ -33,20 +38,20 @@ package struct MilterRefusal: Hashable, Sendable {
     }
 }
 
-/// One form of a message in place of the one that came.
+/// The message that replaces the received one.
 package struct MilterReplacement: Hashable, Sendable {
-    /// What becomes of the body.
+    /// The source of the body.
     package enum Body: Hashable, Sendable {
-        /// It stays as it came.
+        /// The received body is kept.
         case unchanged
-        /// It comes with `MilterSession.replaceBody` and `finishBody`.
+        /// A new body is passed to `MilterSession.replaceBody` and `finishBody`.
         case follows
     }
 
-    /// The new header, every field with its line end; an empty line at the end may be there or not.
+    /// The new header, every field with its line end; the empty line at the end is optional.
     package var header: [UInt8]
     package var body: Body
-    /// The recipients, by their places in `MilterEnvelope.recipients`, who get no copy of this form. A mail server removes an address
+    /// The indices in `MilterEnvelope.recipients` of the recipients who get no copy of this message. A mail server removes an address
     /// with all its duplicates.
     package var removedRecipients: [Int]
     /// The new sender with its ESMTP parameters; nil leaves the old one. Postfix ignores the parameters.

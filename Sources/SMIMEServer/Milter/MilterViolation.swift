@@ -1,22 +1,22 @@
 import Foundation
 
-/// How a mail server broke the milter protocol; the connection is closed at the first time.
+/// A violation of the milter protocol by the mail server; the first one closes the connection.
 package enum MilterViolation: Error, Hashable, Sendable {
-    /// The data of a command is not what the command has: no terminating zero, missing or surplus bytes, a header field's name that is none.
+    /// The data of a command is malformed: no terminating zero byte, missing or surplus bytes, an invalid header field name.
     case malformed(command: UInt8)
     /// A packet without a command.
     case emptyPacket
-    /// The mail server speaks version `version`; 2 to 6 are spoken here, and newer servers go down to 6.
+    /// The mail server offers version `version`; 2 to 6 are supported, and newer servers fall back to 6.
     case unsupportedVersion(UInt32)
     /// A command that the protocol does not have.
     case unknownCommand(UInt8)
-    /// A command that cannot stand where it stood.
+    /// A command out of order.
     case unexpectedCommand(UInt8)
-    /// A packet of `length` bytes.
+    /// A packet of `length` bytes, which is too long.
     case packetTooLarge(length: Int)
-    /// More recipients, or longer arguments, than a message may have.
+    /// Too many recipients, or too long arguments, for one message.
     case envelopeTooLarge
-    /// One command after the other without a message.
+    /// Too many commands without a message.
     case tooManyCommands
 }
 

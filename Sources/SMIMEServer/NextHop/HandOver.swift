@@ -6,25 +6,34 @@ import NIOCore
 /// If there are several, all recipients are tried before the first content is sent: so all are sent or none, as far as the hop's word
 /// goes. One that is refused later does not keep the others waiting.
 final class HandOver {
-    private let forms: [MessageFlow.Form]
-    private let slot: MessageSlot
-    private let done: (MessageFlow.Placement) -> Void
+    private let parcel: MessageFlow.Parcel
+    private var forms: [MessageFlow.Form] { parcel.forms }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
+    /// How many of those served are recorded.
+    private var recordedCount = 0
 
-    init(_ forms: [MessageFlow.Form], from slot: MessageSlot, _ done: @escaping (MessageFlow.Placement) -> Void) {
-        self.forms = forms
-        self.slot = slot
-        self.done = done
-        isProbing = forms.count > 1
+    init(_ parcel: MessageFlow.Parcel) {
+        self.parcel = parcel
+        isProbing = parcel.forms.count > 1
+    }
+
+    /// Calls `then` when the next transaction may begin: what was sent by then is recorded, if something is left to send.
+    func prepareNext(_ then: @escaping () -> Void) {
+        guard !placement.served.isEmpty, place < forms.count, placement.served.count > recordedCount else {
+            return then()
+        }
+        let new = Array(placement.served.dropFirst(recordedCount))
+        recordedCount = placement.served.count
+        parcel.record(new, then)
     }
 
     /// The next transaction; nil when all is done, which is told then.
     func next() -> SMTPTransaction? {
         if place == forms.count, isProbing { (place, isProbing) = (0, false) }
         guard place < forms.count else {
-            done(placement)
+            parcel.done(placement)
             return nil
         }
         let form = forms[place]
@@ -39,7 +48,7 @@ final class HandOver {
     var content: WorkerContent { forms[place].content }
 
     /// A piece of the present content where it is spooled.
-    func bytes(in range: Range<Int>) throws -> ByteBuffer { try slot.formBytes(in: range) }
+    func bytes(in range: Range<Int>) throws -> ByteBuffer { try parcel.slot.formBytes(in: range) }
 
     /// The hop took the present form.
     func accepted(_ reply: SMTPReply) {
@@ -64,7 +73,7 @@ final class HandOver {
     func fail(_ reply: SMTPReply, _ reason: String) {
         note(reply)
         placement.reason = placement.reason ?? reason
-        done(placement)
+        parcel.done(placement)
     }
 
     /// One permanent failure makes all of it one.

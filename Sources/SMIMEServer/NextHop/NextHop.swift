@@ -12,7 +12,7 @@ final class NextHop {
         let hostName: String
         /// How many connections stay open without work.
         var maximumIdle = 16
-        /// How long they do: less than mail servers under load wait (Postfix's `smtpd_timeout`, 10 seconds then).
+        /// How long such a connection stays open: shorter than mail servers under load wait (10 seconds, Postfix's `smtpd_timeout`).
         var idleTime = Duration.seconds(9)
         var connectTime = TimeAmount.seconds(10)
     }
@@ -26,14 +26,8 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends `forms` one after the other over one connection, and says what became of them.
-    func deliver(
-        _ forms: [MessageFlow.Form],
-        from slot: MessageSlot,
-        _ done: @escaping (MessageFlow.Placement) -> Void
-    ) {
-        run(HandOver(forms, from: slot, done))
-    }
+    /// Sends the forms of `parcel` one after the other over one connection, and says what became of them.
+    func deliver(_ parcel: MessageFlow.Parcel) { run(HandOver(parcel)) }
 
     /// Closes what is not in use.
     func close() {
@@ -69,9 +63,15 @@ final class NextHop {
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(handOver, isFresh: true)
             } catch {
                 let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
-                handOver.fail(reply, "\(error)")
+                handOver.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
             }
         }
+    }
+
+    /// The system's word for why there is no connection.
+    private static func reason(of error: any Error) -> String {
+        let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+        return (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 
     /// A connection can take the next message.

@@ -48,6 +48,14 @@ final class NextHopConnection: ChannelInboundHandler {
     }
 
     private func begin() {
+        guard let handOver else { return }
+        handOver.prepareNext { [self] in
+            // The hop may have closed the connection meanwhile.
+            if !isClosed { beginNext() }
+        }
+    }
+
+    private func beginNext() {
         guard let transaction = handOver?.next() else {
             handOver = nil
             timer?.set(hop.settings.idleTime)

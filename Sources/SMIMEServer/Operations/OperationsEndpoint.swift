@@ -4,12 +4,12 @@ import NIOPosix
 
 /// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
 ///
-/// It has nothing to configure and nothing secret, and is meant for loopback.
+/// It has no settings, shows nothing secret, and is meant for the loopback interface.
 final class OperationsEndpoint {
-    /// What it answers with, asked on the event loop.
+    /// The sources of its answers, called on the event loop.
     struct Answers {
         let metrics: () -> String
-        /// Nil while messages are handled; else why they are not.
+        /// Nil while messages are handled; otherwise the reason that they are not.
         let trouble: () -> String?
     }
 
@@ -29,7 +29,7 @@ private final class OperationsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a client may take: whoever asks is on this machine.
+    /// How long a client may take; clients are on this machine.
     private static let timeLimit = TimeAmount.seconds(10)
 
     private let answers: OperationsEndpoint.Answers

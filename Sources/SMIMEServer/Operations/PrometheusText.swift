@@ -8,13 +8,13 @@ struct PrometheusText {
     private(set) var text = ""
     private var name = ""
 
-    /// Begins a metric; its values follow.
+    /// Begins a metric, to which values are added.
     mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         self.name = name
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 
-    /// Adds a value of the metric that was begun. Names and values of labels are our own words, which need no escapes.
+    /// Adds a value of the current metric. Names and values of labels are fixed words, which need no escapes.
     mutating func add(_ value: Double, _ labels: [(name: String, value: String)] = [], suffix: String = "") {
         let list = labels.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
         let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"

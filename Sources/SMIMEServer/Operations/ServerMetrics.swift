@@ -1,16 +1,16 @@
 import SMIMEGateway
 
-/// What the service counts, and the text of it that Prometheus reads.
+/// The counters of the service, and their text for Prometheus.
 ///
 /// Prometheus text format 0.0.4
 struct ServerMetrics {
-    /// How a message ended for the mail server.
+    /// The outcome of a message for the mail server.
     enum Result: String, CaseIterable {
-        /// The next hop has it.
+        /// The next hop accepted it.
         case accepted
         /// The mail server tries again.
         case deferred
-        /// It goes back to its sender.
+        /// It is returned to its sender.
         case refused
     }
 
@@ -18,7 +18,7 @@ struct ServerMetrics {
     private static let bounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 
     private struct Histogram {
-        /// One more than there are bounds: the last is for what is longer.
+        /// One more than there are bounds: the last one counts longer times.
         var counts = [UInt64](repeating: 0, count: ServerMetrics.bounds.count + 1)
         var sum = 0.0
 
@@ -32,37 +32,37 @@ struct ServerMetrics {
     private var messages: [GatewayRole: [Result: UInt64]] = [:]
     private var durations: [GatewayRole: Histogram] = [:]
     private var handling: [GatewayRole: Histogram] = [:]
-    /// How often the store could not be used.
+    /// The number of times the store could not be used.
     var storeErrors: UInt64 = 0
-    /// How many messages a worker died at.
+    /// The number of messages at which a worker died.
     var workerDeaths: UInt64 = 0
-    /// How many connections ended by a violation of the protocol.
+    /// The number of connections that ended by a violation of the protocol.
     var violations: UInt64 = 0
-    /// How often a message may have been handed on twice: the next hop took it, and the mail server could not be told.
+    /// The number of messages that may be delivered twice: the next hop accepted them, but the mail server could not be told.
     var unconfirmed: UInt64 = 0
-    /// How many connections there are.
+    /// The number of open connections.
     var connections = 0
-    /// How many messages are being received or handled.
+    /// The number of messages being received or handled.
     var messagesInFlight = 0
-    /// How many worker processes there are.
+    /// The number of worker processes.
     var workers = 0
-    /// Of the own certificates, those that end within 30 days; nil if it is not known yet.
+    /// The number of own certificates that end within 30 days; nil if it is not known yet.
     var expiringCertificates: Int?
-    /// What the workers' caches answered, and what they had to look up.
+    /// The hits and misses of the workers' caches.
     var cache: (hits: UInt64, misses: UInt64) = (0, 0)
 
     /// Counts a message.
     ///
     /// - Parameters:
     ///   - seconds: from the end of its content to the reply.
-    ///   - handled: how much of that a worker took.
+    ///   - handled: the part of that time in a worker.
     mutating func count(_ role: GatewayRole, _ result: Result, seconds: Double, handled: Double) {
         messages[role, default: [:]][result, default: 0] += 1
         durations[role, default: Histogram()].add(seconds)
         handling[role, default: Histogram()].add(handled)
     }
 
-    /// How many messages ended as `result`.
+    /// The number of messages with this `result`.
     func count(of result: Result) -> UInt64 { messages.values.reduce(0) { $0 + ($1[result] ?? 0) } }
 
     /// The text for Prometheus.

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Where the service's log goes.
+/// The destination of the service's log.
 package enum LogDestination: String, CaseIterable, Sendable {
     /// Standard error; under systemd that is the journal, which reads the priority in front of each line (sd-daemon(3)).
     case stderr
@@ -12,7 +12,7 @@ package enum LogDestination: String, CaseIterable, Sendable {
     case journal
 }
 
-/// Writes swift-log's lines: one a message, `key=value`.
+/// Writes swift-log's messages, one line each: `key=value`.
 struct ServiceLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
@@ -37,7 +37,7 @@ struct ServiceLogHandler: LogHandler {
         switch destination {
         case .stderr:
             let line = (hasPriorities ? "<\(priority)>" : "") + text + "\n"
-            // One call a line, so that lines of several processes do not mix.
+            // One call for each line, so that lines of several processes do not mix.
             _ = Array(line.utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
         case .syslog:
             text.withCString { text in withVaList([text]) { vsyslog(priority, "%s", $0) } }
@@ -45,7 +45,7 @@ struct ServiceLogHandler: LogHandler {
         }
     }
 
-    /// syslog keeps the pointer for as long as the process lives.
+    /// syslog keeps the pointer for the life of the process.
     private static let syslogIsOpen: Void = openlog(strdup("smime"), LOG_PID, LOG_MAIL)
 
     private static func priority(of level: Logger.Level) -> Int32 {
@@ -78,7 +78,7 @@ private final class JournalSocket: Sendable {
         #endif
     }
 
-    /// Sends one entry; without a journal, or for an entry that is too long for a datagram, standard error gets the line.
+    /// Sends one entry. Without a journal, or if the entry is too long for a datagram, the line goes to standard error.
     func send(_ text: String, priority: Int32, fields: Logger.Metadata) {
         var bytes = Self.field("MESSAGE", text) + Self.field("PRIORITY", "\(priority)")
         bytes += Self.field("SYSLOG_IDENTIFIER", "smime")
@@ -96,7 +96,7 @@ private final class JournalSocket: Sendable {
         _ = Array((text + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// A field; one that holds a line end has its length in front.
+    /// A field; if its value contains a line end, the length precedes it.
     private static func field(_ name: String, _ value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
         let count = withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { Array($0) }

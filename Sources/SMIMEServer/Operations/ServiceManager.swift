@@ -1,14 +1,14 @@
 import Foundation
 
-/// What systemd gives a service and hears of it. Without systemd every call does nothing.
+/// The interface of systemd to a service. Without systemd every call does nothing.
 ///
 /// sd_notify(3), sd_listen_fds(3), sd_watchdog_enabled(3): the protocol is a datagram on a unix socket and a few variables, so that
 /// no library is needed.
 struct ServiceManager: Sendable {
     private let notifySocket: String?
-    /// How often the service must say that it is alive; nil if nobody waits for that.
+    /// How often the service must report that it is alive; nil without a watchdog.
     let watchdogInterval: Duration?
-    /// The sockets that were opened for us, by their names.
+    /// The sockets that systemd opened for the service, by name.
     let passedSockets: [(name: String, descriptor: Int32)]
 
     /// Reads `environment`.
@@ -16,7 +16,7 @@ struct ServiceManager: Sendable {
         notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
         let isForUs = environment["WATCHDOG_PID"].map { Int32($0) == process } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
-        // Twice as often as it is asked for, as sd_watchdog_enabled(3) says.
+        // Twice as often as required, as sd_watchdog_enabled(3) recommends.
         watchdogInterval = isForUs ? microseconds.map { .microseconds($0 / 2) } : nil
         guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == process,
             let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), 0 < count, count <= 64
@@ -25,7 +25,7 @@ struct ServiceManager: Sendable {
             return
         }
         let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        // They begin behind the standard streams.
+        // They begin after the standard streams.
         passedSockets = (0..<count).map { index in
             (Int(index) < names.count ? String(names[Int(index)]) : "unknown", 3 + index)
         }
@@ -44,7 +44,7 @@ struct ServiceManager: Sendable {
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // An abstract socket is written with an at sign in place of its zero.
+        // The name of an abstract socket begins with @ in place of its zero byte.
         let path = Array(notifySocket.utf8.map { CChar(bitPattern: $0) })
         withUnsafeMutableBytes(of: &address.sun_path) { field in
             for (place, byte) in path.enumerated() where place < field.count - 1 {

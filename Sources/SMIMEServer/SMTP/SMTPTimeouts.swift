@@ -1,4 +1,4 @@
-/// How long each side waits for the other; RFC 5321 §4.5.3.2 wants at least as much.
+/// How long each side waits for the other, at least the times of RFC 5321 §4.5.3.2.
 package enum SMTPTimeouts {
     /// A server waits for the next command.
     package static let command = Duration.seconds(300)
@@ -12,6 +12,6 @@ package enum SMTPTimeouts {
     package static let dataInitiation = Duration.seconds(120)
     /// A client waits for the reply to the end of the message.
     package static let dataTermination = Duration.seconds(600)
-    /// A client waits for the reply to QUIT, on which nothing depends.
+    /// A client waits for the reply to QUIT, which does not matter for any message.
     package static let quit = Duration.seconds(5)
 }

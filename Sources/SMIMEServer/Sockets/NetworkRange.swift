@@ -1,5 +1,4 @@
 import Foundation
-import NIOCore
 
 /// A range of IP addresses, as `192.0.2.0/24` or `2001:db8::/32`.
 package struct NetworkRange: Hashable, Sendable {
@@ -37,14 +36,10 @@ package struct NetworkRange: Hashable, Sendable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     private static func bytes(of host: String) -> [UInt8]? {
-        guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return nil }
-        switch address {
-        case .v4(let address):
-            return withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
-        case .v6(let address):
-            let bytes = withUnsafeBytes(of: address.address.sin6_addr) { Array($0) }
-            return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
-        case .unixDomainSocket: return nil
-        }
+        // As bytes: the C types of addresses belong to several modules.
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, host, &bytes) == 1 { return Array(bytes.prefix(4)) }
+        guard inet_pton(AF_INET6, host, &bytes) == 1 else { return nil }
+        return bytes.starts(with: mapped) ? Array(bytes.dropFirst(mapped.count)) : bytes
     }
 }

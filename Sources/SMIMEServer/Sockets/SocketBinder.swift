@@ -71,6 +71,8 @@ enum SocketBinder {
 package enum SocketError: Error, Equatable, Sendable {
     /// What has the socket's name is something else, which we do not remove.
     case notASocket(String)
+    /// The client at this address may not connect.
+    case notAllowed(String)
     /// systemd passed no socket of this name.
     case notPassed(String)
     /// The system's error for an address; the number is errno.
@@ -84,6 +86,7 @@ extension SocketError: LocalizedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .notASocket(let path): "\(path): is no socket"
+        case .notAllowed(let address): "\(address): may not connect"
         case .notPassed(let name): "systemd passed no socket named \(name)"
         case .system(let name, let code): "\(name): \(String(cString: strerror(code)))"
         }

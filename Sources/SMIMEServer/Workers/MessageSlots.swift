@@ -95,11 +95,33 @@ final class MessageSlot {
     /// A part of a form that a worker wrote.
     ///
     /// - Throws: `StreamError.readFailed`
-    func formBytes(in range: Range<Int>) throws(StreamError) -> ByteBuffer {
+    func formBytes(in range: Range<Int>) throws -> ByteBuffer {
         ByteBuffer(bytes: try forms.source(in: range).bytes(in: 0..<range.count))
     }
 
+    /// A part of `form`, whose first byte is at 0.
+    ///
+    /// - Throws: what reading throws.
+    func bytes(of form: WorkerContent, in range: Range<Int>) throws -> ByteBuffer {
+        switch form {
+        case .bytes(let bytes): try bytes.slice(range)
+        case .spooled(let place):
+            try formBytes(in: place.lowerBound + range.lowerBound..<place.lowerBound + range.upperBound)
+        }
+    }
+
+    /// A part of the message as it came.
+    ///
+    /// - Throws: what reading throws.
+    func originalBytes(in range: Range<Int>) throws -> ByteBuffer {
+        switch try content() {
+        case .bytes(let bytes): try bytes.slice(range)
+        case .spooled: ByteBuffer(bytes: try message.source(in: range).bytes(in: 0..<range.count))
+        }
+    }
+
     private func flush() throws(StreamError) {
+        guard memory.readableBytes > 0 else { return }
         let bytes = Array(memory.readableBytesView)
         try message.write(bytes, at: spooled)
         spooled += bytes.count
@@ -112,5 +134,15 @@ final class MessageSlot {
         if spooled > 0 { try? message.clear() }
         if hasSpooledForms { try? forms.clear() }
         (spooled, hasSpooledForms) = (0, false)
+    }
+}
+
+extension ByteBuffer {
+    /// - Throws: `StreamError.changedWhileReading` for bytes that are not there.
+    fileprivate func slice(_ range: Range<Int>) throws(StreamError) -> ByteBuffer {
+        guard let slice = getSlice(at: readerIndex + range.lowerBound, length: range.count) else {
+            throw .changedWhileReading
+        }
+        return slice
     }
 }

@@ -40,6 +40,9 @@ package struct ServerWorker: Sendable {
         )
     }
 
+    /// The service's command line, as bytes.
+    package var commandLine: [[UInt8]] { ([Self.program] + arguments).map { Array($0.utf8) } }
+
     /// The whole command line.
     package var words: [String] {
         [Self.program, "\(service)", "\(socket)", spools.map { "\($0)" }.joined(separator: ",")] + arguments
@@ -62,10 +65,12 @@ package struct ServerWorker: Sendable {
         #if os(Linux)
         ProcessName.set(program)
         // It ends by itself when the socket closes; this is for a service that is killed while the worker works.
-        guard ParentProcess.sendsWhenEnding(SIGTERM, worker.service) else {
+        guard ParentProcess.sendsWhenEnding(SIGKILL, worker.service) else {
             throw TransportError("the service has ended")
         }
         #endif
+        // A terminal or a service manager may signal the whole group; the service says when its workers end.
+        for ignored in [SIGINT, SIGTERM, SIGHUP] { signal(ignored, SIG_IGN) }
         for descriptor in worker.spools + [worker.socket] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         started.withLock { $0 = worker }
     }

@@ -16,11 +16,15 @@ final class Worker {
     private var channel: (any Channel)?
     private var current: CurrentJob?
     private var settling: [UInt64: () -> Void] = [:]
+    /// How many messages it handled whose end is not known yet: it may still have to record or learn something.
+    private var unfinished = 0
     private(set) var isReady = false
     /// Whether it gets no more messages, and ends after the present one.
     private(set) var isRetired = false
     /// Whether it was ended because a message took too long.
     private(set) var isOverTime = false
+    /// When it got its present message, or its last one.
+    private(set) var began = NIODeadline.distantPast
     /// How many messages it has had.
     private(set) var jobCount = 0
 
@@ -61,6 +65,7 @@ final class Worker {
         }
         current = CurrentJob(job: job, completion: completion, timeLimit: timeLimit)
         jobCount += 1
+        began = .now()
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
@@ -74,6 +79,14 @@ final class Worker {
             promise: nil
         )
     }
+
+    /// A message that this worker handled has ended, and nothing more will be asked about it.
+    func release() {
+        unfinished -= 1
+        if isRetired { closeIfDone() }
+    }
+
+    func countExpiring() { channel?.writeAndFlush(WorkerRequest.countExpiring.frame, promise: nil) }
 
     func retire() {
         isRetired = true
@@ -89,7 +102,7 @@ final class Worker {
 
     /// The worker reads to the end of its socket, so what was asked for before is done.
     private func closeIfDone() {
-        guard current == nil, let channel else { return }
+        guard current == nil, unfinished <= 0, let channel else { return }
         channel.close(mode: .output, promise: nil)
     }
 
@@ -99,13 +112,15 @@ final class Worker {
             isReady = true
             pool.started(self, trouble: nil)
         case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
-        case .handled(let number, let outcome, let log, let warnings):
+        case .handled(let number, let outcome, let log):
             guard let job = takeJob(), job.job.number == number else { return failed() }
-            job.completion(.answered(outcome, log: log, warnings: warnings, by: self))
+            unfinished += 1
+            job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
-        case .settled(let number, let log, let warnings):
-            pool.onSettled(log, warnings)
+        case .settled(let number, let log):
+            pool.onSettled(log)
             settling.removeValue(forKey: number)?()
+        case .expiring(let count): pool.onExpiring(count)
         }
     }
 

@@ -1,4 +1,5 @@
 package import NIOCore
+import SMIMEGateway
 
 /// A finished message and its envelope.
 package struct WorkerForm: Equatable, Sendable {
@@ -9,28 +10,45 @@ package struct WorkerForm: Equatable, Sendable {
     /// Whether a byte above 127 is in it.
     package let isEightBit: Bool
     package let content: WorkerContent
-}
 
-/// One key of the log with its values.
-package struct LogField: Equatable, Sendable {
-    package let key: String
-    package let values: [String]
-
-    package init(_ key: String, _ values: [String]) {
-        self.key = key
-        self.values = values
+    package init(
+        sender: String,
+        recipients: [String],
+        isEightBit: Bool,
+        content: WorkerContent
+    ) {
+        self.sender = sender
+        self.recipients = recipients
+        self.isEightBit = isEightBit
+        self.content = content
     }
 }
 
 /// Why a message is not passed on.
 package struct WorkerRefusal: Equatable, Sendable {
     package let isPermanent: Bool
+    /// RFC 5321 §4.2.3
+    package let code: Int
     /// RFC 3463
     package let enhancedCode: String
-    /// One sentence for the sender.
+    /// One sentence for the sender, and perhaps more lines for people.
     package let sentence: String
     /// What the administrator should know, and the sender need not.
     package let detail: String
+
+    package init(
+        isPermanent: Bool,
+        code: Int,
+        enhancedCode: String,
+        sentence: String,
+        detail: String
+    ) {
+        self.isPermanent = isPermanent
+        self.code = code
+        self.enhancedCode = enhancedCode
+        self.sentence = sentence
+        self.detail = detail
+    }
 }
 
 /// What came of a message.
@@ -48,9 +66,11 @@ package enum WorkerAnswer: Equatable, Sendable {
     case ready
     /// The store cannot be used; `isLasting` says whether another attempt is no use before somebody mends it.
     case unusable(reason: String, isLasting: Bool)
-    case handled(number: UInt64, WorkerOutcome, log: [LogField], warnings: [String])
-    /// What was asked for at a message's end is done, as far as `warnings` do not say otherwise; `log` is about what was learned.
-    case settled(number: UInt64, log: [LogField], warnings: [String])
+    case handled(number: UInt64, WorkerOutcome, WorkerLog)
+    /// What was asked for at a message's end is done, as far as the warnings do not say otherwise; the log is about what was learned.
+    case settled(number: UInt64, WorkerLog)
+    /// How many current certificates of accounts end within 30 days.
+    case expiring(Int)
 
     package var frame: ByteBuffer {
         WorkerFrame.encode { buffer in
@@ -60,17 +80,18 @@ package enum WorkerAnswer: Equatable, Sendable {
                 buffer.writeInteger(UInt8(1))
                 buffer.writeText(reason)
                 buffer.writeFlag(isLasting)
-            case .handled(let number, let outcome, let log, let warnings):
+            case .handled(let number, let outcome, let log):
                 buffer.writeInteger(UInt8(2))
                 buffer.writeInteger(number)
                 buffer.writeOutcome(outcome)
                 buffer.writeLog(log)
-                buffer.writeTexts(warnings)
-            case .settled(let number, let log, let warnings):
+            case .settled(let number, let log):
                 buffer.writeInteger(UInt8(3))
                 buffer.writeInteger(number)
                 buffer.writeLog(log)
-                buffer.writeTexts(warnings)
+            case .expiring(let count):
+                buffer.writeInteger(UInt8(4))
+                buffer.writeInteger(UInt32(clamping: count))
             }
         }
     }
@@ -85,15 +106,10 @@ package enum WorkerAnswer: Equatable, Sendable {
             self = .handled(
                 number: try buffer.readNumber(UInt64.self),
                 try buffer.readOutcome(),
-                log: try buffer.readLog(),
-                warnings: try buffer.readTexts()
+                try buffer.readLog()
             )
-        case 3:
-            self = .settled(
-                number: try buffer.readNumber(UInt64.self),
-                log: try buffer.readLog(),
-                warnings: try buffer.readTexts()
-            )
+        case 3: self = .settled(number: try buffer.readNumber(UInt64.self), try buffer.readLog())
+        case 4: self = .expiring(Int(try buffer.readNumber(UInt32.self)))
         default: throw WorkerFrameError()
         }
     }
@@ -115,6 +131,7 @@ extension ByteBuffer {
         case .refused(let refusal):
             writeInteger(UInt8(2))
             writeFlag(refusal.isPermanent)
+            writeInteger(UInt16(clamping: refusal.code))
             writeText(refusal.enhancedCode)
             writeText(refusal.sentence)
             writeText(refusal.detail)
@@ -138,6 +155,7 @@ extension ByteBuffer {
             return .refused(
                 WorkerRefusal(
                     isPermanent: try readFlag(),
+                    code: Int(try readNumber(UInt16.self)),
                     enhancedCode: try readText(),
                     sentence: try readText(),
                     detail: try readText()
@@ -147,14 +165,32 @@ extension ByteBuffer {
         }
     }
 
-    fileprivate mutating func writeLog(_ log: [LogField]) {
-        writeList(log) { buffer, field in
+    fileprivate mutating func writeLog(_ log: WorkerLog) {
+        writeFields(log.fields)
+        writeFields(log.details)
+        writeTexts(log.warnings)
+        writeInteger(UInt32(clamping: log.cacheHits))
+        writeInteger(UInt32(clamping: log.cacheMisses))
+    }
+
+    fileprivate mutating func readLog() throws(WorkerFrameError) -> WorkerLog {
+        WorkerLog(
+            fields: try readFields(),
+            details: try readFields(),
+            warnings: try readTexts(),
+            cacheHits: Int(try readNumber(UInt32.self)),
+            cacheMisses: Int(try readNumber(UInt32.self))
+        )
+    }
+
+    private mutating func writeFields(_ fields: [LogField]) {
+        writeList(fields) { buffer, field in
             buffer.writeText(field.key)
             buffer.writeTexts(field.values)
         }
     }
 
-    fileprivate mutating func readLog() throws(WorkerFrameError) -> [LogField] {
+    private mutating func readFields() throws(WorkerFrameError) -> [LogField] {
         try readList { (buffer) throws(WorkerFrameError) in
             LogField(try buffer.readText(), try buffer.readTexts())
         }

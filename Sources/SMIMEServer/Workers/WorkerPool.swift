@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import SMIMEGateway
 
 /// The workers of the service: as many as there are cores, more while messages wait for the network.
 ///
@@ -9,7 +8,7 @@ import SMIMEGateway
 final class WorkerPool {
     /// How a job ended.
     enum Result {
-        case answered(WorkerOutcome, log: [LogField], warnings: [String], by: Worker)
+        case answered(WorkerOutcome, WorkerLog, by: Worker)
         /// The message is to blame: the worker died at it by this signal.
         case died(signal: Int32)
         /// The message is not to blame: there is no worker, or somebody ended it.
@@ -23,8 +22,9 @@ final class WorkerPool {
         let maximum: Int
         /// How long one message may take.
         var timeLimit = TimeAmount.minutes(5)
-        /// How long a message waits before another worker is started for it.
-        var patience = TimeAmount.milliseconds(20)
+        /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
+        /// not for the processor.
+        var patience = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
         var idleTime = TimeAmount.seconds(60)
     }
@@ -50,7 +50,9 @@ final class WorkerPool {
     /// Called when `trouble` changes.
     var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
-    var onSettled: (_ log: [LogField], _ warnings: [String]) -> Void = { _, _ in }
+    var onSettled: (WorkerLog) -> Void = { _ in }
+    /// Called with how many current certificates of accounts end soon.
+    var onExpiring: (Int) -> Void = { _ in }
     /// Called with what the administrator should know.
     var warn: (String) -> Void = { _ in }
     /// How many workers died at a message.
@@ -87,6 +89,9 @@ final class WorkerPool {
         for _ in 0..<settings.width { startWorker() }
     }
 
+    /// Asks a worker how many certificates end soon.
+    func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
+
     /// Ends all workers; jobs that no worker has are answered.
     func close() {
         isClosing = true
@@ -115,8 +120,9 @@ final class WorkerPool {
         _ = task.scheduleTask(in: settings.patience) { [self] in
             isImpatient = false
             guard !waiting.isEmpty, !isClosing, workers.count < settings.maximum else { return }
-            // One that is still starting will do.
-            if !workers.values.contains(where: { !$0.isReady }) { startWorker() }
+            // One that is still starting will do, and so will one that is at work.
+            let limit = NIODeadline.now() - settings.patience
+            if workers.values.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
         }
     }

@@ -47,7 +47,7 @@ struct WorkerProcess {
     func ending() -> Int32? {
         var status: Int32 = 0
         let result = waitpid(identifier, &status, WNOHANG)
-        // It can be lost only to another waiter, and has ended then.
+        // waitpid fails only if something else has collected the process already: then it has ended.
         if result < 0 { return errno == EINTR ? nil : 0 }
         return result == 0 ? nil : status & 0x7F
     }

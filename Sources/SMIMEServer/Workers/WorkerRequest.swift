@@ -17,6 +17,26 @@ package struct WorkerJob: Equatable, Sendable {
     /// The signal by which the worker before died at the message; nil for the first attempt.
     package let rescuedFrom: Int32?
     package let content: WorkerContent
+
+    package init(
+        number: UInt64,
+        role: GatewayRole,
+        sender: String,
+        recipients: [String],
+        queueName: String?,
+        slot: Int,
+        rescuedFrom: Int32?,
+        content: WorkerContent
+    ) {
+        self.number = number
+        self.role = role
+        self.sender = sender
+        self.recipients = recipients
+        self.queueName = queueName
+        self.slot = slot
+        self.rescuedFrom = rescuedFrom
+        self.content = content
+    }
 }
 
 /// What the service asks of a worker.
@@ -25,6 +45,8 @@ package enum WorkerRequest: Equatable, Sendable {
     /// A message has found its end. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
     /// learned.
     case settle(number: UInt64, served: [String], learns: Bool)
+    /// How many certificates of accounts end soon is wanted.
+    case countExpiring
 
     package var frame: ByteBuffer {
         WorkerFrame.encode { buffer in
@@ -44,6 +66,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeInteger(number)
                 buffer.writeTexts(served)
                 buffer.writeFlag(learns)
+            case .countExpiring: buffer.writeInteger(UInt8(2))
             }
         }
     }
@@ -75,6 +98,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 served: try buffer.readTexts(),
                 learns: try buffer.readFlag()
             )
+        case 2: self = .countExpiring
         default: throw WorkerFrameError()
         }
     }

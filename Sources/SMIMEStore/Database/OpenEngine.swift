@@ -37,11 +37,14 @@ final class OpenEngine: Sendable {
     /// Opens the file that lies at the path now, if that is another one. Whoever uses the engine before it keeps it until then.
     ///
     /// - Returns: whether it was another one.
+    /// - Throws: `KeystoreError.missing` if no file lies there any more; what opening throws.
     func renew() throws -> Bool {
-        guard let reopen, let file = FileIdentity(path) else { return false }
+        guard let reopen else { return false }
+        let found = FileIdentity(path)
         return try state.withLock { state in
-            guard let known = state.file, known != file else { return false }
-            state = State(engine: try reopen(), file: file)
+            guard let known = state.file, known != found else { return false }
+            guard let found else { throw KeystoreError.missing(path: path) }
+            state = State(engine: try reopen(), file: found)
             return true
         }
     }

@@ -45,6 +45,9 @@ final class StoreDatabase: Sendable {
     /// The same database for one message: its reads share what is remembered, and look once whether that still holds.
     func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
 
+    /// How many look-ups the cache has answered, and how many it has not.
+    var cacheUse: (hits: Int, misses: Int) { cache.use }
+
     /// Forgets what is remembered.
     func noteChange() { if let moment { moment.noteChange() } else { cache.clear() } }
 

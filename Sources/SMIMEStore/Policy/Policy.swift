@@ -59,7 +59,7 @@ public enum Policy {
 
     /// Where mail for an account is decrypted.
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
-        /// As `yes`, but only mail with authenticated encryption (AES-GCM); other mail stays encrypted.
+        /// As `yes`, but only mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.
         case authenticated
         /// By its recipient alone.
         case no

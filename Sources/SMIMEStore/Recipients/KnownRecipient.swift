@@ -36,6 +36,8 @@ public struct KnownRecipient: Sendable {
 
     /// Its owner: an address, or a whole domain.
     package let address: AddressScope
+    /// Whose certificate it is: an address, or a domain behind an at sign.
+    public var owner: String { address.text }
     /// The certificate to encrypt to.
     public let certificate: Certificate
     /// Its first origin.

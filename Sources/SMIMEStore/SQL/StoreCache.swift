@@ -42,6 +42,10 @@ final class StoreCache: Sendable {
     }
 
     private let state = Mutex(State())
+    private let counters = Mutex((hits: 0, misses: 0))
+
+    /// How many questions were answered so far, and how many were not.
+    var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
 
     /// Begins to remember the store of `number`, and forgets that of any other.
     func enter(_ number: Int64) {
@@ -58,13 +62,15 @@ final class StoreCache: Sendable {
 
     /// The value for `key` in the store of `number`; nil if it is not remembered.
     func value<Value: Sendable>(for key: CacheKey, _ number: Int64, as type: Value.Type) -> Value? {
-        state.withLock { state in
+        let value: Value? = state.withLock { state in
             guard state.number == number else { return nil }
             if let entry = state.young[key] { return entry.value as? Value }
             guard let entry = state.old[key] else { return nil }
             state.keep(entry, for: key)
             return entry.value as? Value
         }
+        counters.withLock { if value == nil { $0.misses += 1 } else { $0.hits += 1 } }
+        return value
     }
 
     /// Remembers `value` for `key`, unless the store of `number` is not the one that is remembered.

@@ -63,7 +63,8 @@ private struct FetchedRemains {
         try CertificateRecord.removeUnused(authorities, from: database)
     }
 
-    /// Only fetched lists take the place of one: their signatures were checked.
+    /// The fetched lists that ended before `end` and that another fetched list supersedes. Imported lists do not count, because their
+    /// signatures were not checked.
     private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
         let issuers = try database.values(
             "SELECT issuer_key FROM crl WHERE fetched GROUP BY issuer_key HAVING count(*) > 1",

@@ -14,7 +14,7 @@ import PKIX
 public final class Store: Sendable {
     /// How the store is opened.
     public enum Mode: Sendable {
-        /// Looking. Where there is no store yet, an empty one is seen and nothing is made.
+        /// Reading. A missing store looks empty, and is not created.
         case readOnly
         /// Reading and writing. Creates a missing store, but not in the place of one that has sent mail.
         case readWrite
@@ -123,6 +123,9 @@ public final class Store: Sendable {
     ///
     /// What it reads first and what it reads last may be of two moments, as with any store. It is closed with this one.
     package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker, exists: exists) }
+
+    /// How many look-ups what is remembered has answered, and how many went to the files.
+    package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
 
     /// Whether changes are refused.
     package var isReadOnly: Bool { database.isReadOnly }

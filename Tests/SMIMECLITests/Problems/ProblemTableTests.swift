@@ -49,7 +49,7 @@ import Testing
         return (isName ? text : text.prefix(1).uppercased() + text.dropFirst()) + "."
     }
 
-    @Test func `the manual has the table`() throws {
+    @Test func `docs/problems.md has the table of problem codes`() throws {
         let expected = try Self.expected()
         if ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] != nil {
             try Data(expected.utf8).write(to: Self.page)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ProblemCode.allCases)
-    func `a code is in kebab-case, and its texts are single sentences`(code: ProblemCode) {
+    func `problem codes are in kebab-case, and their texts are single sentences`(code: ProblemCode) {
         #expect(code.rawValue.wholeMatch(of: /[a-z0-9]+(-[a-z0-9]+)*/) != nil)
         for text in [code.meaning, code.advice] {
             #expect(!text.isEmpty && !text.hasSuffix(".") && !text.contains("\n"))
@@ -67,13 +67,13 @@ import Testing
     }
 
     @Test(arguments: ProblemCode.allCases)
-    func `the library's texts name no command and no option`(code: ProblemCode) {
+    func `problem texts of the library name no command and no option`(code: ProblemCode) {
         for text in [code.meaning, code.advice] {
             #expect(!text.contains("smime ") && !text.contains("--"))
         }
     }
 
-    @Test func `the command's texts are the library's but for commands`() throws {
+    @Test func `problem texts of the command differ from the library's only by commands`() throws {
         let rows = try Self.rows()
         #expect(rows.map(\.code) == ProblemCode.allCases.map(\.rawValue))
         #expect(rows.map(\.meaning) == ProblemCode.allCases.map(\.meaning))
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `the codes are in order`() {
+    @Test func `problem codes are in alphabetical order`() {
         let names = ProblemCode.allCases.map(\.rawValue)
         #expect(names == names.sorted())
     }

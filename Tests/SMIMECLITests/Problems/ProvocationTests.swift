@@ -13,7 +13,7 @@ import Testing
     ]
 
     @Test(arguments: ProblemCode.allCases)
-    func `every code is met somewhere`(code: ProblemCode) async throws {
+    func `every problem code occurs in some report`(code: ProblemCode) async throws {
         let recipe = try #require(Self.recipes.compactMap { $0[code] }.first, "nothing provokes \(code)")
         let problems = try await recipe()
         let met = try #require(problems.first { $0.kind == code }, "\(problems.map(\.code))")

@@ -8,7 +8,7 @@ import Testing
 /// An OCSP response that rides along in a message counts like a list (RFC 5940).
 @Suite struct StapledResponseTests {
     @Test(arguments: [("V", VerificationReport.Status.valid), ("R", .revoked)])
-    func `a response in the message is asked`(status: String, expected: VerificationReport.Status) async throws {
+    func `an OCSP response in the message is used`(status: String, expected: VerificationReport.Status) async throws {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
         let person = CertificateFactory.person("a@example.com")

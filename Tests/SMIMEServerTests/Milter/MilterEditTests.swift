@@ -70,14 +70,14 @@ import Testing
         guard case .insertHeader(1, _) = replies[0] else { return #expect(Bool(false), "\(replies)") }
     }
 
-    @Test func `a forged verdict in the middle goes, and everything else stays`() throws {
+    @Test func `a forged verdict in the middle is removed, and everything else is kept`() throws {
         let forged = Self.plain[..<5] + ["Authentication-Results: mx; smime=pass"] + Self.plain[5...]
         let new = "Authentication-Results: mx; smime=fail\r\n" + Self.text(Self.plain)
         try check(Array(forged), to: new)
         #expect(try changed(Array(forged), to: new, as: PostfixQueueFile.self).replies.count == 3)
     }
 
-    @Test func `a signed form changes its content fields in place`() throws {
+    @Test func `a signed message changes its content fields in place`() throws {
         var fields = Self.plain
         fields[7] = "Content-Type: multipart/signed; protocol=\"application/pkcs7-signature\";\n boundary=\"b\""
         fields.removeLast()
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: 0..<400)
-    func `any header becomes any other one`(seed: Int) throws {
+    func `edits turn any header into any other`(seed: Int) throws {
         var random = SeededGenerator(seed)
         let names = ["Received", "received", "Subject", "X-A", "X-B", "Content-Type", "Comments"]
         let values = [
@@ -141,7 +141,7 @@ import Testing
         try check(old, to: Self.text(old.enumerated().filter { $0.offset % 5 != 0 }.map(\.element)))
     }
 
-    @Test func `a body is sent in pieces that Sendmail takes, and no empty one`() throws {
+    @Test func `a body is sent in pieces that Sendmail accepts, none of them empty`() throws {
         var session = MilterSession()
         _ = session.receive(MilterClientSide.opening() + MilterClientSide.message(header: []))
         _ = try session.finish(.replace(MilterReplacement(header: [], body: .follows)))

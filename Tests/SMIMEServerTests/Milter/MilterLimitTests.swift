@@ -23,13 +23,13 @@ import Testing
         MilterCommand.abort, .helo("x"), .unknown("x"), .quitForNext, .macros(stage: 0x4D, []),
         .mail(MilterAddress("<>")),
     ])
-    func `a storm of commands that bring nothing ends`(command: MilterCommand) {
+    func `a flood of useless commands ends the connection`(command: MilterCommand) {
         var session = session { $0.idleCommands = 100 }
         let events = (0..<200).flatMap { _ in session.receive([command]) }
         #expect(events.last == .close(.tooManyCommands))
     }
 
-    @Test func `messages and recipients with their macros are no storm`() throws {
+    @Test func `many messages and recipients with macros are no flood`() throws {
         var session = session { $0.idleCommands = 20 }
         for _ in 0..<50 {
             let macros = MilterCommand.macros(stage: UInt8(ascii: "R"), [MilterMacro(name: "i", value: "1")])
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: [50, 1_000])
-    func `a header that is too large is passed on, and cannot be changed`(fields: Int) throws {
+    func `a header that is too large is kept and cannot be changed`(fields: Int) throws {
         var session = session {
             $0.header = 2_000
             $0.headerFields = 100

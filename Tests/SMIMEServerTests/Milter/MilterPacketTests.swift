@@ -31,23 +31,23 @@ import Testing
     ]
 
     @Test(arguments: commands)
-    func `a command is read as it was written`(command: MilterCommand) throws {
+    func `a command is written and read again`(command: MilterCommand) throws {
         #expect(try MilterCommand(command.packet) == command)
     }
 
     @Test(arguments: replies)
-    func `a reply is read as it was written`(reply: MilterReply) throws {
+    func `a reply is written and read again`(reply: MilterReply) throws {
         #expect(try MilterReply(reply.packet) == reply)
     }
 
-    @Test func `changes of fields are read as they were written`() throws {
+    @Test func `changes of fields are written and read again`() throws {
         let field = try #require(Self.field("Subject", " a\n b"))
         for reply in [MilterReply.addHeader(field), .insertHeader(position: 1, field), .changeHeader(index: 7, field)] {
             #expect(try MilterReply(reply.packet) == reply)
         }
     }
 
-    @Test func `the bytes are those of Sendmail's protocol`() throws {
+    @Test func `packets have the bytes of Sendmail's protocol`() throws {
         func bytes(_ reply: MilterReply) -> [UInt8] {
             var buffer = ByteBuffer()
             reply.packet.write(to: &buffer)
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: MilterViolation.malformed(command: UInt8(ascii: "R"))) { try MilterCommand(packet) }
     }
 
-    @Test func `lengths are checked before anything is kept`() throws {
+    @Test func `lengths are checked before bytes are buffered`() throws {
         func decode(_ bytes: [UInt8]) throws(MilterViolation) -> MilterPacket? {
             var decoder = MilterPacketDecoder()
             decoder.append(ByteBuffer(bytes: bytes))
@@ -103,7 +103,7 @@ import Testing
         #expect(try decode([0, 0, 0]) == nil)
     }
 
-    @Test func `the address of a path has neither brackets nor route`() {
+    @Test func `an address is read without brackets and source route`() {
         #expect(MilterAddress("<@a,@b:c@d>").address == "c@d")
         #expect(MilterAddress("<>").address.isEmpty)
         #expect(MilterAddress("c@d").address == "c@d")

@@ -18,7 +18,7 @@ import Testing
         return session
     }
 
-    @Test func `of an offer the session takes what it needs`() throws {
+    @Test func `the session accepts the options that it needs`() throws {
         var session = MilterSession()
         let replies = try session.receive([.negotiate(MilterClientSide.postfix)]).replies()
         guard case .negotiated(let options) = try #require(replies.first) else {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [2, 3, 4, 5, 6, 7] as [UInt32])
-    func `the versions 2 to 6 are spoken, newer servers go down`(version: UInt32) throws {
+    func `versions 2 to 6 are accepted, and newer servers get version 6`(version: UInt32) throws {
         var session = MilterSession()
         var offer = MilterClientSide.oldest
         offer.version = version
@@ -46,7 +46,7 @@ import Testing
         #expect(options.steps.isSubset(of: offer.steps) && options.actions.isSubset(of: offer.actions))
     }
 
-    @Test func `version 1 is too old`() {
+    @Test func `version 1 is refused`() {
         var session = MilterSession()
         let events = session.receive([.negotiate(MilterOptions(version: 1, actions: [], steps: []))])
         #expect(events == [.close(.unsupportedVersion(1))])
@@ -82,7 +82,7 @@ import Testing
         #expect(events.content == Self.text)
     }
 
-    @Test func `folding that another milter left without a blank begins no field`() {
+    @Test func `a folded line without a blank from another milter begins no field`() {
         var session = opened()
         let header = [("X-A", " 1\nBcc: x@example.org\n\nbody"), ("X-B", " 2\r\n\tend"), ("X-C", " 3\n")]
         let content = session.receive(MilterClientSide.message(header: header, body: [])).content
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [MilterClientSide.postfix, MilterClientSide.oldest])
-    func `bytes cut anywhere give the same events`(options: MilterOptions) throws {
+    func `packets cut anywhere give the same events`(options: MilterOptions) throws {
         let commands =
             MilterClientSide.opening(options) + MilterClientSide.message() + [.abort]
             + MilterClientSide.message(id: "2")
@@ -125,7 +125,7 @@ import Testing
         #expect(session.receive([.quit]) == [.close(nil)])
     }
 
-    @Test func `another client may follow on one connection, and inherits nothing`() throws {
+    @Test func `the next client on one connection inherits nothing`() throws {
         var session = opened()
         _ = session.receive(MilterClientSide.message())
         #expect(session.receive([.quitForNext]) == [.abandoned])
@@ -134,7 +134,7 @@ import Testing
         #expect(envelope.client == nil && envelope.macros.isEmpty)
     }
 
-    @Test func `a recipient that the server refused is none`() throws {
+    @Test func `a recipient that the server refused is not kept`() throws {
         var session = opened()
         let refused = [MilterMacro(name: "rcpt_mailer", value: "error")]
         let events = session.receive([
@@ -146,7 +146,7 @@ import Testing
         #expect(envelope.recipients.map(\.address) == ["yes@b"])
     }
 
-    @Test func `a connection that goes abandons its message`() {
+    @Test func `a closed connection abandons its message`() {
         var session = opened()
         #expect(session.disconnect().isEmpty)
         session = waiting()
@@ -171,7 +171,7 @@ import Testing
             MilterClientSide.opening() + MilterClientSide.message().dropLast() + [.endOfHeader],
         ] as [[MilterCommand]]
     )
-    func `what comes out of order ends the connection`(commands: [MilterCommand]) throws {
+    func `a command out of order ends the connection`(commands: [MilterCommand]) throws {
         var session = MilterSession()
         let events = session.receive(commands)
         let code = try #require(commands.last).code

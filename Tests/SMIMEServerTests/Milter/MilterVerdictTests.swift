@@ -20,13 +20,13 @@ import Testing
 
     private static let header = Array("From: alice@example.org\r\nSubject: test\r\n folded\r\n".utf8)
 
-    @Test func `verdicts without a change are one reply`() throws {
+    @Test func `a verdict without changes is one reply`() throws {
         #expect(try replies(to: .accept) == [.continue])
         #expect(try replies(to: .discard) == [.discard])
         #expect(try replies(to: .refuse(refusal("5% no"))) == [.replyCode("550 5.7.1 5% no")])
     }
 
-    @Test func `a refusal has printable lines that fit into SMTP`() throws {
+    @Test func `a refusal has printable lines that fit SMTP replies`() throws {
         let words = Array(repeating: "word", count: 200).joined(separator: " ")
         guard case .replyCode(let lines) = try replies(to: .refuse(refusal("first\r\nsécond\u{1B}[1m\n\(words)"))).first
         else {
@@ -44,11 +44,11 @@ import Testing
     @Test(arguments: [
         (250, "2.0.0"), (550, "4.7.1"), (451, "5.7.1"), (550, "5.7"), (550, "5.7.1x"), (550, "5..1"), (600, "6.0.0"),
     ])
-    func `a refusal whose codes do not fit is none`(code: Int, status: String) {
+    func `a refusal with inconsistent codes is rejected`(code: Int, status: String) {
         #expect(MilterRefusal(code: code, status: status, text: "no") == nil)
     }
 
-    @Test func `recipients and the sender change by their arguments`() throws {
+    @Test func `sender and recipients are changed with their arguments`() throws {
         let sender = MilterAddress("<bounce@example.org>", parameters: ["RET=HDRS"])
         let replacement = MilterReplacement(header: Self.header, body: .unchanged, removing: [1, 1], sender: sender)
         #expect(
@@ -58,7 +58,7 @@ import Testing
         )
     }
 
-    @Test func `progress is said while the message waits`() throws {
+    @Test func `progress is reported while the message waits`() throws {
         var session = waiting()
         let progress = try #require(session.progress())
         #expect(try MilterClientSide.replies(in: progress) == [.progress])
@@ -66,7 +66,7 @@ import Testing
         #expect(session.progress() == nil)
     }
 
-    @Test func `what cannot be done leaves the session waiting`() throws {
+    @Test func `an impossible change is an error and leaves the session waiting`() throws {
         var session = waiting()
         func error(_ replacement: MilterReplacement) -> MilterEditError? {
             do throws(MilterEditError) {
@@ -91,7 +91,7 @@ import Testing
         #expect(session.finishBody().readableBytes == 0)
     }
 
-    @Test func `a server that allows no change is not asked for one`() throws {
+    @Test func `no change is sent to a server that allows none`() throws {
         var session = waiting(MilterOptions(version: 6, actions: .addHeaders, steps: MilterClientSide.postfix.steps))
         let added = Self.header + Array("X-A: 1\r\n".utf8)
         #expect(throws: MilterEditError.actionNotOffered(.changeBody)) {

@@ -61,7 +61,9 @@ import Testing
         )
     }
 
-    @Test func `signed only, what no transport leaves alone is rewritten, or stays outside and is named`() throws {
+    @Test func `in signed mail, header fields that transports change are rewritten or left unprotected and named`()
+        throws
+    {
         let text = "From: alice@example.com\r\nSubject: a \r\n b\r\nX-Name: Gr\u{FC}\u{DF}e\r\n\r\nx"
         let split = try split(text, .clear)
         #expect(split.unprotectedNames == ["X-Name"])
@@ -73,7 +75,7 @@ import Testing
         "text/plain", "text/plain;", "text/plain ;charset=\"a;b\"", "text/plain; name=\"a\\\";\"\r\n ; x=y",
         "multipart/mixed;\r\n\tboundary=b (a; comment)",
     ])
-    func `the header comes back byte for byte`(type: String) throws {
+    func `the header is restored byte for byte`(type: String) throws {
         for policy in HeaderConfidentiality.allCases {
             let text =
                 "Received: x\r\nFrom: Alice <alice@example.com>\r\nSubject: a\r\nContent-Type: \(type)\r\nTo: b@example.com\r\n\r\n"
@@ -93,7 +95,7 @@ import Testing
         #expect(!String(decoding: split.innerHeader, as: UTF8.self).contains("From"))
     }
 
-    @Test func `a message without Content-Type is marked, and comes back without`() throws {
+    @Test func `a message without Content-Type is marked and restored without one`() throws {
         let text = "From: a@example.com\r\nSubject: x\r\n\r\n"
         let split = try split(text, .cipher(.none))
         #expect(lines(split.innerHeader).contains("Content-Type: text/plain; hp=\"cipher\"; charset=us-ascii"))
@@ -155,7 +157,7 @@ import Testing
         #expect(!restored.contains { $0.contains("eve@") || $0.contains("[list]") || $0.contains("added") })
     }
 
-    @Test func `the outer From is kept if no valid signature vouches for the inner one`() throws {
+    @Test func `the outer From is kept if no valid signature covers the inner one`() throws {
         let inner = try #require(
             ProtectedHeader(of: HeaderBlock(parsing: split(Self.text, .cipher(.none)).innerHeader))
         )

@@ -27,7 +27,7 @@ import Testing
         return HeaderSplit.join(outer: outer, inner: inner.header) + body
     }
 
-    @Test func `content fields move in, all others stay`() throws {
+    @Test func `content fields are moved in, all others stay outside`() throws {
         let text =
             "From: a@b\nMIME-Version: 1.0\nContent-Type: text/plain\nContent-Language: de\nX: y\n folded\n\nbody\n"
         let split = HeaderSplit(try HeaderBlock(parsing: text.bytes))
@@ -64,7 +64,7 @@ import Testing
         "From - x\nMIME-version: 1.0\nF: x\n\nbody\n", "\u{FEFF}F: x\nContent-Type: a/b\n\nbody\n",
         "Content-Foo: 1\nContent-Foo: 2\nF: x\nContent-Foo: 3\nContent-Type: a/b\n\nb", "Content-Type: a/b",
     ])
-    func `a message comes back as it was`(text: String) throws {
+    func `a message is restored unchanged`(text: String) throws {
         for fields in [Self.enveloped, Self.signed] {
             for bytes in [text.bytes, text.crlf] {
                 let expected =
@@ -79,12 +79,12 @@ import Testing
         }
     }
 
-    @Test func `an empty line is put between a header and the line that is no field`() throws {
+    @Test func `an empty line is inserted between a header and a line that is no field`() throws {
         #expect(try roundTrip("Content-Type: a/b\njunk\n".bytes, Self.signed) == "Content-Type: a/b\n\njunk\n".bytes)
     }
 
     @Test(arguments: 0..<50)
-    func `random orders of fields come back as they were`(seed: Int) throws {
+    func `fields in random order are restored unchanged`(seed: Int) throws {
         var generator = SeededGenerator(seed)
         let names = [
             "From", "To", "MIME-Version", "Content-Type", "Content-Transfer-Encoding", "Content-Disposition",
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test(.enabled(if: Fixtures.corpora != nil, "the corpora are not here"))
-    func `every message of the corpora comes back as it was`() throws {
+    func `every message of the corpora is restored unchanged`() throws {
         let corpora = try #require(Fixtures.corpora)
         var messages = 0
         for set in ["mime-mimekit", "mime-thunderbird"] {
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// What is shown of the entity that is signed, while it is looked through, is what is written of it.
-    @Test(arguments: 0..<8) func `the protected entity of odd messages is shown as it is written`(seed: Int) throws {
+    @Test(arguments: 0..<8) func `the protected entity of odd messages is observed as it is written`(seed: Int) throws {
         var messages = OddMessages(seed)
         for _ in 0..<OddMessages.count(standard: 2400) / 8 {
             let bytes = messages.next()

@@ -52,7 +52,7 @@ import Testing
         #expect(try LegacyDisplay.adding([], to: message, in: source) == nil)
     }
 
-    @Test func `a text that is too long with its lines ending in CRLF is left as it is`() throws {
+    @Test func `a text that is too long with CRLF line ends is left unchanged`() throws {
         let text = String(repeating: "a\n", count: 8 * 1024 * 1024 - 100)
         let type = "Content-Type: text/plain; hp-legacy-display=1\nContent-Transfer-Encoding: quoted-printable\n\n"
         let (entity, source) = try read(type + text)

@@ -17,7 +17,7 @@ import Testing
         #expect(names == Set(numbers.filter { $0 % 3 != 1 }.map { "x\($0)" }))
     }
 
-    @Test func `sixty thousand content fields move in and out`() throws {
+    @Test func `sixty thousand content fields are moved in and out`() throws {
         let text = "Content-Type: a/b\n" + (0..<60_000).map { "Content-\($0):\n" }.joined() + "\n"
         let header = try HeaderBlock(parsing: text.bytes)
         let split = HeaderSplit(header)

@@ -27,7 +27,7 @@ extension SMIMECommand {
                 "List only what expires within this time and has no successor: 12h, 30d, 8w, 1y.",
                 valueName: "time"
             ),
-            transform: Self.interval
+            transform: TimeOptions.interval
         )
         var expiring: TimeInterval?
         @OptionGroup var time: TimeOptions
@@ -81,14 +81,6 @@ extension SMIMECommand {
             guard let expiring else { return recipients }
             let last = try await store.recipientEnds(around: time.date, within: expiring)
             return recipients.filter { last[$0.address] == $0.notAfter }
-        }
-
-        private static func interval(_ text: String) throws -> TimeInterval {
-            let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
-            guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
-                number >= 0, number <= 1_000_000
-            else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
-            return number * unit
         }
     }
 }

@@ -44,7 +44,9 @@ extension SMIMECommand.FilterCommand {
                     "\($0): \(message.isDecrypted ? "decrypted" : "delivered"), \(message.report.status.rawValue)\n"
                 }
             }
-            try Console.print(lines.joined() + plan.deepestReport.text(file: "message"))
+            let verdict = VerdictSentence(plan.deepestReport, file: nil)
+            let details = plan.deepestReport.lines(below: verdict, details: true)
+            try Console.print(lines.joined() + ([verdict.text] + details).joined(separator: "\n"))
         }
     }
 }

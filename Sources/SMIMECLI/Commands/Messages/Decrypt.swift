@@ -31,6 +31,7 @@ extension SMIMECommand {
         func validate() throws { try files.check(json: verification.json) }
 
         func run() async throws {
+            if verification.quiet { Console.silence() }
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
             try TakenPlaces(global.location, reading: files.paths + secrets.files).check(files.paths.map(files.target))
             let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
@@ -53,7 +54,7 @@ extension SMIMECommand {
                 let status = await asked.status(for: opened.report)
                 return (
                     (report: opened.report, learnable: opened.learnable),
-                    opened.report.signers.isEmpty ? .success : status
+                    verification.check(opened.report, of: path, opened.report.signers.isEmpty ? .success : status)
                 )
             }
             try await asked.finish()
@@ -63,19 +64,27 @@ extension SMIMECommand {
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
-                if let value = outcome.value { describe(value.report, InputFile.name(outcome.path)) }
+                if let value = outcome.value { describe(value.report, outcome.path) }
             }
             if verification.json {
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
-                        let report = outcome.value.map { VerificationOutput($0.report, learned: learned, file: name) }
-                        return (name, report, outcome.problem)
+                        let report = outcome.value.map { output($0.report, learned, name) }
+                        return (name, report, outcome.failure)
                     }
                 )
             }
             if learned.changesStore { await teacher?.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        private func output(
+            _ report: VerificationReport,
+            _ learned: LearningReport,
+            _ file: String
+        ) -> VerificationOutput {
+            VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
         /// - Throws: what opening throws. If the user gave a secret, every failure says that it may be the wrong one.
@@ -99,42 +108,31 @@ extension SMIMECommand {
             return try await opener.decrypt(source)
         }
 
-        /// Says what each layer was, the outermost first, and who signed it.
-        private func describe(_ report: VerificationReport, _ name: String) {
-            for layer in report.layers {
-                guard layer.kind == .signed, !layer.signers.isEmpty else {
-                    Console.note("\(name): \(report.text(of: layer))")
-                    layer.problems.forEach { Console.warning("\(name): \($0.text) (\($0.code))") }
-                    continue
-                }
-                for signer in layer.signers { describe(signer, of: layer, report, name) }
+        /// Says what each layer was, the outermost first, and what the signatures inside are worth.
+        private func describe(_ report: VerificationReport, _ path: String) {
+            let name = InputFile.name(path)
+            let isSingle = report.layers.flatMap(\.signers).count == 1
+            for layer in report.layers where layer.kind != .signed || !isSingle || verification.verbose {
+                for text in texts(of: layer, report) { Console.note("\(name): \(text)") }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
             }
-            if report.signers.isEmpty { Console.note("\(name): not signed") }
-            if report.layers.flatMap(\.signers).count > 1 {
-                Console.note("\(name): the verdict is \(report.status.rawValue)")
-            }
-            for problem in report.problems { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+            let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt")
+            Console.note(verdict, file: name)
+            if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
+            for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+            if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
         }
 
-        private func describe(
-            _ signer: VerificationReport.Signer,
-            of layer: VerificationReport.Layer,
-            _ report: VerificationReport,
-            _ name: String
-        ) {
+        /// What a layer was; a signed one has a line for each signer.
+        private func texts(of layer: VerificationReport.Layer, _ report: VerificationReport) -> [String] {
+            guard layer.kind == .signed, !layer.signers.isEmpty else { return [report.text(of: layer)] }
             // The text says inside or outside only if there are signatures on both sides of the encryption.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
-            // With only one signer the verdict on the message is the signer's.
-            let isAlone = report.layers.flatMap(\.signers).count == 1
-            let words = [side, (isAlone ? report.status : signer.status).rawValue].compactMap(\.self)
-            Console.note("\(name): signed by \(signer.name), \(words.joined(separator: ", "))")
-            for problem in signer.axes.flatMap(\.axis.problems) {
-                let isNote = problem.kind == .revocationUnknown && problem.level == .warning
-                (isNote ? Console.note : Console.warning)("\(name): \(problem.text) (\(problem.code))")
+            return layer.signers.map { signer in
+                [signer.claim, side, signer.status.rawValue].compactMap(\.self).joined(separator: ", ")
             }
         }
     }

@@ -19,9 +19,9 @@ extension SMIMECommand {
                 certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \
                 certificate is revoked (a warning says so).
 
-                A Bcc field needs -O. NAME.eml is for To and Cc, and each Bcc recipient gets a separate copy \
-                NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address only, as in `sendmail \
-                ADDR < FILE`.
+                A Bcc field needs -O DIR. Of NAME.eml, DIR/NAME.eml is for To and Cc, and each Bcc recipient gets a \
+                copy of its own, DIR/NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address \
+                only, as in `sendmail ADDR < FILE`.
 
                 With a shared secret key or password only the recipients in --to need a certificate.
 
@@ -137,7 +137,7 @@ extension SMIMECommand {
             }
             try await common.asked.finish()
             let written = outcomes.compactMap(\.value).flatMap(\.self)
-            if json, !written.isEmpty { try Report.print(EncryptionReport(written)) }
+            if json { try Report.print(EncryptionReport(written, failed: [UnreadableFile](outcomes))) }
             try outcomes.map(\.status).throwWorst()
         }
 
@@ -183,7 +183,7 @@ extension SMIMECommand {
                 )
                 : nil
             protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
-            return try write(copies, of: path, common.secret) { copy, sink in
+            return try write(copies, of: path, common.secret, hiding: protector.policy.confidentiality) { copy, sink in
                 try protector.encrypt(
                     to: copy.negotiation.recipients,
                     secrets: [common.secret].compactMap(\.self),
@@ -218,10 +218,13 @@ extension SMIMECommand {
         }
 
         /// Writes every copy with `body` to its place.
+        ///
+        /// - Parameter confidentiality: what the mail hides of its header; nil for a bare CMS object, which has none.
         func write(
             _ copies: [RecipientPlan.Copy],
             of path: String,
             _ secret: SharedSecret?,
+            hiding confidentiality: HeaderConfidentiality? = nil,
             _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
         ) throws -> [EncryptedFile] {
             try copies.map { copy in
@@ -231,6 +234,9 @@ extension SMIMECommand {
                 if copies.count > 1, let target {
                     let who = copy.addresses.map(\.text).joined(separator: ", ")
                     Console.note("\(target): send it only to \(who)")
+                }
+                if isatty(STDERR_FILENO) == 1 {
+                    EncryptionSummary(copy, secret, hiding: confidentiality).lines.forEach(Console.note)
                 }
                 return EncryptedFile(target ?? "-", copy, secret)
             }

@@ -21,6 +21,7 @@ extension SMIMECommand {
                   smime inspect --extract signers mail.eml > alice.pem
                   smime inspect --json alice.p12
                   smime inspect alice.p12 --password-file FILE
+                  smime inspect --expires-within 30d alice.pem || echo renew
                 """
         )
 
@@ -32,6 +33,14 @@ extension SMIMECommand {
             )
         )
         var extract: Extraction?
+        @Option(
+            help: ArgumentHelp(
+                "End with status 1 if a certificate in it expires within this time, or has expired: 12h, 30d, 8w, 1y.",
+                valueName: "time"
+            ),
+            transform: TimeOptions.interval
+        )
+        var expiresWithin: TimeInterval?
         @OptionGroup var form: FormOptions
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var times: TimeOptions
@@ -52,7 +61,8 @@ extension SMIMECommand {
                 let inspection = try Inspection(of: source, form: form)
                 let isSound = !inspection.allProblems.contains { $0.level == .error }
                 let opened = try open(inspection, source, path)
-                return ((inspection, opened), isSound ? .success : .badData)
+                let isEnding = try expires(inspection, opened, InputFile.name(path))
+                return ((inspection, opened), isSound ? isEnding ? .negative : .success : .badData)
             }
             for outcome in outcomes {
                 guard let (value, opened) = outcome.value else { continue }
@@ -74,11 +84,22 @@ extension SMIMECommand {
                         let report = outcome.value.map { value, opened in
                             InspectionOutput(value, opened: opened, file: name, at: times.date)
                         }
-                        return (name, report, outcome.problem)
+                        return (name, report, outcome.failure)
                     }
                 )
             }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        /// Whether a certificate ends within the time that was asked about.
+        ///
+        /// - Throws: `Failure` with status 65 if there is no certificate to look at.
+        private func expires(_ inspection: Inspection, _ opened: OpenedPKCS12?, _ name: String) throws -> Bool {
+            guard let expiresWithin else { return false }
+            let certificates = Extraction.certificates(of: inspection, opened)
+            guard !certificates.isEmpty else { throw Failure(.badData, "\(name): no certificate in it") }
+            let last = times.date.addingTimeInterval(expiresWithin)
+            return certificates.contains { $0.notAfter < last }
         }
 
         /// The certificates of a PKCS#12 file, those with a key first; nil if it is none or no passphrase is given.
@@ -87,7 +108,7 @@ extension SMIMECommand {
             _ source: any ByteSource,
             _ path: String
         ) throws -> OpenedPKCS12? {
-            guard case .pkcs12 = inspection.subject, passwords.isGiven else { return nil }
+            guard case .pkcs12 = inspection.subject, passwords.isGiven || expiresWithin != nil else { return nil }
             for case .pkcs12(let bytes) in try KeyMaterial.read(try InputFile.bytes(of: source, at: path)) {
                 let file = try PKCS12(bytes, passphrase: try passwords.passphrase("for \(InputFile.name(path))"))
                 return OpenedPKCS12(own: file.identities.map(\.certificate), others: file.certificates)

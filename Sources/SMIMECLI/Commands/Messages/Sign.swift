@@ -45,15 +45,16 @@ extension SMIMECommand {
         var subject: String?
         @Option(help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"))
         var to: [EmailAddress] = []
-        @Flag(help: "Compress the content first. Only S/MIME readers can show it then.")
+        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions
         @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
-            try files.check()
+            try files.check(json: report.json)
             if compress, protection.isBare {
                 throw ValidationError("--compress cannot make a bare CMS object")
             }
@@ -65,13 +66,17 @@ extension SMIMECommand {
             let lists = FolderLists(warn: Console.warning)
             try TakenPlaces(global.location, reading: files.paths + [passwords.passwordFile])
                 .check(files.paths.map(files.target))
-            try await Batch(files.paths, files).run { path in
-                try await sign(path, opening, lists)
-                return ((), .success)
-            }.map(\.status).throwWorst()
+            let outcomes = try await Batch(files.paths, files).run { path in
+                (try await sign(path, opening, lists), ExitStatus.success)
+            }
+            if report.json {
+                let failed = [UnreadableFile](outcomes)
+                try Report.print(SigningReport(files: outcomes.compactMap(\.value), failed: failed))
+            }
+            try outcomes.map(\.status).throwWorst()
         }
 
-        private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+        private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws -> SignedFile {
             guard !protection.isBare else { return try await signContent(path, opening, lists) }
             let source = try signing.withAuthor(
                 MessageInput.open(path, isText: text, fields: textFields),
@@ -85,10 +90,12 @@ extension SMIMECommand {
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
             let signer = try await signer(for: protector.header, in: store, lists)
-            try Output.write(to: files.target(for: path)) { sink in
+            let target = files.target(for: path)
+            try Output.write(to: target) { sink in
                 protector.warnOfUnprotected(InputFile.name(path), isEncrypted: false)
                 try protector.sign(by: signer, as: signing.form, at: .now, to: sink, lineEnd: files.lineEnd)
             }
+            return SignedFile(target, by: signer, as: signing.form)
         }
 
         /// The header fields that plain text gets. A message that names its recipients is whole, with its date.
@@ -101,7 +108,9 @@ extension SMIMECommand {
         }
 
         /// Writes a bare CMS object over the file at `path`.
-        private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws {
+        private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws
+            -> SignedFile
+        {
             let content = try protection.content(
                 of: path,
                 isText: text,
@@ -117,6 +126,7 @@ extension SMIMECommand {
                     try content.protector.sign(by: signer, as: signing.form, at: .now, to: $0)
                 }
             }
+            return SignedFile(target, by: signer, as: signing.form)
         }
 
         private func signer(

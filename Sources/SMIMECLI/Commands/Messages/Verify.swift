@@ -14,9 +14,10 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Check who signed a mail, and that nothing was changed since.",
             discussion: """
-                The report has five axes: integrity, chain, identity, revocation and time. The exit status is 0 if \
-                and only if the verdict is valid. From a valid mail the sender's certificate is learned, so that the \
-                answer can be encrypted.
+                Says in one sentence what the signature is worth, and below it five answers: unchanged, by the sender \
+                in From, trusted, not revoked, in time (-v shows the details). After a verdict that is not valid \
+                comes the command that helps. The exit status is 0 if and only if the verdict is valid. From a valid \
+                mail the sender's certificate is learned, so that the answer can be encrypted.
 
                 Revocation is judged by the lists and answers at hand. --online also asks the services that the \
                 certificates name, which tells them that the mail was read.
@@ -43,13 +44,6 @@ extension SMIMECommand {
         var detachedSignature: String?
         @Flag(help: "With -b: FILE is mail content, and was signed with CRLF line ends.")
         var canonical = false
-        @Option(
-            help: ArgumentHelp(
-                "Succeed if and only if the signer with this address or fingerprint signed all of it; ignore other signers.",
-                valueName: "addr|fpr"
-            )
-        )
-        var assertSigner: String?
         @OptionGroup var verification: VerificationOptions
         @OptionGroup var global: GlobalOptions
 
@@ -60,12 +54,10 @@ extension SMIMECommand {
             if verification.json, let content, Output.isStandard(content) {
                 throw ValidationError("--json needs a file for --content")
             }
-            if let assertSigner, AssertedSigner(assertSigner) == nil {
-                throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
-            }
         }
 
         func run() async throws {
+            if verification.quiet { Console.silence() }
             let opening = try global.opening(.readOnly)
             try TakenPlaces(global.location, reading: input.paths + [detachedSignature]).check([content])
             let provider = StoreKeyProvider(opening, systemAnchors: verification.systemAnchors, warn: Console.warning)
@@ -82,50 +74,45 @@ extension SMIMECommand {
                 let result = try await verify(path, opener)
                 try writeContent(of: result)
                 let status = await asked.status(for: result.report)
-                return (result, check(result.report, of: path, status))
+                return (result, verification.check(result.report, of: path, status))
             }
             try await asked.finish()
             let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.previewForReport(messages)
-            try print(outcomes.map { (InputFile.name($0.path), $0.value?.report, $0.problem) }, learned)
+            try print(outcomes, learned)
             if learned.changesStore { await learning.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// The status for a report, which is `status` without --assert-signer.
-        private func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
-            guard let assertion = assertion(on: report) else { return status }
-            let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
-            let (file, signer) = (InputFile.name(path), assertion.signer)
-            guard assertion.ok else {
-                Console.error("\(file): not validly signed by \(signer)\(verdict.map { "; \($0)" } ?? "")")
-                return max(status, .negative)
-            }
-            if let verdict {
-                Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
-            }
-            return status == .negative ? .success : status
-        }
-
-        private func print(
-            _ reports: [(file: String, report: VerificationReport?, problem: Problem?)],
-            _ learned: LearningReport
-        ) throws {
-            if content == "-" {
-                // Standard output is the content's.
-                for case (let file, let value?, _) in reports {
-                    value.text(file: file).split(separator: "\n").forEach { Console.note(String($0)) }
-                }
-                return
-            }
+        private func print(_ outcomes: [Batch.Outcome<VerifiedContent>], _ learned: LearningReport) throws {
             guard verification.json else {
-                for case (let file, let value?, _) in reports { try Console.print(value.text(file: file)) }
+                let files = outcomes.compactMap { outcome in outcome.value.map { (outcome.path, $0.report) } }
+                for (path, report) in files { try tell(report, of: path, isAlone: outcomes.count == 1) }
                 return
             }
             try FileReport.print(
-                reports.map { file, value, problem in (file, value.map { output($0, learned, file) }, problem) }
+                outcomes.map { outcome in
+                    let file = InputFile.name(outcome.path)
+                    return (file, outcome.value.map { output($0.report, learned, file) }, outcome.failure)
+                }
             )
+        }
+
+        /// Says the verdict, and what to do if it is not valid.
+        private func tell(_ report: VerificationReport, of path: String, isAlone: Bool) throws {
+            guard !verification.quiet else { return }
+            let file = path == "-" ? nil : path
+            let verdict = VerdictSentence(report, file: detachedSignature == nil ? file : nil)
+            let lines = report.lines(below: verdict, details: verification.verbose)
+            if content == "-" {
+                // Standard output is the content's.
+                Console.note(verdict, file: InputFile.name(path))
+                lines.forEach(Console.note)
+            } else {
+                try Console.print(verdict, file: isAlone ? nil : InputFile.name(path), lines: lines)
+            }
+            if let step = verdict.step { Console.hint(step.text) }
         }
 
         private func output(
@@ -133,12 +120,7 @@ extension SMIMECommand {
             _ learned: LearningReport,
             _ file: String
         ) -> VerificationOutput {
-            VerificationOutput(report, learned: learned, assertion: assertion(on: report), file: file)
-        }
-
-        /// The result for `--assert-signer`; nil without it.
-        private func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
-            assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
+            VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {

@@ -56,7 +56,7 @@ extension SMIMECommand.PolicyCommand {
         @Option(
             name: .customLong("decrypt-at-gateway"),
             help:
-                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (AES-GCM only) or no."
+                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (not AES-CBC) or no."
         )
         var decryptAtGateway: Policy.GatewayDecryption?
 

@@ -11,18 +11,20 @@ extension SMIMECommand.RecipientCommand {
             commandName: "add",
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
+                FILE holds certificates, or is a mail that the recipient signed. \
                 The certificates need not name the address. --trust makes them trusted without a chain: compare the \
                 fingerprint first. A certificate for @domain is used for every address of the domain that has no \
                 certificate of its own.
 
                   smime recipient add bob@example.org bob.pem --trust
+                  smime recipient add bob@example.org mail-from-bob.eml
                   smime recipient add @example.org gateway.pem
                 """
         )
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        @Argument(help: "Certificate files; - is standard input.", completion: .file())
+        @Argument(help: "Certificate files or signed mail; - is standard input.", completion: .file())
         var files: [String]
         @Flag(help: "Trust the certificates without a chain to an anchor.")
         var trust = false
@@ -30,7 +32,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let batch = try ImportBatch(certificatesOf: files) { $1.add($0, for: address, isPinned: trust) }
+            let batch = try await batch()
             guard !batch.recipients.isEmpty else {
                 throw Failure(
                     .badData,
@@ -55,6 +57,25 @@ extension SMIMECommand.RecipientCommand {
                 }
                 return table.text
             }
+        }
+
+        private func batch() async throws -> ImportBatch {
+            let input = CertificateInput(try global.opening(.readOnly))
+            var batch = ImportBatch()
+            for file in files {
+                switch try await input.read(file) {
+                case .files(let items):
+                    do {
+                        try batch.add(items, of: file) { $1.add($0, for: address, isPinned: trust) }
+                    } catch { throw Failure(error, in: InputFile.name(file)) }
+                case .mail(let mail):
+                    let signers = mail.signers(for: address)
+                    if trust { try signers.forEach { try TrustQuestion(address).ask($0, file) } }
+                    for signer in signers { batch.add(signer, for: address, isPinned: trust) }
+                    batch.intermediates += mail.authorities
+                }
+            }
+            return batch
         }
 
         /// Warns if a certificate may be the wrong one.
@@ -144,13 +165,24 @@ extension SMIMECommand.RecipientCommand {
                 A pinned certificate is preferred to newer ones until it expires or is revoked. The pin holds for \
                 its key, also in a renewed certificate for the address.
 
+                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command \
+                does not ask whether you compared it.
+
                   smime recipient trust bob@example.org
+                  smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
                 """
         )
 
         @OptionGroup var target: Target
+        @Option(
+            name: .customLong("from"),
+            help: ArgumentHelp("Trust the certificate that signed this mail.", valueName: "mail"),
+            completion: .file()
+        )
+        var mail: String?
 
         func run() async throws {
+            if let mail { return try await trustSigner(of: mail) }
             try await target.run("pinned") { store in
                 guard target.fingerprint == nil else {
                     return try await store.recipients.setTrust(
@@ -189,22 +221,6 @@ extension SMIMECommand.RecipientCommand {
         func run() async throws {
             try await target.run("distrusted") {
                 try await $0.recipients.setTrust(.distrusted, of: target.address, fingerprint: target.fingerprint)
-            }
-        }
-    }
-}
-
-extension ImportBatch {
-    /// A batch that `place` makes of the certificates in `files`; other things in them are refused.
-    ///
-    /// - Throws: `Failure`
-    init(certificatesOf files: [String], _ place: (Certificate, inout ImportBatch) throws -> Void) throws {
-        self.init()
-        for file in files {
-            do {
-                try add(try KeyMaterial.read(try InputFile.bytes(of: file)), of: file, place)
-            } catch {
-                throw Failure(error, in: InputFile.name(file))
             }
         }
     }

@@ -11,7 +11,7 @@ extension SMIMECommand {
             discussion: """
                 Lists the worst finding first, each with what to do about it. The status is 0 if all is well, 1 if \
                 something should be repaired soon, and 2 if mail is stopped or will be. --mta also checks that the \
-                mail server's configuration uses `smime filter` correctly.
+                mail server's configuration uses `smime filter` or `smime serve` correctly.
 
                   smime doctor
                   smime doctor --mta postfix
@@ -41,8 +41,12 @@ extension SMIMECommand {
                     passphrase: try StorePassphrase(origin: nil, asks: false).source()
                 )
             }
+            // Without the file there is no service; a file that may not be read is the mail administrator's.
+            let options = try? String(contentsOfFile: ServeListener.optionsFile, encoding: .utf8)
+            let listeners = ServeListener.all(in: options ?? "")
+            findings += doctor.findings(of: listeners)
             if mta == .postfix {
-                let wiring = PostfixWiring(from: mtaConfig, postconf: Postconf.run)
+                let wiring = PostfixWiring(from: mtaConfig, listeners: listeners, postconf: Postconf.run)
                 findings += doctor.findings(of: wiring, timeLimit: Int(FilterStatus.timeLimit))
             }
             let ranked = findings.ranked

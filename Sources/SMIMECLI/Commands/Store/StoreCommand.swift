@@ -10,7 +10,9 @@ extension SMIMECommand {
             commandName: "store",
             abstract: "Lock, check, copy and migrate the store itself.",
             discussion: "  smime store check",
-            subcommands: [Protect.self, Rekey.self, Check.self, Backup.self, Restore.self, Migrate.self]
+            subcommands: [
+                Protect.self, Rekey.self, Check.self, Backup.self, Restore.self, Migrate.self, StartOver.self,
+            ]
         )
     }
 }

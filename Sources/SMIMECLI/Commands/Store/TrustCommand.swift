@@ -88,31 +88,40 @@ extension SMIMECommand.TrustCommand {
             abstract: "Trust every certificate that chains to a certificate in FILE.",
             discussion: """
                 Compare the fingerprint first. An intermediate given here becomes an anchor, too. Name a certificate \
-                that came with an identity by its whole fingerprint.
+                that came with an identity by its whole fingerprint. Of a signed mail the highest authority that \
+                comes with it is meant: the command asks whether you compared its fingerprint, unless --fingerprint \
+                names it.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…
+                  smime trust add mail.eml --fingerprint sha256:…
                 """
         )
 
         @Argument(
-            help: "Certificate files, - for standard input, or whole fingerprints of certificates in the store.",
+            help:
+                "Certificate files, signed mail, - for standard input, or whole fingerprints of certificates in the store.",
             completion: .file()
         )
         var files: [String]
+        @Option(help: ArgumentHelp("Trust only the certificate with this fingerprint.", valueName: "fpr"))
+        var fingerprint: Fingerprint?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             // No prefix: certificates whose fingerprints begin alike can be made by trying.
             let known = files.compactMap { Fingerprint($0) }
-            var batch = try ImportBatch(certificatesOf: files.filter { Fingerprint($0) == nil }) {
-                $1.anchors.append($0)
-            }
+            var batch = ImportBatch()
+            for file in files where Fingerprint(file) == nil { try await add(file, to: &batch) }
             for fingerprint in known {
                 batch.anchors.append(try await global.store(.readOnly).certificate(fingerprint))
             }
+            if let fingerprint { batch.anchors.removeAll { $0.fingerprint != fingerprint } }
             guard !batch.anchors.isEmpty else {
+                if let fingerprint {
+                    throw Failure(.noUser, "\(files.joined(separator: ", ")): no certificate \(fingerprint) in it")
+                }
                 throw Failure(.badData, "\(files.joined(separator: ", ")): no certificate in it")
             }
             for certificate in batch.anchors where !certificate.isCertificateAuthority {

@@ -1,10 +1,10 @@
 import NIOCore
 
 extension SMTPClientSession {
-    /// Commands that wait for their replies at most, where the hop announces PIPELINING.
+    /// The most commands without a reply if the hop announces PIPELINING.
     private static let pipelineDepth = 100
 
-    /// Does what a reply asks for.
+    /// Handles a reply.
     mutating func take(_ reply: SMTPReply) {
         switch state {
         case .greeting:
@@ -22,7 +22,7 @@ extension SMTPClientSession {
                 refuse(.content, reply, then: .reset)
             }
         case .content:
-            // The hop still waits for the rest of the content, so the connection is of no more use.
+            // The hop still waits for the rest of the content, so the connection cannot be used any more.
             refuse(.content, reply, then: .closed)
         case .outcome:
             if reply.isSuccess {
@@ -47,7 +47,7 @@ extension SMTPClientSession {
 
     mutating func write(_ text: String) { events.append(.write(ByteBuffer(string: text))) }
 
-    /// Tells of a refusal after MAIL and RCPT, and goes on in `next`. A reply that is no refusal is a violation.
+    /// Reports a refusal after MAIL and RCPT, and continues with `next`. A reply that is no refusal is a violation.
     mutating func refuse(_ subject: SMTPRefusal.Subject, _ reply: SMTPReply, then next: State) {
         guard reply.isTemporary || reply.isPermanent else { return fail("unexpected: \(reply)") }
         delivery = nil
@@ -84,7 +84,7 @@ extension SMTPClientSession {
         }
     }
 
-    /// Sends the next commands of the envelope, as many as may be under way.
+    /// Sends the next commands of the envelope, up to the pipelining limit.
     mutating func sendCommands() {
         guard var delivery, !delivery.isSenderRefused else { return }
         let depth = announced.contains(.pipelining) ? Self.pipelineDepth : 1
@@ -105,7 +105,7 @@ extension SMTPClientSession {
         let mail = delivery.commands.count - 1
         let index = delivery.answered
         self.delivery?.answered += 1
-        // That XFORWARD is not taken costs a line in a log and no mail.
+        // A refused XFORWARD affects only logs, not the mail.
         if index == mail, !reply.isSuccess {
             self.delivery?.isSenderRefused = true
             self.delivery?.note(SMTPRefusal(.sender, reply))
@@ -116,7 +116,7 @@ extension SMTPClientSession {
         endEnvelope()
     }
 
-    /// Goes on when all commands are answered.
+    /// Continues when all commands are answered.
     private mutating func endEnvelope() {
         guard let delivery, delivery.answered == delivery.sent,
             delivery.sent == delivery.count || delivery.isSenderRefused

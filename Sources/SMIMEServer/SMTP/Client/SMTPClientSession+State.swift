@@ -1,7 +1,7 @@
 import NIOCore
 
 extension SMTPClientSession {
-    /// What is waited for.
+    /// What the session waits for.
     enum State: Sendable {
         case greeting
         /// The reply to EHLO, or to HELO.
@@ -11,7 +11,7 @@ extension SMTPClientSession {
         case envelope
         /// The reply to DATA.
         case data
-        /// The caller, which sends the content.
+        /// Content from the caller.
         case content
         /// The reply to the message.
         case outcome
@@ -20,26 +20,26 @@ extension SMTPClientSession {
         case closed
     }
 
-    /// A transaction under way.
+    /// The current transaction.
     struct Delivery: Sendable {
         let transaction: SMTPTransaction
         /// The commands before those for the recipients: XFORWARD, and MAIL as the last.
         let commands: [String]
         /// Whether the parameters of RFC 3461 are passed on.
         let passesNotification: Bool
-        /// Commands that were sent, and those that were answered.
+        /// The number of commands sent and answered.
         var sent = 0
         var answered = 0
         var isSenderRefused = false
         var refusals: [SMTPRefusal] = []
         var framing = Framing.stuffed(DotStuffing())
-        /// Bytes of content that were given to be sent.
+        /// Bytes of content passed to ``send(_:)``.
         var contentSize = 0
 
-        /// How many commands there are.
+        /// The number of commands.
         var count: Int { commands.count + transaction.envelope.recipients.count }
 
-        /// The command at a place, with its end.
+        /// The command at an index, with CRLF.
         func command(_ index: Int) -> String {
             guard index >= commands.count else { return commands[index] }
             let recipient = transaction.envelope.recipients[index - commands.count]
@@ -47,7 +47,7 @@ extension SMTPClientSession {
             return "RCPT TO:<\(recipient.address)>\(parameters.joined())\r\n"
         }
 
-        /// Remembers a refusal: not more than are told, and those with 5xx first.
+        /// Keeps a refusal, up to the number that is reported, those with 5xx first.
         mutating func note(_ refusal: SMTPRefusal) {
             let isPermanent = refusal.reply.isPermanent
             let place =
@@ -61,7 +61,7 @@ extension SMTPClientSession {
     enum Framing: Sendable {
         /// DATA
         case stuffed(DotStuffing)
-        /// BDAT, with what watches the line ends.
+        /// BDAT, with the scanner of line ends.
         case counted(SMTPContentDecoder)
     }
 }

@@ -1,5 +1,5 @@
 extension SMTPClientSession {
-    /// Bytes of a command with XFORWARD, as RFC 5321 §4.5.3.1.4 has them for all.
+    /// The longest XFORWARD command in bytes, as for all commands in RFC 5321 §4.5.3.1.4.
     private static let maximumCommandLength = 512
 
     mutating func beginTransaction(_ transaction: SMTPTransaction) {
@@ -16,7 +16,7 @@ extension SMTPClientSession {
         sendCommands()
     }
 
-    /// Why the hop cannot take a message, by what it announced and by what SMTP can say at all.
+    /// The reasons that the hop cannot take a message: what it announced, and what SMTP can express.
     private func refusal(of transaction: SMTPTransaction) -> SMTPRefusal? {
         let envelope = transaction.envelope
         func isWritable(_ address: String) -> Bool {
@@ -71,7 +71,7 @@ extension SMTPClientSession {
         return "MAIL FROM:<\(envelope.sender)>\(parameters.map { " \($0)" }.joined())\r\n"
     }
 
-    /// The attributes that the hop takes, in commands that are not too long.
+    /// The attributes that the hop accepts, in commands that are not too long.
     private func xforwardCommands(_ attributes: XFORWARDAttributes) -> [String] {
         guard announced.contains(.xforward) else { return [] }
         var commands: [String] = []

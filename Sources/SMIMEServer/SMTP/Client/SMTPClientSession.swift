@@ -14,40 +14,40 @@ package import NIOCore
 package struct SMTPClientSession: Sendable {
     /// What the caller has to do next.
     package enum Event: Sendable, Equatable {
-        /// Write this.
+        /// Write these bytes.
         case write(ByteBuffer)
-        /// The connection takes a transaction.
+        /// The connection can take a transaction.
         case ready
-        /// All recipients are taken: send the content now.
+        /// All recipients are accepted: send the content now.
         case sendContent
-        /// The hop has the message; its reply.
+        /// The hop accepted the message with this reply.
         case accepted(SMTPReply)
         /// The hop would take the message for all recipients (a probe).
         case probed
-        /// The hop does not take the message: at least one refusal, at most ``SMTPClientSession/maximumRefusals`` of them, those
+        /// The hop refused the message: between one and ``SMTPClientSession/maximumRefusals`` refusals, those
         /// with 5xx before those with 4xx.
         case refused([SMTPRefusal])
         /// Close the connection. No event follows.
         case unusable(SMTPConnectionFailure)
     }
 
-    /// Refusals that are told of one message.
+    /// The most refusals reported for one message.
     package static let maximumRefusals = 100
 
     let hostName: String
     var state = State.greeting
     var parser = SMTPReplyParser()
-    /// Events that were not yet handed out: at most one to write, and what follows it.
+    /// Events that are not yet handed out: at most one to write, and what follows it.
     var events: [Event] = []
-    /// What the hop announced.
+    /// The extensions that the hop announced.
     package internal(set) var announced: Set<SMTPExtension> = []
-    /// The bytes a message may have; nil if the hop does not say.
+    /// The largest message in bytes; nil if the hop does not announce it.
     package internal(set) var maximumSize: Int?
-    /// The attributes of XFORWARD that the hop takes.
+    /// The attributes of XFORWARD that the hop accepts.
     var xforwardAttributes: Set<XFORWARDAttribute> = []
     var delivery: Delivery?
 
-    /// - Parameter hostName: our name for EHLO.
+    /// - Parameter hostName: the name of this host for EHLO.
     package init(hostName: String) {
         self.hostName = hostName
     }
@@ -57,7 +57,7 @@ package struct SMTPClientSession: Sendable {
         if case .ready = state { true } else { false }
     }
 
-    /// How long the hop may take for its next bytes; nil while nothing is waited for.
+    /// How long the hop may take for its next bytes; nil while none are expected.
     package var timeout: Duration? {
         switch state {
         case .ready, .closed: nil
@@ -70,7 +70,7 @@ package struct SMTPClientSession: Sendable {
         }
     }
 
-    /// Takes all of `bytes`. What the hop says too much of makes the connection unusable, so that little is held.
+    /// Reads all of `bytes`. Too much of them makes the connection unusable, so that little is kept in memory.
     package mutating func receive(_ bytes: inout ByteBuffer) {
         guard !isClosed else { return bytes.clear() }
         parser.receive(&bytes)
@@ -82,10 +82,10 @@ package struct SMTPClientSession: Sendable {
         }
     }
 
-    /// Says that the hop has closed the connection.
+    /// Notes that the hop has closed the connection.
     package mutating func endOfInput() { fail("the next hop closed the connection") }
 
-    /// Says that the connection cannot be used any more (a timeout, an error in writing).
+    /// Notes that the connection cannot be used any more (a timeout, an error in writing).
     package mutating func fail(_ reason: String) {
         let outcome: SMTPConnectionFailure.Outcome
         switch state {
@@ -102,7 +102,7 @@ package struct SMTPClientSession: Sendable {
     /// The next event; nil if there is none until more is received or a method is called.
     package mutating func next() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// Begins a transaction, if ``isReady``. What the hop cannot take by what it announced is refused without asking it.
+    /// Begins a transaction, if ``isReady``. A message that exceeds what the hop announced is refused without asking the hop.
     package mutating func begin(_ transaction: SMTPTransaction) {
         guard isReady else { return }
         // The caller knows that the connection is ready.
@@ -110,8 +110,8 @@ package struct SMTPClientSession: Sendable {
         beginTransaction(transaction)
     }
 
-    /// The next piece of the content as it goes over the wire, after `.sendContent`. Empty if the hop has refused or left meanwhile,
-    /// which the next event says, or if the content is none for SMTP or not of the size that was told.
+    /// The encoded next piece of the content, after `.sendContent`. Empty if the hop has refused or left meanwhile,
+    /// which the next event says, or if the content is invalid in SMTP or not of the announced size.
     package mutating func send(_ content: ByteBuffer) -> ByteBuffer {
         guard case .content = state, content.readableBytes > 0, let framing = delivery?.framing else {
             return ByteBuffer()
@@ -132,7 +132,7 @@ package struct SMTPClientSession: Sendable {
         return ByteBuffer()
     }
 
-    /// What goes over the wire behind the last piece of the content.
+    /// The bytes to send after the last piece of the content.
     package mutating func endOfContent() -> ByteBuffer {
         guard case .content = state, case .stuffed(var stuffing) = delivery?.framing else {
             if case .content = state { fail("the content is shorter than was told") }
@@ -173,7 +173,7 @@ package struct SMTPClientSession: Sendable {
         return content
     }
 
-    /// Gives up in the midst of the content, which the hop drops when the connection ends without it.
+    /// Gives up within the content; the hop drops the message when the connection ends.
     private mutating func refuseContent() {
         refuse(.content, SMTPReply(554, "5.6.0", "a line end that is not CRLF in the message"), then: .closed)
     }

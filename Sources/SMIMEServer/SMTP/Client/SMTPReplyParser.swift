@@ -1,11 +1,11 @@
 import InternetMessage
 package import NIOCore
 
-/// Reads the replies of a server out of a byte stream, and holds little of what is no reply.
+/// Reads the replies of a server from a byte stream, with a limit on what is kept in memory.
 ///
 /// RFC 5321 §4.2
 package struct SMTPReplyParser: Sendable {
-    /// What was found.
+    /// A result of decoding.
     package enum Item: Sendable, Equatable {
         case reply(SMTPReply)
         /// This is not SMTP, or too long. Nothing more can be read.
@@ -24,7 +24,7 @@ package struct SMTPReplyParser: Sendable {
 
     package init() {}
 
-    /// Takes all of `bytes`.
+    /// Reads all of `bytes`.
     package mutating func receive(_ bytes: inout ByteBuffer) {
         guard !hasFailed else { return bytes.clear() }
         if input.readableBytes == 0 {
@@ -36,7 +36,7 @@ package struct SMTPReplyParser: Sendable {
         }
     }
 
-    /// The next reply; nil until it is there whole.
+    /// The next reply; nil until it is complete.
     package mutating func next() -> Item? {
         guard !hasFailed else { return nil }
         while true {
@@ -60,7 +60,7 @@ package struct SMTPReplyParser: Sendable {
         return .malformed
     }
 
-    /// Takes a line of a reply with its end; whether it is the last, or nil if it is none.
+    /// Reads a line of a reply with its end. Returns whether it is the last one; nil if it is malformed.
     private mutating func take(_ line: ByteBufferView) -> Bool? {
         let bytes = Array(line)
         guard bytes.count >= 5, bytes[bytes.count - 2] == .carriageReturn, lines.count < Self.maximumLines,
@@ -75,7 +75,7 @@ package struct SMTPReplyParser: Sendable {
         return text.first != UInt8(ascii: "-")
     }
 
-    /// The reply of the lines. The enhanced code of the first line is taken out of all that have it.
+    /// The reply made of the lines. The enhanced code of the first line is removed from all lines that have it.
     private var reply: SMTPReply {
         let first = lines.first?.prefix { $0 != " " } ?? ""
         guard let enhanced = EnhancedStatusCode(first), enhanced.statusClass == code / 100 else {

@@ -1,10 +1,10 @@
 /// A message for the next hop, without its content.
 package struct SMTPTransaction: Sendable {
-    /// What is known of the content before it is sent.
+    /// What is known about the content before it is sent.
     package struct Content: Sendable, Hashable {
-        /// Bytes, before dots are stuffed. BDAT needs it exactly.
+        /// The size in bytes, before dots are stuffed. BDAT needs the exact number.
         package var size: Int
-        /// Whether a byte above 127 is in it.
+        /// Whether it contains a byte above 127.
         package var isEightBit: Bool
 
         package init(size: Int, isEightBit: Bool) {
@@ -27,13 +27,13 @@ package struct SMTPTransaction: Sendable {
     }
 }
 
-/// What the next hop, or our own side for it, did not take, and why.
+/// A refusal by the next hop, or by this side on its behalf.
 package struct SMTPRefusal: Sendable, Hashable {
-    /// What was refused.
+    /// The refused part.
     package enum Subject: Sendable, Hashable {
         /// The sender, or the message before its content was sent.
         case sender
-        /// A recipient, by its place in the envelope.
+        /// A recipient, by its index in the envelope.
         case recipient(Int)
         /// The content, or the message after it.
         case content
@@ -51,18 +51,18 @@ package struct SMTPRefusal: Sendable, Hashable {
 
 /// Why a connection to the next hop cannot be used any more.
 package struct SMTPConnectionFailure: Sendable, Hashable {
-    /// What became of the message in flight.
+    /// The outcome for the message in flight.
     package enum Outcome: Sendable, Hashable {
-        /// There was none, or the outcome was told before.
+        /// There was none, or its outcome is already known.
         case noMessage
-        /// It was not taken: it can be sent anew over another connection.
+        /// It was not accepted: it can be sent again over another connection.
         case notTaken
         /// Its end was sent and no reply came: the hop may have it (RFC 1047).
         case unknown
     }
 
     package let outcome: Outcome
-    /// Why, for a log; what the hop said if it said anything.
+    /// The reason for a log: the hop's reply, if there was one.
     package let reason: String
 
     package init(_ outcome: Outcome, _ reason: String) {

@@ -2,7 +2,7 @@ package import NIOCore
 
 /// Encodes a message's content for DATA, in pieces of any size: a dot at the start of a line is doubled, and the lone dot follows at the end.
 ///
-/// Where the last line has no CRLF it gets one, for the dot must stand on a line of its own. Content that another server might read as
+/// A last line without CRLF gets one, because the final dot must be a line of its own. Content that another server might read as
 /// ended before its end (see ``SMTPContentDecoder``) is not encoded.
 ///
 /// RFC 5321 §4.5.2
@@ -12,8 +12,8 @@ package struct DotStuffing: Sendable {
 
     package init() {}
 
-    /// The next bytes of content as they go over the wire; nil, then and later, if there is a bare line feed in them or a lone dot
-    /// behind a bare carriage return. The message must not be ended then: the connection is dropped.
+    /// The encoded next bytes of the content; nil, then and later, if they contain a bare line feed or a lone dot
+    /// after a bare carriage return. The message must not be ended then: the connection is dropped.
     package mutating func encode(_ content: ByteBuffer) -> ByteBuffer? {
         guard !hasFailed else { return nil }
         var encoded = ByteBuffer()

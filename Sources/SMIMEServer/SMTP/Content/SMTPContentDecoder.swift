@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Takes the content of a message out of what follows DATA or BDAT, and refuses what another server might read as the message's end.
+/// Decodes the content of a message after DATA or BDAT, and refuses bytes that another server might read as the message's end.
 ///
 /// Content has lines that end in CRLF. A bare line feed is a violation, in chunks as well, for what came by BDAT may go on by DATA. So is a
 /// lone dot between line ends that are not both CRLF, where a carriage return alone counts as a line end. In a chunk a dot between CRLF
@@ -10,16 +10,16 @@ package import NIOCore
 package struct SMTPContentDecoder: Sendable {
     /// How the end of the content is found.
     package enum Framing: Sendable {
-        /// DATA: a dot at the start of a line is taken out, and a line that is a dot alone ends the content.
+        /// DATA: a dot at the start of a line is removed, and a line that is only a dot ends the content.
         case dotStuffed
         /// BDAT: the caller counts.
         case counted
     }
 
-    /// What was found.
+    /// A result of decoding.
     package enum Piece: Sendable, Equatable {
         case content(ByteBuffer)
-        /// The line that is a dot alone was taken.
+        /// The line that is only a dot was read.
         case end
         case violation
     }
@@ -32,13 +32,13 @@ package struct SMTPContentDecoder: Sendable {
         scanner = SMTPLineScanner(allowsDotReturn: framing == .counted)
     }
 
-    /// Takes the next piece from the front of `bytes`; nil if nothing is left in it.
+    /// Decodes the next piece from the front of `bytes`; nil if `bytes` is empty.
     package mutating func next(from bytes: inout ByteBuffer) -> Piece? {
         var start = 0
         while start < bytes.readableBytes {
             switch bytes.withUnsafeReadableBytes({ scanner.scan($0, from: start) }) {
             case .exhausted:
-                // The carriage return behind a dot at the start of a line belongs to the end of the message, or to a violation.
+                // The carriage return after a dot at the start of a line belongs to the end of the message or to a violation.
                 let isHeld = framing == .dotStuffed && scanner.position == .dotReturn
                 guard !isHeld, let content = bytes.readSlice(length: bytes.readableBytes) else {
                     bytes.moveReaderIndex(to: bytes.writerIndex)
@@ -68,6 +68,6 @@ package struct SMTPContentDecoder: Sendable {
         return .content(content)
     }
 
-    /// Whether the content may end here (BDAT): a dot behind a bare carriage return would stand alone if a line end were added.
+    /// Whether the content may end here (BDAT): a dot after a bare carriage return would be a line of its own if a line end were added.
     package var mayEnd: Bool { scanner.position != .returnDot }
 }

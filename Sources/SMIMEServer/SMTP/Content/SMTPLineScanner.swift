@@ -1,41 +1,41 @@
 import InternetMessage
 
-/// Follows the lines of a message's content over pieces of any size, and stops at dots that matter and at what is not allowed.
+/// Scans the lines of a message's content in pieces of any size, and stops at dots at the start of a line and at violations.
 struct SMTPLineScanner: Sendable {
-    /// Where in a line the last byte was.
+    /// The position of the last byte in its line.
     enum Position: Sendable {
-        /// Behind CRLF, or before the first byte.
+        /// After CRLF, or before the first byte.
         case lineStart
         /// A dot, the first byte of its line.
         case dot
-        /// Such a dot, and a carriage return.
+        /// A dot as the first byte of its line, and a carriage return.
         case dotReturn
         /// A carriage return elsewhere.
         case carriageReturn
-        /// A dot behind a bare carriage return.
+        /// A dot after a bare carriage return.
         case returnDot
         case text
     }
 
     /// Why the scan stopped.
     enum Stop: Sendable {
-        /// All bytes were looked at.
+        /// All bytes were scanned.
         case exhausted
         /// The byte at this offset is a dot, the first of its line.
         case dot(Int)
-        /// The bytes before this offset are a line that is a dot alone.
+        /// The bytes before this offset end a line that is only a dot.
         case loneDot(end: Int)
         /// A bare line feed, or a lone dot between line ends that are not both CRLF.
         case violation
     }
 
     private(set) var position = Position.lineStart
-    /// Whether a dot at the start of a line may stand before a bare carriage return: it is harmless where dots are stuffed later.
+    /// Whether a bare carriage return may follow a dot at the start of a line: it is harmless if dots are stuffed later.
     let allowsDotReturn: Bool
 
     init(allowsDotReturn: Bool) { self.allowsDotReturn = allowsDotReturn }
 
-    /// Looks at `bytes` from `start` to the next stop.
+    /// Scans `bytes` from `start` to the next stop.
     mutating func scan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Stop {
         var index = start
         while index < bytes.count {

@@ -15,7 +15,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// Commands that do nothing for a message. A connection that brings mail has few of them before each.
+    /// The limit of commands without effect on a message, for each message.
     private mutating func performIdle(_ command: SMTPCommand) {
         guard countIdle() else { return }
         switch command.verb {
@@ -34,7 +34,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// Counts a command that brings no mail; false if the connection ends for it.
+    /// Counts a command without effect on a message; false if the connection ends because of it.
     mutating func countIdle() -> Bool {
         counters.idle += 1
         guard counters.idle > Counters.maximumIdle else { return true }
@@ -55,7 +55,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// EHLO, LHLO and HELO, which also reset what was begun.
+    /// EHLO, LHLO and HELO, which also reset the transaction.
     ///
     /// RFC 5321 §4.1.1.1, §4.1.4
     private mutating func hello(_ argument: Substring, isExtended: Bool) {

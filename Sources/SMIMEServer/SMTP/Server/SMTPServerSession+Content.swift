@@ -6,7 +6,7 @@ extension SMTPServerSession {
         guard argument.isEmpty else { return reject(501, "5.5.4", "DATA has no argument") }
         guard hasRecipients() else { return }
         guard transaction?.isBegun == false else { return reject(503, "5.5.1", "BDAT has begun this message") }
-        // RFC 2920 §3.1: a client must wait for the reply to DATA; content before it is how messages are smuggled.
+        // RFC 2920 §3.1: a client must wait for the reply to DATA; content before it can smuggle messages.
         guard input.readableBytes == 0 else { return violate("5.5.1", "data before the reply to DATA") }
         announceMessage(.data)
     }
@@ -15,7 +15,7 @@ extension SMTPServerSession {
     mutating func chunk(_ argument: Substring) {
         let words = argument.split(separator: " ")
         let isLast = words.count == 2 && words[1].uppercased() == "LAST"
-        // Without its length, where the chunk ends cannot be told.
+        // Without a length the end of the chunk is unknown.
         guard let digits = words.first, 1...19 ~= digits.utf8.count, digits.utf8.allSatisfy(\.isDigit),
             let length = Int(digits), words.count == 1 || isLast
         else { return violate("5.5.4", "bad size of a chunk") }
@@ -58,7 +58,7 @@ extension SMTPServerSession {
 
     private var tooLarge: SMTPReply { SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes") }
 
-    /// Lets a chunk pass unread, and replies behind it: in LMTP for each recipient if it is the last.
+    /// Skips a chunk and replies after it: in LMTP for each recipient if it is the last chunk.
     private mutating func refuseChunk(length: Int, isLast: Bool, _ reply: SMTPReply) {
         state = .discardingChunk(remaining: length, reply, count: isLast ? finalReplyCount : 1)
     }
@@ -86,7 +86,7 @@ extension SMTPServerSession {
             self.reply(reply)
         case .chunk(let length, let isLast): refuseChunk(length: length, isLast: isLast, reply)
         }
-        // The caller knows that this message is over.
+        // The caller already knows that this message has ended.
         transaction?.isBegun = false
         endTransaction()
         if let farewell, case .command = state { end(with: farewell) }
@@ -105,7 +105,7 @@ extension SMTPServerSession {
         if let farewell { end(with: farewell) }
     }
 
-    /// Takes what there is of content behind DATA; false if there is nothing.
+    /// Reads the available content after DATA; false if there is none.
     mutating func readContent() -> Bool {
         guard let piece = transaction?.decoder.next(from: &input) else { return false }
         switch (piece, state) {
@@ -131,7 +131,7 @@ extension SMTPServerSession {
         return true
     }
 
-    /// Takes what there is of a chunk; false if there is nothing.
+    /// Reads the available bytes of a chunk; false if there are none.
     mutating func readChunk(remaining: Int, isLast: Bool) -> Bool {
         guard remaining > 0 else {
             endChunk(isLast: isLast)
@@ -161,7 +161,7 @@ extension SMTPServerSession {
         pending = .endOfMessage
     }
 
-    /// Lets pass what there is of a chunk that was refused; false if there is nothing.
+    /// Skips the available bytes of a refused chunk; false if there are none.
     mutating func discardChunk(remaining: Int, _ reply: SMTPReply, count: Int) -> Bool {
         guard remaining > 0 else {
             state = .command
@@ -178,6 +178,6 @@ extension SMTPServerSession {
 }
 
 extension SMTPReply {
-    /// For a message of which it is not known what became of it.
+    /// The reply for a message with an unknown outcome.
     static let undetermined = SMTPReply(451, "4.3.0", "the message could not be handled now; try again later")
 }

@@ -2,7 +2,7 @@ import InternetMessage
 import NIOCore
 
 extension SMTPServerSession {
-    /// Replies are handed out together up to about so many bytes.
+    /// Replies are combined up to about this many bytes.
     private static let replyBlock = 4096
 
     mutating func nextEvent() -> Event? {
@@ -20,7 +20,7 @@ extension SMTPServerSession {
         return .close
     }
 
-    /// Does one step of the dialogue; false if there is none to do now.
+    /// Does one step of the dialogue; false if there is nothing to do now.
     private mutating func advance() -> Bool {
         switch state {
         case .greeting:
@@ -45,7 +45,7 @@ extension SMTPServerSession {
         return true
     }
 
-    /// Reads one line, if it is there whole, and does what it says.
+    /// Reads one line, if it is complete, and handles its command.
     private mutating func readCommand() -> Bool {
         let view = input.readableBytesView
         guard let first = view.first else { return false }
@@ -77,7 +77,7 @@ extension SMTPServerSession {
         return true
     }
 
-    /// Appends a reply, with its enhanced code where the client was told of them.
+    /// Appends a reply, with its enhanced code if ENHANCEDSTATUSCODES was announced.
     mutating func reply(_ reply: SMTPReply) {
         let isEnhanced = client.isExtended && settings.extensions.contains(.enhancedStatusCodes)
         reply.write(to: &output, withEnhancedCode: isEnhanced)
@@ -87,12 +87,12 @@ extension SMTPServerSession {
         reply(SMTPReply(code, enhancedCode, text))
     }
 
-    /// Replies to a command that is wrong; after too many the connection ends.
+    /// Replies to an invalid command; after too many the connection ends.
     mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, _ text: String) {
         if countError() { reply(code, enhancedCode, text) }
     }
 
-    /// Counts a command that is wrong; false if the connection ends for it.
+    /// Counts an invalid command; false if the connection ends because of it.
     mutating func countError() -> Bool {
         counters.errors += 1
         guard counters.errors > Counters.maximumErrors else { return true }
@@ -102,6 +102,7 @@ extension SMTPServerSession {
 
     /// Ends the connection because of a violation of the protocol.
     mutating func violate(_ enhancedCode: EnhancedStatusCode, _ text: String, code: Int = 521) {
+        wasViolated = true
         end(with: SMTPReply(code, enhancedCode, "\(settings.hostName) protocol error: \(text)"))
     }
 
@@ -116,14 +117,14 @@ extension SMTPServerSession {
         leave()
     }
 
-    /// Ends the connection. The caller hears of a message that it was told of and that was not complete.
+    /// Ends the connection. An incomplete message of which the caller knows is abandoned.
     private mutating func leave() {
         switch pending {
         case .message: pending = nil
         case .endOfMessage: pending = .abandoned
         default:
             if case .finishing = state { break }
-            // An `.abandoned` that still waits is for a message that is no longer in flight.
+            // A waiting `.abandoned` belongs to a message that is no longer in flight.
             if hasMessageInFlight { pending = .abandoned }
         }
         transaction = nil
@@ -131,7 +132,7 @@ extension SMTPServerSession {
         state = .closing
     }
 
-    /// Forgets the transaction. The caller hears of a message that it was told of.
+    /// Ends the transaction. A message of which the caller knows is abandoned.
     mutating func endTransaction() {
         if hasMessageInFlight { pending = .abandoned }
         transaction = nil

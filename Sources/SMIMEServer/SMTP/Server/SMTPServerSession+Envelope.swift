@@ -1,5 +1,5 @@
 extension SMTPServerSession {
-    /// RCPT commands of a transaction, as a multiple of the recipients it may have.
+    /// The limit of RCPT commands of a transaction, as a multiple of its largest number of recipients.
     private static let recipientCommandFactor = 10
 
     /// RFC 5321 §4.1.1.2
@@ -37,9 +37,9 @@ extension SMTPServerSession {
 
     /// RFC 5321 §4.1.1.3
     ///
-    /// What is wrong with one of many recipients does not count as abuse, which would hold up the message for the others.
+    /// An invalid recipient does not count as abuse, because that would delay the message for the others.
     mutating func recipient(_ argument: Substring) {
-        // The transaction is not copied here: its recipients would be with it, at every RCPT.
+        // The transaction is changed in place: a copy would copy all recipients at every RCPT.
         guard transaction?.isBegun == false else {
             return reject(503, "5.5.1", transaction == nil ? "MAIL first" : "in the midst of a message")
         }
@@ -65,7 +65,7 @@ extension SMTPServerSession {
         reply(250, "2.1.5", "Ok")
     }
 
-    /// The parameters behind a path; nil if a reply says what is wrong with them.
+    /// The parameters after a path; nil if they are invalid, which a reply says.
     private mutating func parameters(of path: SMTPPath) -> [SMTPParameter]? {
         var parameters: [SMTPParameter] = []
         for word in path.rest.split(separator: " ") {
@@ -92,7 +92,7 @@ extension SMTPServerSession {
                 isGood = false
                 break
             }
-            // A number of 20 digits need not fit.
+            // A number of 20 digits may not fit into an integer.
             guard let size = Int(value), size <= settings.maximumSize else {
                 return SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes")
             }
@@ -137,7 +137,7 @@ extension SMTPServerSession {
 }
 
 extension Int {
-    /// The product, or the largest number if it is larger.
+    /// The product, or the largest integer on overflow.
     fileprivate func multipliedOrMaximum(by factor: Int) -> Int {
         let (product, overflow) = multipliedReportingOverflow(by: factor)
         return overflow ? .max : product

@@ -1,27 +1,27 @@
 extension SMTPServerSession {
     /// Where in the dialogue a session is.
     enum State: Sendable {
-        /// Nothing was said yet.
+        /// Before the greeting.
         case greeting
         /// The next line is a command.
         case command
-        /// `.message` is out; how the content will come.
+        /// After `.message`, with the command that brings the content.
         case deciding(ContentCommand)
-        /// The content comes behind DATA.
+        /// The content follows DATA.
         case content
-        /// So many bytes of a chunk are still to come.
+        /// The remaining bytes of a chunk.
         case chunk(remaining: Int, isLast: Bool)
-        /// The content comes behind DATA, but was refused with a reply that waits for its end.
+        /// The content follows DATA but is refused, with a reply at its end.
         case discarding(SMTPReply)
-        /// A chunk comes that was refused, and the reply is due behind it so many times.
+        /// A refused chunk is skipped, and then the reply is sent the given number of times.
         case discardingChunk(remaining: Int, SMTPReply, count: Int)
-        /// `.endOfMessage` is out.
+        /// After `.endOfMessage`.
         case finishing
-        /// `.close` follows the last reply.
+        /// `.close` comes after the last reply.
         case closing
         case closed
 
-        /// Whether nothing the client says is looked at any more.
+        /// Whether all further input is ignored.
         var isOver: Bool {
             switch self {
             case .closing, .closed: true
@@ -36,24 +36,24 @@ extension SMTPServerSession {
         case chunk(length: Int, isLast: Bool)
     }
 
-    /// What a client has said of itself.
+    /// What the client has told about itself.
     struct Client: Sendable {
-        /// The name it gave; nil before EHLO, LHLO or HELO.
+        /// The name of the client; nil before EHLO, LHLO or HELO.
         var name: String?
-        /// Whether it knows of extensions: EHLO or LHLO, and not HELO.
+        /// Whether it supports extensions: EHLO or LHLO, not HELO.
         var isExtended = false
-        /// For the next message.
+        /// The attributes of XFORWARD for the next message.
         var xforward: XFORWARDAttributes = [:]
     }
 
     /// From MAIL to the end of the message.
     struct Transaction: Sendable {
         var envelope: SMTPEnvelope
-        /// Whether UTF-8 may stand in addresses.
+        /// Whether addresses may contain UTF-8.
         let allowsUTF8: Bool
         /// Bytes of the addresses and parameters.
         var size = 0
-        /// RCPT commands, those refused counted.
+        /// RCPT commands, including refused ones.
         var recipientCommands = 0
         /// Whether content was announced.
         var isBegun = false
@@ -62,13 +62,13 @@ extension SMTPServerSession {
         var contentSize = 0
     }
 
-    /// What is counted so that a connection ends at last that brings no mail.
+    /// Counters that end a connection without mail.
     struct Counters: Sendable {
         /// Commands that were unknown.
         var unknown = 0
-        /// Commands that were wrong.
+        /// Invalid commands.
         var errors = 0
-        /// Commands that did nothing for a message, since the last message.
+        /// Commands without effect on a message, since the last message.
         var idle = 0
 
         static let maximumUnknown = 5
@@ -76,9 +76,9 @@ extension SMTPServerSession {
         static let maximumIdle = 100
     }
 
-    /// Whether the caller has an envelope whose message is not answered.
+    /// Whether the caller has an envelope whose message has no reply yet.
     var hasMessageInFlight: Bool { transaction?.isBegun == true }
 
-    /// How many replies there are at the end of a message.
+    /// The number of replies at the end of a message.
     var finalReplyCount: Int { settings.dialect == .lmtp ? transaction?.envelope.recipients.count ?? 1 : 1 }
 }

@@ -13,31 +13,31 @@ package import NIOCore
 ///
 /// RFC 5321, RFC 2033, RFC 2920, RFC 3030
 package struct SMTPServerSession: Sendable {
-    /// Which of the two protocols is spoken.
+    /// The protocol of a session.
     package enum Dialect: Sendable {
         case smtp
         /// RFC 2033: LHLO in place of EHLO, and a reply per recipient at the end of a message.
         case lmtp
     }
 
-    /// What a session is like.
+    /// The settings of a session.
     package struct Settings: Sendable {
         package var dialect: Dialect
-        /// Our name, in the greeting and elsewhere.
+        /// The name of this server, in the greeting and elsewhere.
         package var hostName: String
-        /// Bytes of a message after the stuffed dots were taken out; what is larger is refused with 552.
+        /// The largest message, in bytes without stuffed dots; a larger one is refused with 552.
         package var maximumSize: Int
-        /// Recipients of a message; more are refused with 452.
+        /// The largest number of recipients; more are refused with 452.
         package var maximumRecipients = 10_000
-        /// Bytes of all addresses and parameters of a message; recipients beyond are refused with 452.
+        /// The most bytes of all addresses and parameters of a message; recipients beyond that are refused with 452.
         package var maximumEnvelopeSize = 4 << 20
         /// Bytes of a command line with its end: the 512 of RFC 5321 §4.5.3.1.4, raised for what the extensions add.
         package var maximumLineLength = 2048
         /// Bytes that the session holds before ``SMTPServerSession/wantsInput`` turns false.
         package var maximumInput = 64 << 10
-        /// Whether XFORWARD is announced and taken: only for clients that may say of others who they are.
+        /// Whether XFORWARD is announced and accepted: only for clients that are trusted to report other clients.
         package var offersXFORWARD = false
-        /// What is announced and taken, XFORWARD apart.
+        /// The announced extensions other than XFORWARD.
         package var extensions = Set(SMTPExtension.allCases).subtracting([.xforward])
 
         package init(dialect: Dialect, hostName: String, maximumSize: Int) {
@@ -49,35 +49,37 @@ package struct SMTPServerSession: Sendable {
 
     /// What the caller has to do next.
     package enum Event: Sendable, Equatable {
-        /// Write this.
+        /// Write these bytes.
         case reply(ByteBuffer)
         /// The client wants to send a message (DATA, or the first BDAT): answer with ``accept()`` or ``refuse(_:)``.
         case message(SMTPEnvelope)
-        /// The message's next bytes, without stuffed dots, with every CRLF.
+        /// The next bytes of the message, without stuffed dots and with CRLF line ends.
         case content(ByteBuffer)
-        /// The message is complete: answer with ``finish(_:)``. No `.abandoned` comes for it any more.
+        /// The message is complete: answer with ``finish(_:)``. It can no longer be abandoned.
         case endOfMessage
         /// The message for which `.message` came will not be completed: drop it.
         case abandoned
-        /// Close the connection after what was to be written. No event follows.
+        /// Close the connection after all bytes are written. No event follows.
         case close
     }
 
     let settings: Settings
     var state = State.greeting
-    /// What was received and not yet looked at.
+    /// Received bytes that are not handled yet.
     var input = ByteBuffer()
-    /// Replies that were not yet handed out.
+    /// Replies that are not yet handed out.
     var output = ByteBuffer()
     /// An event that waits until the replies before it are handed out.
     var pending: Event?
     /// Whether the client will send no more.
     var inputHasEnded = false
-    /// The reply with which a drained connection ends as soon as nothing is in flight.
+    /// The reply that ends a drained connection as soon as no message is in flight.
     var farewell: SMTPReply?
     var client = Client()
     var transaction: Transaction?
     var counters = Counters()
+    /// Whether the connection ends because the client broke the protocol.
+    package internal(set) var wasViolated = false
 
     package init(_ settings: Settings) {
         self.settings = settings
@@ -86,7 +88,7 @@ package struct SMTPServerSession: Sendable {
     /// Whether more bytes may be fed. While it is false, read no more from the connection.
     package var wantsInput: Bool { !inputHasEnded && !state.isOver && input.readableBytes < settings.maximumInput }
 
-    /// How long the client may take for its next bytes; nil while it is the caller whose answer is waited for.
+    /// How long the client may take for its next bytes; nil while the session waits for the caller.
     package var timeout: Duration? {
         switch state {
         case .deciding, .finishing, .closed: nil
@@ -117,20 +119,20 @@ package struct SMTPServerSession: Sendable {
         nextEvent()
     }
 
-    /// Takes the message: the client is asked for its content.
+    /// Accepts the envelope: the client is asked for the content.
     package mutating func accept() {
         acceptMessage()
     }
 
-    /// Does not take the message that the client wants to send. The transaction is over.
+    /// Refuses the message that the client wants to send. The transaction ends.
     package mutating func refuse(_ reply: SMTPReply) {
         refuseMessage(reply)
     }
 
-    /// Answers a complete message. The transaction is over.
+    /// Replies to a complete message. The transaction ends.
     ///
-    /// - Parameter replies: one in SMTP, and in LMTP one for each of the envelope's recipients, in order. In place of one that is missing,
-    ///   or is neither 2xx, 4xx nor 5xx, the client is told 451.
+    /// - Parameter replies: one in SMTP, and in LMTP one for each of the envelope's recipients, in order. If one is missing,
+    ///   or is neither 2xx, 4xx nor 5xx, the client gets 451.
     package mutating func finish(_ replies: [SMTPReply]) {
         finishMessage(replies)
     }

@@ -1,4 +1,4 @@
-/// The status code that precedes a reply's text: `5.7.1` and its like.
+/// The status code that precedes a reply's text, such as `5.7.1`.
 ///
 /// RFC 3463 §2
 package struct EnhancedStatusCode: Hashable, Sendable {
@@ -31,7 +31,7 @@ extension EnhancedStatusCode: CustomStringConvertible {
 }
 
 extension EnhancedStatusCode: ExpressibleByStringLiteral {
-    /// A code in our own sources; one that is written wrongly counts as "other or undefined" (RFC 3463 §3.1).
+    /// A literal code; a malformed one counts as "other or undefined" (RFC 3463 §3.1).
     package init(stringLiteral text: StaticString) {
         self = Self("\(text)") ?? Self(undefinedOf: 5)
     }

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// A line of the client.
+/// A command line of the client.
 struct SMTPCommand {
     /// The first word in capitals.
     let verb: String
-    /// What follows it, without spaces around.
+    /// The text after it, without surrounding spaces.
     let argument: Substring
 
     /// Reads a line without its CRLF.
@@ -20,7 +20,7 @@ struct SMTPCommand {
         argument = text[word.endIndex...].trimmingBlanks
     }
 
-    /// What HTTP begins its requests with: a browser was made to speak to us.
+    /// The methods of HTTP requests, which a browser may have been made to send.
     static let methodsOfHTTP: Set<String> = [
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PRI", "PUT", "TRACE",
     ]
@@ -33,7 +33,7 @@ extension Substring {
         return text
     }
 
-    /// The rest behind `prefix`, which may be written in any case, without blanks in front; nil without it.
+    /// The rest after `prefix` in any case, without leading blanks; nil without the prefix.
     func dropping(_ prefix: String) -> Substring? {
         guard utf8.count >= prefix.utf8.count,
             let end = utf8.index(startIndex, offsetBy: prefix.utf8.count, limitedBy: endIndex),

@@ -1,6 +1,6 @@
-/// From whom a message is and to whom it goes, with everything the client said of it before its content.
+/// The sender and recipients of a message, with everything the client sent before the content.
 package struct SMTPEnvelope: Hashable, Sendable {
-    /// One recipient that was accepted.
+    /// An accepted recipient.
     package struct Recipient: Hashable, Sendable {
         /// The mailbox between the angle brackets, without a source route; quoted strings stay as they were written.
         package var address: String
@@ -19,7 +19,7 @@ package struct SMTPEnvelope: Hashable, Sendable {
     package var parameters: [SMTPParameter]
     /// In the order of RCPT; the same mailbox may come twice.
     package var recipients: [Recipient]
-    /// What the mail server said of its client.
+    /// What the mail server reported about its client.
     package var xforward: XFORWARDAttributes
     /// The name that the client gave with EHLO, LHLO or HELO.
     package var clientName: String
@@ -38,11 +38,11 @@ package struct SMTPEnvelope: Hashable, Sendable {
         self.clientName = clientName
     }
 
-    /// The parameter of MAIL with a keyword, which is given in capitals.
+    /// The parameter of MAIL with the given keyword in capitals.
     package func parameter(_ keyword: String) -> SMTPParameter? { parameters.first { $0.keyword == keyword } }
 }
 
-/// What a mail server says of the client from which it has a message, decoded. `[UNAVAILABLE]` stands for what it does not know.
+/// What a mail server reports about the client that sent a message, decoded. `[UNAVAILABLE]` means unknown.
 ///
 /// Postfix, XFORWARD_README
 package typealias XFORWARDAttributes = [XFORWARDAttribute: String]
@@ -57,7 +57,7 @@ package enum XFORWARDAttribute: String, CaseIterable, Sendable {
     case port = "PORT"
     /// SMTP or ESMTP.
     case transportProtocol = "PROTO"
-    /// The name that it gave.
+    /// The name in its EHLO or HELO.
     case helo = "HELO"
     /// The mail server's queue id.
     case identifier = "IDENT"

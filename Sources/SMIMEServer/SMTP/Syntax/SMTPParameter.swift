@@ -12,7 +12,7 @@ package struct SMTPParameter: Hashable, Sendable {
             keyword.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") })
         else { return nil }
         if parts.count == 2 {
-            // UTF-8 may stand in the value of ORCPT (RFC 6533 §3).
+            // The value of ORCPT may contain UTF-8 (RFC 6533 §3).
             guard !parts[1].isEmpty,
                 parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "=") || $0 >= 0x80 })
             else { return nil }
@@ -23,7 +23,7 @@ package struct SMTPParameter: Hashable, Sendable {
     /// The keyword in capitals.
     package var keyword: String { text.prefix { $0 != "=" }.uppercased() }
 
-    /// What stands behind =; nil without one.
+    /// The value after =; nil if there is no =.
     package var value: String? { text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) } }
 }
 

@@ -7,7 +7,7 @@ struct SMTPPath {
     /// What follows the path, without spaces in front.
     let rest: Substring
 
-    /// Bytes of a path: the 256 of RFC 5321 §4.5.3.1.3, raised for mailboxes in UTF-8, and for long variable return paths.
+    /// The longest path in bytes: the 256 of RFC 5321 §4.5.3.1.3, raised for mailboxes in UTF-8 and long variable return paths.
     static let maximumLength = 1024
 
     /// Reads the path at the front of `text`; nil if there is none.
@@ -30,7 +30,7 @@ struct SMTPPath {
         self.rest = Substring(rest.drop { $0 == " " })
     }
 
-    /// Where the closing bracket is, which in a quoted string is none.
+    /// The index of the closing bracket outside of quoted strings.
     private static func end(of bytes: Substring.UTF8View) -> Substring.Index? {
         var isQuoted = false
         var isEscaped = false
@@ -46,9 +46,9 @@ struct SMTPPath {
         return nil
     }
 
-    /// Whether `text` is a local part and a domain, or the one local part that may stand alone.
+    /// Whether `text` is a local part and a domain, or the local part `postmaster`.
     private static func isMailbox(_ text: Substring) -> Bool {
-        // An @ may stand in a quoted local part, and nowhere in a domain.
+        // An @ may be in a quoted local part, but never in a domain.
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             return text.lowercased() == "postmaster"
         }
@@ -72,7 +72,7 @@ struct SMTPPath {
         return false
     }
 
-    /// Atoms with dots between them. More dots are let pass: mailboxes of some providers have them.
+    /// Atoms separated by dots. Additional dots are accepted, because mailboxes of some providers have them.
     private static func isDotString(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
@@ -87,7 +87,7 @@ struct SMTPPath {
                 && text.utf8.dropFirst().dropLast()
                     .allSatisfy { $0.isLetterOrDigit || ":.-".utf8.contains($0) }
         }
-        // An underscore stands in names of hosts that do exist.
+        // Names of existing hosts contain underscores.
         return text.utf8.allSatisfy { $0 >= 0x80 || $0.isLetterOrDigit || "-._".utf8.contains($0) }
             && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
                 !$0.isEmpty

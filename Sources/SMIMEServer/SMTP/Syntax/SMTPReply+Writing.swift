@@ -1,14 +1,14 @@
 package import NIOCore
 
 extension SMTPReply {
-    /// Bytes of a line with its end.
+    /// The longest line in bytes, with its end.
     ///
     /// RFC 5321 §4.5.3.1.5
     static let maximumLineLength = 512
-    /// Lines of a reply; what is longer is cut.
+    /// The most lines of a reply; further lines are dropped.
     static let maximumLines = 20
 
-    /// Appends the reply to `buffer`, as ``encoded(withEnhancedCode:)`` has it.
+    /// Appends the reply to `buffer`, encoded as by ``encoded(withEnhancedCode:)``.
     package func write(to buffer: inout ByteBuffer, withEnhancedCode: Bool) {
         let prefix = withEnhancedCode ? enhancedCode.map { "\($0) " } ?? "" : ""
         let lines = harmlessLines(of: Self.maximumLineLength - 4 - prefix.utf8.count - 2)
@@ -19,11 +19,11 @@ extension SMTPReply {
 
     /// The text in lines of at most `length` bytes of printable ASCII, at least one line.
     ///
-    /// What is not printable ASCII becomes `\x{F6}`, as RFC 6533 §3 writes addresses where ASCII is all there is.
+    /// Other characters than printable ASCII become `\x{F6}`, as in addresses of RFC 6533 §3.
     func harmlessLines(of length: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        /// Ends the line, at its last space if it is to go on.
+        /// Ends the line, at its last space if the text continues.
         func end(isWrapped: Bool) {
             guard isWrapped, let space = line.lastIndex(of: " "), space > line.startIndex else {
                 lines.append(line)

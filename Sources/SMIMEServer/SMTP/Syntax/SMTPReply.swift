@@ -8,11 +8,11 @@ package struct SMTPReply: Hashable, Sendable {
     package let code: Int
     /// The enhanced status code, whose class is the code's first digit; nil where there is none.
     package let enhancedCode: EnhancedStatusCode?
-    /// Lines are separated by line feeds. It may hold anything: it is made harmless when it is written.
+    /// Lines are separated by line feeds. Any text is allowed; it is escaped when it is written.
     package let text: String
 
     /// - Parameters:
-    ///   - code: anything that is no reply code becomes 451.
+    ///   - code: an invalid reply code becomes 451.
     ///   - enhancedCode: its class is corrected to that of `code`; codes of the class 3 have none.
     package init(_ code: Int, _ enhancedCode: EnhancedStatusCode?, _ text: String) {
         self.code = 200...599 ~= code ? code : 451
@@ -20,14 +20,14 @@ package struct SMTPReply: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether what was asked for is done (2xx).
+    /// Whether the command succeeded (2xx).
     package var isSuccess: Bool { code / 100 == 2 }
     /// Whether the same may succeed later (4xx).
     package var isTemporary: Bool { code / 100 == 4 }
     /// Whether the same would fail again (5xx).
     package var isPermanent: Bool { code / 100 == 5 }
 
-    /// The reply as it goes over the wire, with CRLF behind every line.
+    /// The encoded reply, with CRLF after every line.
     ///
     /// - Parameter withEnhancedCode: whether the client was told of ENHANCEDSTATUSCODES.
     package func encoded(withEnhancedCode: Bool = true) -> ByteBuffer {
@@ -38,7 +38,7 @@ package struct SMTPReply: Hashable, Sendable {
 }
 
 extension SMTPReply: CustomStringConvertible {
-    /// The reply in one line, as a log has it; control characters and what is not ASCII are escaped.
+    /// The reply in one line for a log; control characters and other characters than ASCII are escaped.
     package var description: String {
         let text = harmlessLines(of: Self.maximumLineLength).joined(separator: " ")
         return ["\(code)", enhancedCode.map { "\($0)" }, text].compactMap(\.self).filter { !$0.isEmpty }

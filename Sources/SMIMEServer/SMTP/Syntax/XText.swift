@@ -1,8 +1,8 @@
-/// The encoding of parameter values: what is not printable ASCII, and + and =, becomes `+` with two hexadecimal digits.
+/// The encoding of parameter values: every byte other than printable ASCII, and + and =, becomes `+` with two hexadecimal digits.
 ///
 /// RFC 3461 §4
 enum XText {
-    /// The bytes that `text` stands for; nil if it is no xtext.
+    /// The decoded bytes of `text`; nil if it is not xtext.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var iterator = text.utf8.makeIterator()
@@ -35,7 +35,7 @@ enum XText {
 }
 
 extension UInt8 {
-    /// What a capital hexadecimal digit is worth; nil for anything else. Small letters are taken, too.
+    /// The value of a hexadecimal digit in either case; nil for any other byte.
     fileprivate var hexadecimalValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -1,0 +1,33 @@
+package import CMSSyntax
+package import PKIX
+
+extension Inspection {
+    /// Every CMS object, from the outside in.
+    package var outlines: [CMSOutline] {
+        switch subject {
+        case .certificates, .pkcs12: []
+        case .cms(let layer): layer.outlines
+        case .message(let part): part.outlines
+        }
+    }
+
+    /// The certificates that the file itself is made of, and those in its CMS objects.
+    package var certificates: [Certificate] {
+        guard case .certificates(let items) = subject else { return outlines.flatMap(\.certificates) }
+        return items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
+    }
+}
+
+extension Inspection.Part {
+    fileprivate var outlines: [CMSOutline] { (layer?.outlines ?? []) + parts.flatMap(\.outlines) }
+}
+
+extension Inspection.Layer {
+    fileprivate var outlines: [CMSOutline] {
+        switch content {
+        case .part(let part): [outline] + part.outlines
+        case .layer(let layer): [outline] + layer.outlines
+        case nil: [outline]
+        }
+    }
+}

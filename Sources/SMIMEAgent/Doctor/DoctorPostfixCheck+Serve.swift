@@ -1,0 +1,81 @@
+extension DoctorPostfixCheck {
+    /// Checks a service that connects to `smime serve`.
+    mutating func checkServe(_ service: PostfixWiring.Service) {
+        let before = findings.count
+        let name = "\(service.program)_send_xforward_command"
+        if (service.override(name) ?? wiring.parameters[name]) != "yes" {
+            add(
+                "mta-xforward",
+                .warning,
+                "\(service.name): does not send the queue id, so a second attempt may send mail twice",
+                [.advice("add -o \(name)=yes")]
+            )
+        }
+        checkRecipientLimit(of: service)
+        let ports = wiring.ports.filter { wiring.route(of: $0)?.name == service.name }
+        for port in ports {
+            guard let route = wiring.route(of: port) else { continue }
+            checkReach(of: route, port)
+            if route.direction == .outgoing { checkSenders(port) }
+            if service.isChrooted, route.address?.hasPrefix("unix:/run/") == true {
+                add(
+                    "mta-filter",
+                    .error,
+                    "\(service.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
+                    [.advice("put n in its fifth column")]
+                )
+            }
+        }
+        if findings.count == before {
+            add("mta-filter", .ok, "\(service.name): \(ports.map(\.name).joined(separator: ", "))")
+        }
+    }
+
+    /// Checks a port that has `smime serve` as a milter.
+    mutating func checkMilter(_ route: PostfixWiring.Route, of port: PostfixWiring.Service) {
+        let before = findings.count
+        checkReach(of: route, port)
+        let milters = wiring.milters(of: port)
+        if milters.last.map(ServeListener.address) != route.address {
+            add(
+                "mta-milter-order",
+                .warning,
+                "\(port.name): milters after smime see its result, and change what is signed",
+                [.advice("name smime last in smtpd_milters")]
+            )
+        }
+        let action = wiring.value("milter_default_action", of: port) ?? "tempfail"
+        if !["tempfail", "quarantine"].contains(action) {
+            add(
+                "mta-milter-action",
+                .error,
+                "\(port.name): milter_default_action = \(action): without smime mail passes as it came, whatever a rule requires",
+                [.advice("in main.cf: milter_default_action = tempfail")]
+            )
+        }
+        if port.isChrooted, route.address?.hasPrefix("unix:/run/") == true {
+            add(
+                "mta-filter",
+                .error,
+                "\(port.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
+                [.advice("put n in its fifth column, or use the socket units of docs/serve.md")]
+            )
+        }
+        if route.direction == .outgoing { checkLogins(of: port) }
+        if findings.count == before { add("mta-filter", .ok, "\(route.name): \(port.name)") }
+    }
+
+    /// Every user of the host can sign as anybody by a TCP port. What the options say was looked at with them.
+    private mutating func checkReach(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
+        guard let address = route.address, !address.hasPrefix("unix:"),
+            !wiring.listeners.contains(where: { $0.address == address })
+        else { return }
+        let parameter = route.isMilter ? "smtpd_milters" : "content_filter"
+        add(
+            "mta-serve-tcp",
+            .warning,
+            "\(port.name): \(parameter) leads to \(address); \(DoctorServeCheck.consequence(of: route.direction))",
+            [.advice("let smime serve listen on a unix socket, as docs/postfix.md does")]
+        )
+    }
+}

@@ -1,0 +1,30 @@
+/// Looks at who can connect to `smime serve`.
+struct DoctorServeCheck: DoctorCheck {
+    let listeners: [ServeListener]
+    var findings: [DoctorFinding] = []
+
+    mutating func run() {
+        for listener in listeners where listener.isTCP {
+            add(
+                "serve-tcp",
+                .warning,
+                "\(listener.text): \(Self.consequence(of: listener.direction))",
+                [.advice("listen on a unix socket: \(Self.unixSocket(for: listener))")]
+            )
+        }
+    }
+
+    /// What a TCP socket for mail of `direction` allows.
+    static func consequence(of direction: PostfixWiring.Direction?) -> String {
+        let reach = "every user and program of this host can connect to a TCP port"
+        return switch direction {
+        case .incoming: "\(reach), and may learn how changed copies of encrypted mail end"
+        case .outgoing, nil: "\(reach), and gets any account's signature there"
+        }
+    }
+
+    private static func unixSocket(for listener: ServeListener) -> String {
+        let scheme = listener.text.drop { $0 != "=" }.dropFirst().prefix { $0 != ":" }
+        return "--listen \(listener.direction.rawValue)=\(scheme):unix:/run/smime/\(listener.direction.rawValue)"
+    }
+}

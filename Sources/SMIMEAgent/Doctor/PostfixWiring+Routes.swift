@@ -1,0 +1,63 @@
+/// Source: postconf(5) `content_filter`, `smtpd_milters`; MILTER_README
+extension PostfixWiring {
+    /// How a port passes its mail to smime.
+    struct Route {
+        /// The name of the service in master.cf that runs or connects to smime, or the address of a milter.
+        let name: String
+        let direction: Direction?
+        /// The address of `smime serve` in the form of `ServeListener.address(_:)`; nil for `smime filter`.
+        let address: String?
+        let isMilter: Bool
+    }
+
+    /// The way of a port's mail to smime; nil if there is none.
+    func route(of port: Service) -> Route? {
+        if let filter = contentFilter(of: port), let service = services.first(where: { $0.name == filter.transport }) {
+            if service.filter != nil {
+                return Route(name: service.name, direction: service.direction, address: nil, isMilter: false)
+            }
+            let address = ServeListener.address(filter.nextHop)
+            if ["lmtp", "smtp"].contains(service.program), isServe(address, named: service.name) {
+                let direction = direction(of: address, named: service.name)
+                return Route(name: service.name, direction: direction, address: address, isMilter: false)
+            }
+        }
+        let milters = milters(of: port).map(ServeListener.address)
+        return milters.first { isServe($0, named: "") }.map {
+            Route(name: $0, direction: direction(of: $0, named: $0), address: $0, isMilter: true)
+        }
+    }
+
+    /// The addresses of a port's milters, without the settings that each may have in braces.
+    func milters(of port: Service) -> [String] {
+        let list = value("smtpd_milters", of: port) ?? ""
+        return list.split { ", {}\t".contains($0) }.map(String.init).filter { $0.contains(":") }
+    }
+
+    /// The services in master.cf by which mail reaches smime.
+    var serveTransports: [Service] {
+        let names = Set(
+            services.compactMap { route(of: $0).flatMap { $0.address != nil && !$0.isMilter ? $0.name : nil } }
+        )
+        return services.filter { names.contains($0.name) && $0.program != "smtpd" }
+    }
+
+    /// Whether smime gives its results to this port. It takes mail from this host alone, and passes it to no filter.
+    func isReturn(_ port: Service) -> Bool {
+        let isLocal = ["127.", "[::1]", "localhost"].contains { port.name.hasPrefix($0) }
+        return isLocal && port.override("content_filter") == "" && route(of: port) == nil
+            && services.contains { route(of: $0)?.address != nil }
+    }
+
+    /// The service's own options tell; without them, because they are elsewhere or may not be read, names do.
+    private func isServe(_ address: String, named name: String) -> Bool {
+        listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("/smime")
+    }
+
+    private func direction(of address: String, named name: String) -> Direction? {
+        if let listener = listeners.first(where: { $0.address == address }) { return listener.direction }
+        let texts = [name, address]
+        if texts.contains(where: { $0.contains("out") }) { return .outgoing }
+        return texts.contains { $0.contains("smime-in") || $0.contains("incoming") } ? .incoming : nil
+    }
+}

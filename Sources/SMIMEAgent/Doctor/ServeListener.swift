@@ -1,0 +1,53 @@
+/// A listener of `smime serve`, as the options of the service name it: `ROLE=SCHEME:ADDRESS`.
+package struct ServeListener: Equatable, Sendable {
+    /// Whose mail it takes: ours, or other people's.
+    let direction: PostfixWiring.Direction
+    /// As the option says it.
+    let text: String
+    /// `unix:PATH`, `fd:NAME`, or a host and a port in the form of `address(_:)`.
+    let address: String
+
+    /// Whether every user of the host can connect.
+    var isTCP: Bool { Self.isTCP(address) }
+
+    /// The file of the unit's options.
+    package static let optionsFile = "/etc/smime/serve.conf"
+
+    /// The listeners in the options of the service.
+    ///
+    /// - Parameter options: a file as systemd.exec(5) reads it for `EnvironmentFile=`, or a command line. Comments are left out.
+    package static func all(in options: String) -> [ServeListener] {
+        let lines = options.split(whereSeparator: \.isNewline).filter { line in
+            line.first { !$0.isWhitespace }.map { !"#;".contains($0) } ?? false
+        }
+        let words = lines.flatMap { $0.split { $0.isWhitespace || "\"'\\".contains($0) } }.map(String.init)
+        let option = "--listen"
+        return words.indices.compactMap { place in
+            // The first option may stand right behind the variable's name.
+            let word = words[place].hasPrefix("SERVE_OPTIONS=") ? String(words[place].dropFirst(14)) : words[place]
+            if word == option, place + 1 < words.count { return ServeListener(words[place + 1]) }
+            return word.hasPrefix("\(option)=") ? ServeListener(String(word.dropFirst(option.count + 1))) : nil
+        }
+    }
+
+    /// Reads `outgoing=lmtp:unix:/run/smime/outgoing` and its like; nil for anything else.
+    private init?(_ text: String) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let direction = PostfixWiring.Direction(rawValue: parts[0]),
+            let colon = parts[1].firstIndex(of: ":")
+        else { return nil }
+        self.direction = direction
+        self.text = text
+        address = Self.address(String(parts[1][parts[1].index(after: colon)...]))
+    }
+
+    /// One form of an address, however Postfix or the service writes it: `inet:localhost:10025`, `[127.0.0.1]:10025`.
+    static func address(_ text: String) -> String {
+        let rest = text.hasPrefix("inet:") ? String(text.dropFirst(5)) : text
+        guard isTCP(rest) else { return rest }
+        let plain = rest.filter { !"[]".contains($0) }.lowercased()
+        return plain.hasPrefix("localhost:") ? "127.0.0.1\(plain.dropFirst(9))" : plain
+    }
+
+    private static func isTCP(_ address: String) -> Bool { !address.hasPrefix("unix:") && !address.hasPrefix("fd:") }
+}

@@ -1,0 +1,36 @@
+package import ByteStreams
+package import PKIX
+package import SMIME
+
+/// The certificates that a mail brings, for a person who decides by hand whether to trust one of them.
+package struct MailCertificates: Sendable {
+    /// The certificates of the signers whose signature fits the whole message. Nothing shows whose they are.
+    package let signers: [Certificate]
+    /// The certificates of authorities that came along.
+    package let authorities: [Certificate]
+
+    /// The certificates in `source`; nil if it is no mail.
+    ///
+    /// - Throws: what opening and the key provider throw.
+    package init?(_ source: any ByteSource, opener: MessageOpener) async throws {
+        guard try MailSources.isMailFromSomebody(source) else { return nil }
+        let report = try await opener.open(source).report
+        var seen: Set<Fingerprint> = []
+        let fitting = report.coverage == .whole ? report.signers.filter(\.integrity.holds) : []
+        signers = fitting.compactMap(\.certificate).filter { seen.insert($0.fingerprint).inserted }
+        // Those inside an encryption stay unknown: the signer's own certificate is enough to trust the signer.
+        authorities = try Inspection(of: source, form: .message).certificates.filter(\.isCertificateAuthority)
+    }
+
+    /// The highest authority above `signer` that came along; nil if none did.
+    package func authority(above signer: Certificate) -> Certificate? {
+        var (found, last) = (Certificate?.none, signer)
+        for _ in authorities {
+            guard !last.isSelfIssued, let next = authorities.first(where: { $0.subject.matches(last.issuer) }) else {
+                break
+            }
+            (found, last) = (next, next)
+        }
+        return found
+    }
+}

@@ -1,0 +1,6 @@
+extension [UnreadableFile] {
+    /// The inputs of a command that failed.
+    init<Value>(_ outcomes: [Batch.Outcome<Value>]) {
+        self = outcomes.filter { $0.value == nil }.map { Element(file: InputFile.name($0.path), $0.failure) }
+    }
+}

@@ -1,0 +1,26 @@
+import PKIX
+import SMIME
+
+extension VerificationOptions {
+    /// The result for `--assert-signer`; nil without it.
+    func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
+        assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
+    }
+
+    /// The status for a report, which is `status` without `--assert-signer`; says why the assertion fails.
+    func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
+        guard let assertion = assertion(on: report) else { return status }
+        let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"
+        let (file, signer) = (InputFile.name(path), assertion.signer)
+        guard assertion.ok else {
+            if !quiet {
+                Console.error("\(file): not validly signed by \(signer)\(verdict.map { "; \($0)" } ?? "")")
+            }
+            return max(status, .negative)
+        }
+        if let verdict {
+            Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
+        }
+        return status == .negative ? .success : status
+    }
+}

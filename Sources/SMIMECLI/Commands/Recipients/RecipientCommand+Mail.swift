@@ -1,0 +1,70 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.RecipientCommand.Trust {
+    /// Pins the certificate that signed the mail at `path`.
+    func trustSigner(of path: String) async throws {
+        let name = InputFile.name(path)
+        guard case .mail(let mail) = try await CertificateInput(try target.global.opening(.readOnly)).read(path) else {
+            throw Failure(
+                .badData,
+                "\(name): not a mail",
+                hints: [
+                    "to trust the certificates of a file: smime recipient add \(shell: target.address) FILE --trust"
+                ]
+            )
+        }
+        let signers = mail.signers(for: target.address).filter { certificate in
+            target.fingerprint.map { $0 == certificate.fingerprint } ?? true
+        }
+        guard let signer = signers.first else {
+            let signed = mail.signers.map { "\($0.fingerprint)" }.joined(separator: ", ")
+            throw Failure(.noUser, "\(name): not signed with that certificate, but with \(signed)")
+        }
+        if !signer.names(target.address) {
+            Console.warning("\(signer.subject): does not name \(target.address)")
+        }
+        if target.fingerprint == nil { try TrustQuestion(target.address).ask(signer, path) }
+        var batch = ImportBatch()
+        batch.add(signer, for: target.address, isPinned: true)
+        batch.intermediates = mail.authorities
+        guard !batch.recipients.isEmpty else {
+            throw Failure(.badData, "\(name): signed with an authority's certificate")
+        }
+        let store = try await target.global.store(.readWrite)
+        _ = try await store.add(batch, at: .now)
+        try await store.close()
+        try await target.run("pinned") {
+            try await $0.recipients.setTrust(.pinned, of: target.address, fingerprint: signer.fingerprint)
+        }
+    }
+}
+
+extension MailCertificates {
+    /// The signers that `address` names; all of them if it names none.
+    func signers(for address: AddressScope) -> [Certificate] {
+        let named = signers.filter { $0.names(address) }
+        return named.isEmpty ? signers : named
+    }
+}
+
+/// Asks whether a fingerprint was compared, before a certificate out of a mail is trusted.
+struct TrustQuestion {
+    private let address: AddressScope
+
+    init(_ address: AddressScope) { self.address = address }
+
+    func ask(_ certificate: Certificate, _ path: String) throws {
+        let command =
+            "smime recipient trust \(shell: address) --from \(shell: path) --fingerprint \(certificate.fingerprint)"
+        try Confirmation.ask(
+            "\(certificate.subject) \(certificate.fingerprint) would be trusted for \(address): compare the fingerprint with "
+                + "its owner, but not by mail",
+            unless: false,
+            by: Console.namingHome(in: command)
+        )
+    }
+}

@@ -1,0 +1,123 @@
+import ArgumentParser
+import PKIX
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEServer
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Serve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            _superCommandName: SMIMECommand.name,
+            abstract: "Sign, encrypt, verify, and decrypt for a mail server, as a service.",
+            discussion: """
+                Listens for a mail server, which sends every message through this gateway. A message is accepted \
+                only after the next hop has accepted it, so the mail server's queue is the only one. \
+                docs/postfix.md describes the set-up.
+
+                  smime serve --listen outgoing=lmtp:unix:/run/smime/outgoing \\
+                    --next-hop outgoing=smtp:127.0.0.1:10026
+                  smime serve --listen incoming=milter:unix:/run/smime/incoming \\
+                    --metrics 127.0.0.1:9464
+
+                SIGTERM lets messages in flight end, SIGHUP restarts the workers. A changed setting, rule or \
+                certificate counts for the next message.
+                """
+        )
+
+        @Option(help: ArgumentHelp("Where mail servers connect; repeatable.", valueName: "role=scheme:address"))
+        var listen: [Endpoint]
+        @Option(
+            help: ArgumentHelp("Where finished messages of a role go.", valueName: "role=smtp:address")
+        )
+        var nextHop: [Endpoint] = []
+        @Option(help: ArgumentHelp("Serve Prometheus metrics, /healthz and /readyz here.", valueName: "host:port"))
+        var metrics: SocketName?
+        @Option(help: ArgumentHelp("The most messages at a time. (default: 8 for each core)", valueName: "n"))
+        var maxMessages: Int?
+        @Option(help: ArgumentHelp("The largest message. (default: 104857600)", valueName: "bytes"))
+        var maxSize: Int?
+        @Option(help: ArgumentHelp("How long messages in flight may take after SIGTERM.", valueName: "seconds"))
+        var grace = 30
+        @Option(help: ArgumentHelp("Let this network connect, too; repeatable.", valueName: "net"))
+        var allow: [NetworkRange] = []
+        @Option(help: "Where the log goes: stderr, syslog, or journal.")
+        var log = LogDestination.stderr
+        @Option(
+            help: ArgumentHelp(
+                "The name of this host in Authentication-Results fields. (default: its full name)",
+                valueName: "name"
+            )
+        )
+        var authservId: HostName?
+        @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+        @Option(help: .revocation) var revocation: RevocationPolicy?
+        @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
+        @OptionGroup var harvest: HarvestOptions
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            let roles = nextHop.map(\.role)
+            if Set(roles).count < roles.count { throw ValidationError("--next-hop: one for each role is enough") }
+            do throws(ServerError) { try settings.check() } catch { throw ValidationError(error.description) }
+        }
+
+        private var settings: ServerSettings {
+            var settings = ServerSettings()
+            settings.listeners = listen
+            for hop in nextHop { settings.nextHops[hop.role] = hop }
+            settings.metrics = metrics
+            settings.maximumMessages = maxMessages ?? settings.maximumMessages
+            settings.maximumSize = maxSize ?? settings.maximumSize
+            settings.grace = grace
+            settings.allowed = allow
+            settings.hostName = authservId?.full ?? HostName().full
+            settings.arguments = Invocation.current.words
+            return settings
+        }
+
+        func run() async throws {
+            if let worker = ServerWorker.current {
+                return try await MessageWorker.run(worker) { () throws(KeystoreError) in try await tools() }
+            }
+            do throws(ServerError) {
+                try await GatewayServer.run(settings, log: log)
+            } catch {
+                throw Failure(error)
+            }
+        }
+
+        /// What a worker works with.
+        private func tools() async throws(KeystoreError) -> MessageWorker.Tools {
+            let origin = PassphraseOrigin("password", passwordFile, nil, nil)
+            let store: Store
+            do {
+                store = try await global.store(.readOnly, password: origin)
+            } catch let error as KeystoreError {
+                throw error
+            } catch {
+                throw .unexpected("\(Failure(error).message)")
+            }
+            guard store.exists else { throw .missing(path: store.location.path) }
+            var options = GatewayEngine.Options()
+            options.systemAnchors = !noSystemAnchors
+            options.validation = ValidationOptions(revocation: revocation ?? .soft)
+            options.host = authservId.map { MailHost(name: $0) }
+            options.hints = { Failure($0).hints }
+            options.onChange = harvest.onChange
+            let engine = GatewayEngine(store, options)
+            return MessageWorker.Tools(store, [.outgoing: engine, .incoming: engine], learns: !harvest.isOff)
+        }
+    }
+}
+
+extension Failure {
+    init(_ error: ServerError) {
+        switch error {
+        case .settings: self.init(.usage, error.description)
+        case .cannotListen, .cannotListenForMetrics: self.init(.cannotCreate, error.description)
+        case .storeUnusable: self.init(.configuration, error.description, hints: [Failure.bringBack])
+        case .system: self.init(.tryAgain, error.description)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import InternetMessage
+import SMIMEStore
+
+extension SMIMECommand.StoreCommand {
+    struct StartOver: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "start-over",
+            abstract: "Put a store aside that cannot be opened any more, and begin with an empty one.",
+            discussion: """
+                The way out when the key file or the passphrase of the store is lost: without it no private key in \
+                the store can be opened again. Look for a copy first: a backup of the key file, an account backup, or \
+                the .p12 files that you imported.
+
+                Nothing is destroyed. The old store gets other names, which are printed; to go back to it, rename it. \
+                End other programs that use the store before, such as a mail filter. Then import your .p12 files \
+                again. Asks first, unless --yes is given.
+
+                  smime store start-over
+                """
+        )
+
+        @OptionGroup var confirmation: ConfirmationOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let location = global.location
+            try confirmation.confirm("\(location.path): the store would be put aside, and an empty one take its place")
+            let kept = try await Store.startOver(location, at: .now)
+            guard !kept.isEmpty else { throw global.missingStore }
+            try report.print(["kept": kept]) { kept.map { "kept \($0.escapedForDisplay)\n" }.joined() }
+            Console.hint("import your keys again: smime import FILE.p12")
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import PKIX
+import SMIME
+
+extension Failure {
+    /// The code of the failure in JSON, in kebab-case: a problem code where one fits, else the error's, else the exit status's.
+    var code: String {
+        guard let cause else { return status.name }
+        if let problem = try? Problem(tellingOf: cause) { return problem.code }
+        let code = SMIMEError(cause).code
+        return code == .bug ? status.name : code.description.kebabCase
+    }
+}
+
+extension ExitStatus {
+    /// The name of the status in JSON.
+    var name: String {
+        switch self {
+        case .success: "success"
+        case .negative: "negative"
+        case .outage: "outage"
+        case .usage: "usage"
+        case .badData: "bad-data"
+        case .noInput: "no-input"
+        case .noUser: "no-user"
+        case .unavailable: "unavailable"
+        case .software: "software"
+        case .cannotCreate: "cannot-create"
+        case .inputOutput: "input-output"
+        case .tryAgain: "try-again"
+        case .noPermission: "no-permission"
+        case .configuration: "configuration"
+        }
+    }
+}
+
+extension String {
+    /// The words of a camelCase name with hyphens between them.
+    fileprivate var kebabCase: String {
+        reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
+    }
+}

@@ -1,0 +1,53 @@
+import ByteStreams
+import Foundation
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// Files that bring certificates: certificate files, and signed mail.
+struct CertificateInput {
+    /// The certificates of one file.
+    enum Contents {
+        case files([KeyMaterial])
+        case mail(MailCertificates)
+    }
+
+    private let opener: MessageOpener
+
+    /// - Parameter opening: the store, for the key of encrypted mail.
+    init(_ opening: StoreOpening) {
+        let provider = StoreKeyProvider(opening, warn: Console.warning)
+        opener = MessageOpener(provider, at: .now, options: ValidationOptions(revocation: .off))
+    }
+
+    /// Reads the file at `path`; `-` is standard input.
+    ///
+    /// - Throws: `Failure` with status 65 for mail without a signature that fits.
+    func read(_ path: String) async throws -> Contents {
+        do {
+            let source = try InputFile.open(path)
+            try MessageInput.checkSingle(source, at: path)
+            if let message = try CertificatesMessage(source) {
+                return .files(message.certificates.map { .certificate($0) })
+            }
+            guard try MailSources.isMailFromSomebody(source) else {
+                return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)))
+            }
+            return .mail(try await mail(source, path))
+        } catch {
+            throw Failure(error, in: InputFile.name(path))
+        }
+    }
+
+    private func mail(_ source: any ByteSource, _ path: String) async throws -> MailCertificates {
+        guard let mail = try await MailCertificates(source, opener: opener), !mail.signers.isEmpty else {
+            throw Failure(
+                .badData,
+                "\(InputFile.name(path)): no signature fits the message, so a certificate in it proves nothing",
+                hints: path == "-" ? [] : ["what is wrong with it: smime verify \(shell: path)"]
+            )
+        }
+        return mail
+    }
+}

@@ -1,0 +1,50 @@
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+
+/// What a person at the terminal should know of an encrypted message: who can read it, and what everybody can.
+struct EncryptionSummary {
+    let lines: [String]
+
+    /// - Parameter confidentiality: what the message hides of its header; nil if it has none.
+    init(_ copy: RecipientPlan.Copy, _ secret: SharedSecret?, hiding confidentiality: HeaderConfidentiality?) {
+        let readers = copy.negotiation.verdicts.map { verdict in
+            "\(verdict.name) (certificate until \(verdict.recipient.certificate.notAfter.day))"
+        }
+        let keeper = secret.map {
+            $0.recipientKind == .password ? "anyone who knows the password" : "anyone who has the secret key"
+        }
+        lines = [
+            "encrypted for \((readers + [keeper].compactMap(\.self)).joined(separator: ", "))",
+            "cipher \(copy.negotiation.cipher.name): \(copy.negotiation.reason.words)",
+            confidentiality.map { "not encrypted: \($0.readable)" },
+        ].compactMap(\.self)
+    }
+}
+
+extension CipherNegotiation.Reason {
+    /// The reason in words.
+    fileprivate var words: String {
+        switch self {
+        case .account: "by the rule for the sender"
+        case .announced: "all recipients announced that they can read it"
+        case .demanded: "as you asked"
+        case .recipient: "by the rule for a recipient"
+        case .standard: "the default, as not all recipients announced what they can read"
+        }
+    }
+}
+
+extension HeaderConfidentiality {
+    /// What mail servers and everybody on the way can read of an encrypted message.
+    fileprivate var readable: String {
+        switch self {
+        case .baseline: "From, To, Cc and Date; the subject is hidden"
+        case .none: "the header, the subject included (--header-confidentiality baseline hides it)"
+        case .shy: "the addresses in From, To and Cc, and Date; the subject and the names are hidden"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import InternetMessage
+import PKIX
+import SMIME
+
+/// Finds the sentence for a report.
+struct VerdictWords {
+    /// The verdict in one sentence without a full stop.
+    let sentence: String
+    /// The problem that the sentence tells; nil if it tells none.
+    let problem: Problem?
+
+    /// - Parameter signer: the signer whose signature the verdict follows from.
+    init(_ report: VerificationReport, _ signer: VerificationReport.Signer?) {
+        let problem = Self.cause(of: report, signer)
+        self.problem = problem
+        let claim = signer.map(\.claim) ?? "signed"
+        let why = problem?.text ?? "see the details with --verbose"
+        sentence =
+            switch report.status {
+            case .valid: "Valid: \(Self.authors(of: report) ?? claim)"
+            case .weak: "NOT valid: \(claim), but with an algorithm or key that can be forged (\(why))"
+            case .invalid: "NOT valid: \(Self.invalidity(problem, signer) ?? why)"
+            case .malformed: "NOT valid: the message is not what it claims to be (\(why))"
+            case .unsigned: Self.absence(of: report)
+            case .revoked: "NOT valid: \(claim), \(Self.revocation(problem))"
+            case .untrusted: Self.distrust(claim, problem, why, signer)
+            case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
+            case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
+            case .mismatch: "NOT valid: \(claim), but not shown to be the sender's (\(why))"
+            case .partial: "NOT valid for the whole message: a part is \(claim)"
+            }
+    }
+
+    /// The error that the verdict follows from.
+    private static func cause(of report: VerificationReport, _ signer: VerificationReport.Signer?) -> Problem? {
+        let own =
+            switch report.status {
+            case .valid, .unsigned, .partial: [Problem]()
+            case .malformed: report.problems
+            case .invalid: report.problems + (signer?.integrity.problems ?? []) + report.layers.flatMap(\.problems)
+            case .revoked: signer?.revocation.problems ?? []
+            case .untrusted: (signer?.chain.problems ?? []) + (signer?.revocation.problems ?? [])
+            case .expired, .notYetValid: signer?.time.problems ?? []
+            case .mismatch: signer?.identity.problems ?? []
+            case .weak: signer?.problems ?? []
+            }
+        return own.first { $0.level == .error }
+    }
+
+    /// Who signed what is valid; nil if nothing names a signer.
+    private static func authors(of report: VerificationReport) -> String? {
+        var (own, others): ([String], [String]) = ([], [])
+        for signer in report.signers where report.status(of: signer) == .valid {
+            let isCosigner = signer.identity.problems.contains { $0.kind == .cosigner }
+            if isCosigner { others.append(signer.name) } else { own.append(signer.name) }
+        }
+        var seen: Set<String> = []
+        let names = [own, others].map { $0.filter { seen.insert($0).inserted }.joined(separator: " and ") }
+        guard let author = names.first, !author.isEmpty else { return nil }
+        return "signed by \(author)" + (names[1].isEmpty ? "" : ", and also by \(names[1])")
+    }
+
+    private static func invalidity(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String? {
+        switch problem?.kind {
+        case .contentChanged: "the content was changed after signing"
+        case .signatureInvalid: "the signature does not fit the certificate that it names, which is \(named(signer))"
+        case .signerCertificateMissing:
+            "the signature cannot be checked, because the signer's certificate is not in the message and not known"
+        default: nil
+        }
+    }
+
+    private static func absence(of report: VerificationReport) -> String {
+        let kinds = Set(report.problems.map(\.kind))
+        if kinds.contains(.encrypted) { return "Not checked: the message is encrypted, and may be signed inside" }
+        if kinds.contains(.certificatesOnly) { return "Not signed: the message only brings certificates" }
+        return "Not signed: nothing shows who wrote it, or whether it was changed"
+    }
+
+    private static func revocation(_ problem: Problem?) -> String {
+        problem?.kind == .chainRevoked
+            ? "but the certificate of an authority above it was revoked" : "but the certificate was revoked"
+    }
+
+    private static func distrust(
+        _ claim: String,
+        _ problem: Problem?,
+        _ why: String,
+        _ signer: VerificationReport.Signer?
+    ) -> String {
+        let begin = "Not trusted: unchanged, \(claim)"
+        switch problem?.kind {
+        case .chainNoAnchor:
+            guard let certificate = signer?.certificate else { return "\(begin), but \(why)" }
+            guard !certificate.isSelfIssued else { return "\(begin), which no authority issued" }
+            let issuer = certificate.issuer.commonName ?? "\(certificate.issuer)"
+            return "\(begin), but no authority you trust issued it (\(issuer))"
+        case .chainDistrusted: return "\(begin), which you distrusted"
+        case .revocationUnknown: return "\(begin), but nothing says whether it was revoked"
+        default: return "\(begin), but \(why)"
+        }
+    }
+
+    private static func end(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String {
+        guard problem?.kind == .certificateExpired, let end = signer?.certificate?.notAfter else {
+            return "but the certificate of an authority above it has ended"
+        }
+        return "which ended on \(end.day)"
+    }
+
+    private static func beginning(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String {
+        guard problem?.kind == .certificateNotYetValid, let begin = signer?.certificate?.notBefore else {
+            return "but the certificate of an authority above it is not valid yet"
+        }
+        return "which is not valid before \(begin.day)"
+    }
+
+    private static func named(_ signer: VerificationReport.Signer?) -> String { "\(signer?.name ?? "unknown")'s" }
+}
+
+extension VerificationReport.Signer {
+    /// What the signature shows, no more: `signed by …` where the certificate is trusted and the content unchanged.
+    var claim: String {
+        guard integrity.holds else { return "a signature that names \(name)" }
+        let isProven = integrity.ok == true && chain.ok == true && revocation.ok != false && time.ok == true
+        guard !isProven else { return "signed by \(name)" }
+        return certificate == nil ? "signed with an unknown certificate" : "signed with \(name)'s certificate"
+    }
+}

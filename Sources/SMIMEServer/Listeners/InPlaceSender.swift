@@ -1,0 +1,102 @@
+import NIOCore
+
+/// A form of a message that takes the message's place in the mail server: its header as changes, its body in pieces, as fast as the
+/// socket takes them.
+final class InPlaceSender {
+    /// How much of a body is read at a time.
+    private static let window = 64 << 10
+    /// How long a header may be: what the mail server sent, and what we add.
+    private static let maximumHeader = 2 << 20
+
+    private let form: MessageFlow.Form
+    private let slot: MessageSlot
+    private let channel: any Channel
+    private let header: [UInt8]
+    private let isBodyUnchanged: Bool
+    private var unsent: Range<Int>
+    private var write: (ByteBuffer) -> Void = { _ in }
+    private var end: ((_ failure: String?) -> Void)?
+
+    /// - Throws: what reading throws; `MilterEditError.malformedHeader` for a form without an end of its header.
+    init(_ form: MessageFlow.Form, _ slot: MessageSlot, over channel: any Channel) throws {
+        self.form = form
+        self.slot = slot
+        self.channel = channel
+        let original = try slot.content()
+        let length = try Self.headerLength(form.content) { try slot.bytes(of: form.content, in: $0) }
+        let oldLength = try Self.headerLength(original) { try slot.originalBytes(in: $0) }
+        header = Array(try slot.bytes(of: form.content, in: 0..<length).readableBytesView)
+        unsent = length..<form.content.count
+        isBodyUnchanged = try Self.isSame(unsent, oldLength..<original.count, of: form, in: slot)
+    }
+
+    private static func isSame(
+        _ body: Range<Int>,
+        _ old: Range<Int>,
+        of form: MessageFlow.Form,
+        in slot: MessageSlot
+    ) throws -> Bool {
+        guard body.count == old.count else { return false }
+        return try stride(from: 0, to: old.count, by: window).allSatisfy { offset in
+            let count = min(window, old.count - offset)
+            let (mine, theirs) = (body.lowerBound + offset, old.lowerBound + offset)
+            return try slot.bytes(of: form.content, in: mine..<mine + count)
+                == slot.originalBytes(in: theirs..<theirs + count)
+        }
+    }
+
+    /// The verdict that the session has to send first. `envelope` is the message's own.
+    func verdict(for envelope: MilterEnvelope) -> MilterVerdict {
+        let kept = Set(form.envelope.recipients.map(\.address))
+        let removed = envelope.recipients.indices.filter { !kept.contains(envelope.recipients[$0].address) }
+        var sender: MilterAddress?
+        if form.envelope.sender != envelope.sender.address {
+            sender = MilterAddress("<\(form.envelope.sender)>", parameters: envelope.sender.parameters)
+        }
+        let body: MilterReplacement.Body = isBodyUnchanged ? .unchanged : .follows
+        return .replace(MilterReplacement(header: header, body: body, removing: removed, sender: sender))
+    }
+
+    /// Sends the body with `write`, and calls `end` when all of it is on its way.
+    func run(write: @escaping (ByteBuffer) -> Void, end: @escaping (_ failure: String?) -> Void) {
+        self.write = write
+        self.end = end
+        if isBodyUnchanged { unsent = 0..<0 }
+        sendMore()
+    }
+
+    /// Sends what the socket takes now.
+    func sendMore() {
+        guard end != nil else { return }
+        do {
+            while !unsent.isEmpty, channel.isWritable {
+                let piece = unsent.prefix(Self.window)
+                write(try slot.bytes(of: form.content, in: piece))
+                unsent = piece.upperBound..<unsent.upperBound
+            }
+            if unsent.isEmpty { finish(nil) }
+        } catch {
+            finish("\(error)")
+        }
+    }
+
+    /// Gives up: the mail server is gone.
+    func cancel() { finish("the mail server has closed the connection") }
+
+    private func finish(_ failure: String?) {
+        let end = end
+        self.end = nil
+        end?(failure)
+    }
+
+    /// The bytes of the header with the empty line behind it.
+    private static func headerLength(
+        _ content: WorkerContent,
+        _ read: (Range<Int>) throws -> ByteBuffer
+    ) throws -> Int {
+        let bytes = Array(try read(0..<min(content.count, maximumHeader)).readableBytesView)
+        if bytes.starts(with: [13, 10]) { return 2 }
+        guard let end = bytes.firstRange(of: [13, 10, 13, 10]) else { throw MilterEditError.malformedHeader }
+        return end.upperBound
+    }
+}

@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+import SMIMEGateway
+
+/// Opens the listeners for mail servers.
+struct MailListener {
+    let core: GatewayCore
+    let settings: ServerSettings
+    /// The sockets that systemd opened.
+    let passed: [(name: String, descriptor: Int32)]
+
+    /// Unix sockets are for their owner and group.
+    private static let mode: mode_t = 0o660
+
+    /// Begins to listen on `endpoint`.
+    ///
+    /// - Parameter nextHop: where finished messages go; nil for a milter without one.
+    func bind(_ endpoint: Endpoint, to nextHop: NextHop?) -> EventLoopFuture<any Channel> {
+        let (core, settings) = (core, settings)
+        let makeHandler = { (channel: any Channel) -> any ChannelHandler in
+            switch endpoint.scheme {
+            case .milter:
+                let milter = MilterSettings(maximumSize: settings.maximumSize, nextHop: nextHop)
+                return MilterConnection(core, role: endpoint.role, milter, channel)
+            case .smtp, .lmtp:
+                return SMTPConnection(core, role: endpoint.role, Self.session(endpoint, settings), channel) {
+                    nextHop?.deliver($0)
+                }
+            }
+        }
+        let bound = NIOLoopBound(makeHandler, eventLoop: core.loop)
+        return SocketBinder.bind(endpoint.socket, on: core.loop, mode: Self.mode, passed: passed) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                guard Self.isAllowed(channel.remoteAddress?.ipAddress, by: settings.allowed) else {
+                    throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
+                }
+                // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
+                try channel.syncOptions?.setOption(.autoRead, value: false)
+                if endpoint.scheme != .milter {
+                    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+                }
+                if channel.remoteAddress?.ipAddress != nil {
+                    try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
+                }
+                try channel.pipeline.syncOperations.addHandler(bound.value(channel))
+            }
+        }
+    }
+
+    private static func session(_ endpoint: Endpoint, _ settings: ServerSettings) -> SMTPServerSession.Settings {
+        var session = SMTPServerSession.Settings(
+            dialect: endpoint.scheme == .lmtp ? .lmtp : .smtp,
+            hostName: settings.hostName,
+            maximumSize: settings.maximumSize
+        )
+        // Our clients are mail servers, which know their own queue ids.
+        session.offersXFORWARD = true
+        return session
+    }
+
+    /// Whether a client at `address`, nil for a unix socket, may connect.
+    private static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
+        guard let address else { return true }
+        return NetworkRange.isLoopback(address) || allowed.contains { $0.contains(address) }
+    }
+}

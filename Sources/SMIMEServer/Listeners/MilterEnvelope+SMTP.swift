@@ -1,0 +1,49 @@
+import ByteStreams
+import LibCrypto
+
+extension SMTPEnvelope {
+    /// A milter's envelope as the next hop gets it.
+    init(_ envelope: MilterEnvelope) {
+        self.init(
+            sender: envelope.sender.address,
+            parameters: envelope.sender.parameters.compactMap { SMTPParameter($0) },
+            recipients: envelope.recipients.map { recipient in
+                Recipient(recipient.address, parameters: recipient.parameters.compactMap { SMTPParameter($0) })
+            },
+            clientName: envelope.serverName ?? ""
+        )
+        if let queueID = envelope.queueID, !queueID.isEmpty { xforward[.identifier] = queueID }
+    }
+
+    /// How the journal knows a message that came through a milter: a second attempt has another queue id, but the same envelope. The
+    /// journal adds a digest of the message, Message-ID and all.
+    var milterName: String? {
+        let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")
+        guard let digest = try? DigestAlgorithm.sha256.digest(Array(text.utf8)) else { return nil }
+        return "\(clientName)/milter \(digest.hexadecimal)"
+    }
+}
+
+extension SMTPReply {
+    /// The reply of a milter.
+    var milterRefusal: MilterRefusal {
+        let code = isSuccess ? 451 : self.code
+        let status = enhancedCode.map { "\($0)" } ?? "\(code / 100).0.0"
+        return MilterRefusal(code: code, status: status, text: text) ?? .undetermined
+    }
+}
+
+extension MilterEditError {
+    /// What the sender hears of it.
+    var reply: SMTPReply {
+        switch self {
+        case .fieldTooLong, .headerTooLarge, .malformedHeader: SMTPReply(554, "5.6.0", description)
+        case .actionNotOffered, .noSuchRecipient, .notWaiting: SMTPReply(451, "4.3.5", description)
+        }
+    }
+}
+
+extension MessageFlow.Placement {
+    /// Nothing was sent.
+    static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self(failure: reply, reason: reason) }
+}

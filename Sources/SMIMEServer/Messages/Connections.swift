@@ -1,0 +1,42 @@
+import NIOCore
+
+/// A connection of a mail server to one of our listeners.
+protocol ListenerConnection: AnyObject {
+    /// Ends the connection as soon as no message is in flight.
+    func drain()
+    /// Ends it now.
+    func close()
+}
+
+/// The connections that are open. Everything here happens on the event loop.
+final class Connections {
+    private var all: [ObjectIdentifier: any ListenerConnection] = [:]
+    private var waiting: [() -> Void] = []
+    /// How many there may be.
+    let maximum: Int
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    var count: Int { all.count }
+    var isFull: Bool { all.count >= maximum }
+
+    func add(_ connection: any ListenerConnection) { all[ObjectIdentifier(connection)] = connection }
+
+    func remove(_ connection: any ListenerConnection) {
+        all[ObjectIdentifier(connection)] = nil
+        guard all.isEmpty else { return }
+        let waiting = waiting
+        self.waiting = []
+        for call in waiting { call() }
+    }
+
+    /// Lets every connection end after its message, and calls `done` when all have.
+    func drain(_ done: @escaping () -> Void) {
+        guard !all.isEmpty else { return done() }
+        waiting.append(done)
+        for connection in Array(all.values) { connection.drain() }
+    }
+
+    /// Ends all connections now.
+    func closeAll() { for connection in Array(all.values) { connection.close() } }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import SMIMEGateway
+
+/// The parts of the running service. Everything here happens on the event loop.
+final class GatewayRuntime {
+    /// How long workers have to end when the service does.
+    private static let workerTime = TimeAmount.seconds(5)
+    /// How often the certificates that end soon are counted.
+    private static let countingTime = TimeAmount.hours(1)
+
+    private let settings: ServerSettings
+    private let manager: ServiceManager
+    private let logger: Logger
+    private let loop: any EventLoop
+    private let core: GatewayCore
+    private let nextHops: [GatewayRole: NextHop]
+    private var listeners: [any Channel] = []
+    private var operations: (any Channel)?
+    private let ended: EventLoopPromise<Void>
+    private var isStarting = true
+    private var isStopped = false
+
+    /// - Throws: `StreamError` if there is no room for temporary files.
+    init(
+        _ settings: ServerSettings,
+        on loop: any EventLoop,
+        _ manager: ServiceManager,
+        _ logger: Logger,
+        logsFields: Bool
+    ) throws {
+        self.settings = settings
+        self.manager = manager
+        self.logger = logger
+        self.loop = loop
+        let slots = try MessageSlots(count: settings.maximumMessages)
+        let pool = WorkerPool(
+            on: loop,
+            WorkerPool.Settings(
+                width: settings.workers,
+                maximum: max(settings.workers, min(settings.maximumMessages, 8 * settings.workers))
+            )
+        ) { try WorkerProcess.start(arguments: settings.arguments, spools: slots.descriptors) }
+        core = GatewayCore(
+            loop: loop,
+            pool: pool,
+            slots: slots,
+            connections: Connections(maximum: DescriptorLimit.connections(beside: settings.maximumMessages))
+        ) { log, result in
+            let level: Logger.Level = result == .accepted ? .info : .warning
+            var metadata: Logger.Metadata?
+            if logsFields {
+                let fields = log.fields(result).map {
+                    ($0.key, Logger.MetadataValue.string($0.values.joined(separator: ",")))
+                }
+                metadata = Logger.Metadata(fields) { $1 }
+            }
+            for line in log.lines(result) { logger.log(level: level, "\(line)", metadata: metadata) }
+        }
+        nextHops = settings.nextHops.mapValues {
+            NextHop(NextHop.Settings(address: $0.socket, hostName: settings.hostName), on: loop)
+        }
+        ended = loop.makePromise()
+    }
+
+    /// When the service has stopped.
+    var whenEnded: EventLoopFuture<Void> { ended.futureResult }
+
+    /// Starts workers and listeners; fails with `ServerError`.
+    func start() -> EventLoopFuture<Void> {
+        let opened = loop.makePromise(of: Void.self)
+        watchWorkers(opened)
+        core.pool.open()
+        return opened.futureResult.assumeIsolated().flatMap { [self] in bindAll().nonisolated() }.map { [self] in
+            isStarting = false
+            becomeReady()
+        }.flatMapErrorThrowing { [self] error in
+            stop()
+            throw error
+        }.nonisolated()
+    }
+
+    private func watchWorkers(_ opened: EventLoopPromise<Void>) {
+        var isOpened = false
+        core.pool.warn = { [logger] in logger.warning("\($0)") }
+        core.pool.onSettled = { [logger] log in
+            var line = LogLine()
+            line.add(log.fields, log.details)
+            let text = line.text
+            if !text.isEmpty { logger.info("\(text)") }
+            for warning in log.warnings { logger.warning("\(warning)") }
+        }
+        core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
+        core.pool.onChange = { [self] in
+            let trouble = core.pool.trouble
+            if let trouble { logger.error("the store cannot be used: \(trouble.reason)") } else { countExpiring() }
+            guard !isOpened else { return }
+            isOpened = true
+            // One that cannot be reached now is waited for; mail gets 451 meanwhile.
+            if let trouble, trouble.isLasting {
+                opened.fail(ServerError.storeUnusable(reason: trouble.reason))
+            } else {
+                opened.succeed()
+            }
+        }
+    }
+
+    private func bindAll() -> EventLoopFuture<Void>.Isolated {
+        let listener = MailListener(core: core, settings: settings, passed: manager.passedSockets)
+        var bound = loop.makeSucceededVoidFuture().assumeIsolated()
+        for endpoint in settings.listeners {
+            bound = bound.flatMap { [self] in
+                listener.bind(endpoint, to: nextHops[endpoint.role]).assumeIsolated().map { [self] in
+                    listeners.append($0)
+                }.flatMapErrorThrowing { throw ServerError.cannotListen(endpoint, reason: "\($0)") }.nonisolated()
+            }
+        }
+        guard let metrics = settings.metrics else { return bound }
+        return bound.flatMap { [self] in
+            let answers = OperationsEndpoint.Answers(metrics: { [self] in metricsText }, trouble: { [self] in trouble })
+            return OperationsEndpoint.bind(metrics, on: loop, answers).assumeIsolated().map { [self] in operations = $0
+            }
+            .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: "\($0)") }
+            .nonisolated()
+        }
+    }
+
+    private func becomeReady() {
+        let names = settings.listeners.map { "\($0)" }.joined(separator: ", ")
+        logger.notice("ready, listening on \(names)")
+        manager.notify("READY=1\nSTATUS=listening on \(names)")
+        keepWatchdogQuiet()
+        countLater()
+    }
+
+    private func keepWatchdogQuiet() {
+        guard let interval = manager.watchdogInterval, !isStopped else { return }
+        // From the loop itself: if it hangs, so does this.
+        manager.notify("WATCHDOG=1")
+        _ = loop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [self] in keepWatchdogQuiet() }
+    }
+
+    private func countExpiring() { core.pool.countExpiring() }
+
+    private func countLater() {
+        _ = loop.assumeIsolated().scheduleTask(in: Self.countingTime) { [self] in
+            guard !isStopped else { return }
+            countExpiring()
+            countLater()
+        }
+    }
+
+    private var trouble: String? {
+        if core.isStopping { return "stopping" }
+        return core.pool.trouble.map { "the store cannot be used: \($0.reason)" }
+    }
+
+    private var metricsText: String {
+        core.metrics.connections = core.connections.count
+        core.metrics.messagesInFlight = core.slots.used
+        core.metrics.workers = core.pool.count
+        return core.metrics.text
+    }
+
+    /// Lets new workers open the store anew.
+    func reload() {
+        guard !core.isStopping else { return }
+        manager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
+        core.pool.renew()
+        logger.notice("the workers are replaced")
+        manager.notify("READY=1")
+    }
+
+    /// Takes no more messages, lets those in flight end within the grace, and ends.
+    func stop() {
+        guard !core.isStopping else { return }
+        core.isStopping = true
+        manager.notify("STOPPING=1")
+        for listener in listeners { listener.close(promise: nil) }
+        for case .unix(let path) in settings.listeners.map(\.socket) where !isStarting { unlink(path) }
+        let limit = loop.assumeIsolated().scheduleTask(in: .seconds(Int64(settings.grace))) { [self] in
+            logger.warning("messages were still in flight after \(settings.grace) s; their mail server has them")
+            core.connections.closeAll()
+            endWorkers()
+        }
+        core.connections.drain { [self] in
+            limit.cancel()
+            endWorkers()
+        }
+    }
+
+    private func endWorkers() {
+        guard !isStopped else { return }
+        isStopped = true
+        for hop in nextHops.values { hop.close() }
+        core.pool.close()
+        operations?.close(promise: nil)
+        waitForWorkers(until: .now() + Self.workerTime)
+    }
+
+    private func waitForWorkers(until deadline: NIODeadline) {
+        guard core.pool.count > 0, NIODeadline.now() < deadline else { return ended.succeed() }
+        _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(10)) { [self] in waitForWorkers(until: deadline) }
+    }
+}

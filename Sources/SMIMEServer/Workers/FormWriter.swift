@@ -1,0 +1,42 @@
+import ByteStreams
+import InternetMessage
+import NIOCore
+import SMIMEGateway
+
+/// Makes finished messages ready for the service: small ones for the frame, others in the spool of forms.
+struct FormWriter {
+    private let spool: ReusableSpool
+    private var position = 0
+
+    /// The bytes that the frames of all forms together have room for, beside the envelope.
+    private var room = WorkerFrame.maximumLength / 2
+
+    init(_ spool: ReusableSpool) { self.spool = spool }
+
+    /// - Throws: what reading and writing throw.
+    mutating func form(
+        _ message: Delivery.Message,
+        to recipients: [String],
+        from sender: String
+    ) throws -> WorkerForm {
+        let census = try LineStatistics(of: message.content.reader())
+        // What was encrypted with line feeds alone: SMTP has no other line end than CRLF.
+        let isConverted = census.bareLF > 0
+        let length = message.content.count + (isConverted ? census.bareLF : 0)
+        let reader: any ByteReader =
+            isConverted ? LineEndReader(message.content.reader(), lineEnd: .crlf) : message.content.reader()
+        let content: WorkerContent
+        if length <= min(WorkerContent.maximumInFrame, room) {
+            let sink = MemorySink()
+            try reader.copy(to: sink)
+            room -= sink.bytes.count
+            content = .bytes(ByteBuffer(bytes: sink.bytes))
+        } else {
+            let sink = ReusableSpoolSink(spool, from: position)
+            try reader.copy(to: sink)
+            content = .spooled(position..<sink.position)
+            position = sink.position
+        }
+        return WorkerForm(sender: sender, recipients: recipients, isEightBit: census.has8Bit, content: content)
+    }
+}

@@ -1,0 +1,184 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+import NIOCore
+import SMIMEAgent
+package import SMIMEGateway
+package import SMIMEStore
+
+/// What a worker process does from its start to its end: it opens the store, handles one message after the other, and ends when the
+/// service closes the socket.
+package struct MessageWorker {
+    /// The means of a worker.
+    package struct Tools: Sendable {
+        package let store: Store
+        package let engines: [GatewayRole: GatewayEngine]
+        /// Whether certificates are learned from incoming mail.
+        package let learns: Bool
+
+        package init(_ store: Store, _ engines: [GatewayRole: GatewayEngine], learns: Bool) {
+            self.store = store
+            self.engines = engines
+            self.learns = learns
+        }
+    }
+
+    private var socket: WorkerSocket
+    private let spools: [(message: ReusableSpool, forms: ReusableSpool)]
+    private let tools: Tools
+    private var finished = FinishedMails()
+    private var counted = (hits: 0, misses: 0)
+
+    private init(_ socket: WorkerSocket, _ descriptors: [Int32], _ tools: Tools) {
+        self.socket = socket
+        self.tools = tools
+        spools = stride(from: 0, to: descriptors.count - 1, by: 2).map {
+            (ReusableSpool(adopting: descriptors[$0]), ReusableSpool(adopting: descriptors[$0 + 1]))
+        }
+    }
+
+    /// Works until the service needs this worker no more.
+    ///
+    /// - Parameter open: opens the store.
+    /// - Throws: what the socket throws; there is nobody left to tell.
+    package static func run(_ role: ServerWorker, open: () async throws(KeystoreError) -> Tools) async throws {
+        let socket = WorkerSocket(role.socket)
+        let tools: Tools
+        do throws(KeystoreError) {
+            tools = try await open()
+        } catch {
+            return try socket.send(WorkerAnswer.unusable(reason: "\(error)", isLasting: error.isLasting).frame)
+        }
+        var worker = MessageWorker(socket, role.spools, tools)
+        try worker.socket.send(WorkerAnswer.ready.frame)
+        while let frame = try worker.socket.next() {
+            switch try WorkerRequest(frame) {
+            case .handle(let job): try await worker.handle(job)
+            case .settle(let number, let served, let learns):
+                let log = await worker.settle(number, served: served, learns: learns)
+                try worker.socket.send(WorkerAnswer.settled(number: number, log).frame)
+            case .countExpiring:
+                guard let count = await worker.countExpiring() else { continue }
+                try worker.socket.send(WorkerAnswer.expiring(count).frame)
+            }
+        }
+    }
+
+    private mutating func handle(_ job: WorkerJob) async throws {
+        guard spools.indices.contains(job.slot), let engine = tools.engines[job.role] else { throw WorkerFrameError() }
+        let result: GatewayResult<ProcessedMail>
+        let mail: GatewayMail
+        do {
+            mail = try Self.mail(job, spools[job.slot].message)
+        } catch {
+            let refusal = GatewayRefusal(error, in: job.role)
+            return try answer(job, .refused(WorkerRefusal(refusal)), WorkerLog())
+        }
+        if let signal = job.rescuedFrom {
+            result = await engine.rescue(mail, signal: signal)
+        } else {
+            #if DEBUG
+            TestTrap.spring(for: mail.source)
+            #endif
+            result = await engine.handle(mail)
+        }
+        let (fields, details) = result.record.logFields
+        var log = WorkerLog(fields: fields, details: details, warnings: result.warnings)
+        if let messageID = mail.messageID { log.fields.insert(LogField("message_id", [messageID]), at: 0) }
+        let use = tools.store.cacheUse
+        (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
+        counted = use
+        switch result.outcome {
+        case .sentBefore: try answer(job, .served, log)
+        case .refused(let refusal):
+            log.warnings += refusal.hints
+            try answer(job, .refused(WorkerRefusal(refusal)), log)
+        case .finished(let processed):
+            log.warnings += await engine.keepAnswers(of: processed)
+            finished.add(job.number, entry: mail.entry, learnable: processed.learnable)
+            try answer(job, outcome(of: processed, for: job), log)
+        }
+    }
+
+    private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, _ log: WorkerLog) throws {
+        try socket.send(WorkerAnswer.handled(number: job.number, outcome, log).frame)
+    }
+
+    private static func mail(_ job: WorkerJob, _ spool: ReusableSpool) throws -> GatewayMail {
+        let source: any ByteSource =
+            switch job.content {
+            case .bytes(let bytes): MemorySource(Array(bytes.readableBytesView))
+            case .spooled(let range): try spool.source(in: range)
+            }
+        let entry = try job.queueName.map { name in
+            try DeliveryJournal.Entry(queueID: name, role: job.role, of: source)
+        }
+        return GatewayMail(
+            job.role,
+            source,
+            from: EnvelopeSender(job.sender),
+            to: job.recipients,
+            entry: entry
+        )
+    }
+
+    private func outcome(of processed: ProcessedMail, for job: WorkerJob) -> WorkerOutcome {
+        do {
+            var writer = FormWriter(spools[job.slot].forms)
+            let names = RecipientNames(job.recipients)
+            let forms = try processed.delivery.messages.map { message in
+                try writer.form(message, to: names.all(of: message.recipients), from: message.sender ?? job.sender)
+            }
+            return .forms(forms, learns: tools.learns && processed.learnable != nil)
+        } catch {
+            return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
+        }
+    }
+
+    /// Does what is left to do after a message: nothing that fails here is a failure of the message.
+    private func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
+        var log = WorkerLog()
+        guard let mail = finished[number] else { return log }
+        if !served.isEmpty, let entry = mail.entry {
+            do throws(KeystoreError) {
+                let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
+                try await store.journal.record(served, of: entry, at: .now)
+                try await store.close()
+            } catch {
+                log.warnings.append("a second attempt may send the message twice: \(error)")
+            }
+        }
+        if learns, tools.learns, let message = mail.learnable, let engine = tools.engines[.incoming] {
+            let (record, warning) = await engine.learn(from: message)
+            (log.fields, log.details) = record.logFields
+            if let warning { log.warnings.append(warning) }
+        }
+        return log
+    }
+
+    private func countExpiring() async -> Int? {
+        try? await tools.store.lapsingCertificates(from: .now, within: 30 * 86_400).count
+    }
+}
+
+extension KeystoreError {
+    /// Whether the service has to be mended before it can work: another attempt is no use.
+    fileprivate var isLasting: Bool {
+        switch self {
+        case .corrupt, .missing, .newer, .older: true
+        default: false
+        }
+    }
+}
+
+extension WorkerRefusal {
+    init(_ refusal: GatewayRefusal) {
+        self.init(
+            isPermanent: refusal.isPermanent,
+            code: refusal.replyCode,
+            enhancedCode: refusal.enhancedCode,
+            sentence: [refusal.sentence, refusal.bounceText].compactMap(\.self).joined(separator: "\n"),
+            detail: refusal.logText
+        )
+    }
+}

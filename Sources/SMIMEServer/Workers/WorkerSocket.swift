@@ -1,0 +1,53 @@
+import Foundation
+import NIOCore
+import SMIMEGateway
+
+/// A worker's end of the socket to the service: frames in and out, one after the other.
+///
+/// Its calls block, which is right for a process that has one message at a time and nothing else to do.
+struct WorkerSocket {
+    private let descriptor: Int32
+    private var received = ByteBuffer()
+
+    /// How much is read at a time: a message of the usual size and its envelope.
+    private static let window = 128 << 10
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// The next frame; nil once the service has closed its end.
+    ///
+    /// - Throws: `WorkerFrameError`; `TransportError` if the socket is broken.
+    mutating func next() throws -> ByteBuffer? {
+        while true {
+            if let frame = try WorkerFrame.next(in: &received) {
+                // Nothing of the frame lies in the buffer any more once all was taken.
+                if received.readableBytes == 0 { received = ByteBuffer() }
+                return frame
+            }
+            let count = received.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.window) { buffer in
+                while true {
+                    let count = read(descriptor, buffer.baseAddress, buffer.count)
+                    if count >= 0 || errno != EINTR { return max(count, 0) }
+                }
+            }
+            if count == 0 { return nil }
+        }
+    }
+
+    /// Sends a whole frame.
+    ///
+    /// - Throws: `TransportError` if the service is gone.
+    func send(_ frame: ByteBuffer) throws(TransportError) {
+        let code: Int32 = frame.withUnsafeReadableBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return errno }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+            return 0
+        }
+        guard code == 0 else { throw TransportError("the service has ended: \(String(cString: strerror(code)))") }
+    }
+}

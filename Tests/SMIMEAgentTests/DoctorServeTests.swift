@@ -1,0 +1,95 @@
+import Foundation
+import SMIMEAgent
+import TestSupport
+import Testing
+
+/// What doctor finds about `smime serve`.
+@Suite struct DoctorServeTests {
+    private static let transport = "smime-out unix - - n - 20 lmtp -o lmtp_send_xforward_command=yes"
+    private static let back =
+        "127.0.0.1:10026 inet n - n - - smtpd -o content_filter= -o smtpd_relay_restrictions=permit_mynetworks,reject"
+
+    private static func port(_ options: String) -> String {
+        "submission inet n - n - - smtpd -o smtpd_sasl_auth_enable=yes -o receive_override_options=no_address_mappings "
+            + "-o smtpd_relay_restrictions=permit_sasl_authenticated,reject "
+            + "-o smtpd_sender_restrictions=reject_sender_login_mismatch \(options)"
+    }
+
+    private func codes(
+        _ services: [String],
+        _ parameters: [String: String] = [:],
+        options: String = ""
+    ) -> [String] {
+        let parameters = ["mynetworks": "127.0.0.0/8"].merging(parameters) { $1 }
+        let wiring = PostfixWiring(from: nil, listeners: ServeListener.all(in: options)) { arguments in
+            guard arguments.contains("-x") else { return services.joined(separator: "\n") }
+            return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
+        }
+        let found = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)
+        return found.filter { $0.level != .ok }.map(\.code).sorted()
+    }
+
+    @Test(arguments: [
+        ("SERVE_OPTIONS=\"\n  --listen outgoing=lmtp:127.0.0.1:10025\n\"", ["serve-tcp"]),
+        (
+            "SERVE_OPTIONS=\"--listen outgoing=lmtp:unix:/run/smime/outgoing \\\n --listen=incoming=milter:[::1]:10025\"",
+            ["serve-tcp"]
+        ),
+        ("SERVE_OPTIONS=--listen=outgoing=smtp:localhost:10025", ["serve-tcp"]),
+        ("# --listen outgoing=lmtp:127.0.0.1:10025\nSERVE_OPTIONS='--listen outgoing=lmtp:fd:outgoing'", []),
+        ("SERVE_OPTIONS='--next-hop outgoing=smtp:127.0.0.1:10026 --metrics 127.0.0.1:9464 --listen'", []),
+        ("SERVE_OPTIONS='--listen neither=lmtp:127.0.0.1:10025 --listen outgoing'", []),
+    ])
+    func `The options of the service name what every user of the host can reach`(
+        _ options: String,
+        _ expected: [String]
+    ) {
+        #expect(Doctor(at: .judged).findings(of: ServeListener.all(in: options)).map(\.code) == expected)
+    }
+
+    @Test func `A port that leads to the service by a unix socket is well, and so is the one for its results`() {
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        #expect(codes([port, Self.transport, Self.back]).isEmpty)
+        // Without the transport's name the options of the service tell what it is.
+        let renamed = [port, Self.transport, Self.back].map { $0.replacing("smime-out", with: "crypto") }
+        #expect(codes(renamed, options: "--listen outgoing=lmtp:unix:/run/smime/outgoing").isEmpty)
+    }
+
+    @Test func `A TCP port of this host is warned of, whichever way Postfix writes it`() {
+        for address in ["[127.0.0.1]:10025", "inet:127.0.0.1:10025", "localhost:10025"] {
+            let port = Self.port("-o content_filter=smime-out:\(address)")
+            #expect(codes([port, Self.transport, Self.back]) == ["mta-serve-tcp"], "\(address)")
+        }
+        let milter = Self.port("-o smtpd_milters=inet:localhost:10025")
+        #expect(codes([milter], options: "--listen outgoing=milter:unix:/run/smime/outgoing") == ["mta-filter"])
+        #expect(codes([milter], options: "--listen outgoing=milter:127.0.0.1:10025").isEmpty)
+    }
+
+    @Test func `The queue id, all recipients at once, and the way out of a chroot are needed`() {
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        let plain = "smime-out unix - - y - 20 lmtp"
+        let limits = ["smime-out_destination_recipient_limit": "50"]
+        #expect(codes([port, plain, Self.back], limits) == ["mta-filter", "mta-recipient-limit", "mta-xforward"])
+    }
+
+    @Test func `A milter must be the last, and mail must wait without it`() {
+        let ours = "unix:/run/smime/outgoing"
+        let first = Self.port("-o { smtpd_milters = \(ours), inet:localhost:8891 }")
+        #expect(codes([first]) == ["mta-milter-order"])
+        let last = Self.port("-o { smtpd_milters = inet:localhost:8891, { \(ours), connect_timeout=5s } }")
+        #expect(codes([last]).isEmpty)
+        #expect(codes([last], ["milter_default_action": "accept"]) == ["mta-milter-action"])
+    }
+
+    @Test func `A listener for the other direction is told`() {
+        let port = Self.port("-o content_filter=smime-in:unix:/run/smime/incoming")
+        let transport = Self.transport.replacing("smime-out", with: "smime-in")
+        #expect(codes([port, transport, Self.back]) == ["mta-direction"])
+    }
+
+    @Test func `A port of this host that has no filter by mistake is not taken for the one for results`() {
+        let stray = Self.back.replacing("-o content_filter= ", with: "")
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        #expect(codes([port, Self.transport, stray]) == ["mta-relay", "mta-unfiltered"])
+    }
+}

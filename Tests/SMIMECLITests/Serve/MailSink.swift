@@ -1,0 +1,66 @@
+import Foundation
+import Synchronization
+
+/// A next hop on a unix socket that keeps every message.
+final class MailSink: Sendable {
+    struct Mail: Sendable {
+        /// The commands MAIL and RCPT.
+        var envelope: [String] = []
+        var content = ""
+    }
+
+    private let mails = Mutex<[Mail]>([])
+    /// Recipients whose address begins so are refused with this reply.
+    private let refusals: [String: String]
+
+    init(on path: String, refusing refusals: [String: String] = [:]) throws {
+        self.refusals = refusals
+        let listener = try LineSocket.listen(on: path)
+        Thread { [self] in
+            while case let peer = accept(listener, nil, nil), peer >= 0 {
+                Thread { [self] in serve(LineSocket(peer)) }.start()
+            }
+        }.start()
+    }
+
+    var all: [Mail] { mails.withLock { $0 } }
+
+    private func serve(_ socket: LineSocket) {
+        socket.send("220 sink ESMTP\r\n")
+        var mail = Mail()
+        while let line = socket.line().map({ String(decoding: $0, as: UTF8.self) }) {
+            switch line.prefix(4).uppercased() {
+            case "EHLO": socket.send("250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-DSN\r\n250 SMTPUTF8\r\n")
+            case "MAIL":
+                mail = Mail(envelope: [line])
+                socket.send("250 2.1.0 Ok\r\n")
+            case "RCPT":
+                if let refusal = refusals.first(where: { line.contains("<\($0.key)") }) {
+                    socket.send(refusal.value + "\r\n")
+                } else {
+                    mail.envelope.append(line)
+                    socket.send("250 2.1.5 Ok\r\n")
+                }
+            case "DATA":
+                guard mail.envelope.count > 1 else {
+                    socket.send("554 5.5.1 no recipients\r\n")
+                    continue
+                }
+                socket.send("354 Go\r\n")
+                while let line = socket.line(), line != [46] {
+                    mail.content +=
+                        String(decoding: line.first == 46 ? line.dropFirst() : line[...], as: UTF8.self) + "\r\n"
+                }
+                let number = mails.withLock { mails in
+                    mails.append(mail)
+                    return mails.count
+                }
+                socket.send("250 2.0.0 Ok: queued as Q\(number)\r\n")
+            case "QUIT":
+                socket.send("221 2.0.0 Bye\r\n")
+                return
+            default: socket.send("250 2.0.0 Ok\r\n")
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `smime serve` as a mail server meets it, over unix sockets.
+@Suite struct ServeTests {
+    private let alice = "alice@example.com"
+    private let bob = "bob@example.com"
+
+    @Test func `outgoing mail is signed and encrypted, in as many forms as its recipients need`() throws {
+        let scene = try ServeScene()
+        let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
+        #expect(replies == ["250 2.0.0 sent as Q1, Q2"])
+        let mails = scene.sink.all
+        #expect(mails.count == 2)
+        for (mail, type) in zip(mails, ["authEnveloped-data", "multipart/signed"]) {
+            #expect(mail.envelope.count == 2 && mail.envelope[0].hasPrefix("MAIL FROM:<alice@example.com>"))
+            #expect(mail.content.contains(type))
+        }
+        #expect(mails[0].envelope[1].hasPrefix("RCPT TO:<bob@example.com>"))
+        #expect(!mails[0].content.contains("Hello"))
+        #expect(scene.log.contains("actions=bob@example.com:sign+encrypt,eve@example.org:sign status=accepted"))
+    }
+
+    @Test func `incoming mail gets its verdict, every recipient a reply, and its certificate is learned`() throws {
+        let scene = try ServeScene()
+        let signed = try CommandRunner(
+            scene.smime.path,
+            environment: ["SMIME_HOME": scene.path("home"), "PATH": "/usr/bin:/bin"]
+        ).run(["sign", "--from", alice], input: .bytes(Array(ServeScene.mail().utf8)))
+        let replies = try scene.send(signed.text, from: alice, to: [bob, "carol@example.com"], via: "in")
+        #expect(replies == ["250 2.0.0 sent as Q1", "250 2.0.0 sent as Q1"])
+        let content = try #require(scene.sink.all.first?.content)
+        #expect(content.hasPrefix("Authentication-Results: gw.example.com; smime=pass"))
+        #expect(scene.log.contains("verdict=valid signer=alice@example.com"))
+    }
+
+    @Test func `what is changed at another terminal counts for the next message`() throws {
+        let scene = try ServeScene()
+        #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true)
+        try scene.run(["recipient", "distrust", bob])
+        try scene.run(["policy", "set", "--recipient", bob, "--encrypt", "require"])
+        let refused = try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out")
+        #expect(refused.first?.hasPrefix("550-5.7.1 no usable certificate for bob@example.com") == true, "\(refused)")
+        #expect(scene.sink.all.count == 1)
+    }
+
+    @Test func `no recipient gets a message of which a form cannot be sent`() throws {
+        let scene = try ServeScene(refusing: ["eve": "550 5.1.1 unknown", "mallory": "451 4.2.0 later"])
+        let refused = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
+        #expect(refused == ["550 5.1.1 unknown"])
+        let delayed = try scene.send(ServeScene.mail(), from: alice, to: [bob, "mallory@example.org"], via: "out")
+        #expect(delayed == ["451 4.2.0 later"])
+        #expect(scene.sink.all.isEmpty)
+    }
+
+    @Test func `a message that ends its worker is tried once more, and everybody else is served`() throws {
+        let scene = try ServeScene(variables: ["SMIME_TEST_TRAP": "ILL", "SMIME_TEST_TRAP_MARK": "deadly"])
+        let bytes = try Data(contentsOf: scene.smime)
+        // The release binary has no trap.
+        guard bytes.range(of: Data("SMIME_TEST_TRAP_MARK".utf8)) != nil else { return }
+        for expected in ["451", "554 5.6.0"] {
+            let replies = try scene.send(ServeScene.mail("deadly"), from: alice, to: [bob], via: "out")
+            #expect(replies.first?.hasPrefix(expected) == true, "\(replies)")
+        }
+        #expect(scene.sink.all.isEmpty)
+        let forged = "Authentication-Results: gw.example.com; smime=pass\n" + ServeScene.mail("deadly")
+        #expect(try scene.send(forged, from: alice, to: [bob], via: "in") == ["250 2.0.0 sent as Q1"])
+        let content = try #require(scene.sink.all.first?.content)
+        #expect(content.contains("smime=permerror") && !content.contains("smime=pass"))
+        #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out") == ["250 2.0.0 sent as Q2"])
+    }
+
+    @Test func `a lone line feed, early content and a wrong command end the connection`() throws {
+        let scene = try ServeScene()
+        var socket = try scene.connect("out")
+        for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<\(bob)>", "DATA"] { _ = socket.ask(command) }
+        socket.send("Subject: x\r\n\r\ntext\n.\r\nMAIL FROM:<eve@example.org>\r\n")
+        #expect(socket.reply().hasPrefix("521 5.6.0"))
+        #expect(socket.reply().isEmpty)
+        socket = try scene.connect("out")
+        for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<\(bob)>"] { _ = socket.ask(command) }
+        socket.send("DATA\r\nSubject: x\r\n\r\n.\r\n")
+        #expect(socket.reply().hasPrefix("521 5.5.1"))
+        socket = try scene.connect("out")
+        socket.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = socket.reply()
+        #expect(answer.hasPrefix("5"), "\(answer)")
+        #expect(scene.sink.all.isEmpty)
+    }
+
+    @Test func `SIGTERM ends it with success after the message in flight, and others are told to come again`() throws {
+        let scene = try ServeScene()
+        let (idle, busy) = (try scene.connect("out"), try scene.connect("out"))
+        for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<\(bob)>", "DATA"] { _ = busy.ask(command) }
+        kill(scene.process.processIdentifier, SIGTERM)
+        #expect(idle.reply().hasPrefix("421 4.3.2"))
+        busy.send(ServeScene.mail().replacing("\n", with: "\r\n") + ".\r\n")
+        #expect(busy.reply() == "250 2.0.0 sent as Q1")
+        scene.process.waitUntilExit()
+        #expect(scene.process.terminationStatus == 0 && scene.process.terminationReason == .exit)
+        #expect(!FileManager.default.fileExists(atPath: scene.path("out")))
+    }
+
+    @Test func `a killed worker costs one attempt, SIGHUP none, and a killed service leaves nothing behind`() throws {
+        let scene = try ServeScene(["--max-messages", "2"])
+        let service = scene.process.processIdentifier
+        for worker in try workers(of: service) { kill(worker, SIGKILL) }
+        try scene.wait("there is another worker") {
+            try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true
+        }
+        kill(service, SIGHUP)
+        try scene.wait("the workers are replaced") { scene.log.contains("the workers are replaced") }
+        #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true)
+        let last = try workers(of: service)
+        #expect(!last.isEmpty)
+        kill(service, SIGKILL)
+        try scene.wait("the workers end") { last.allSatisfy { kill($0, 0) != 0 } }
+        // The socket of the killed one is taken over.
+        try scene.start()
+        #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true)
+    }
+
+    @Test func `a service that cannot work says why, with the status for it`() throws {
+        let scene = try ServeScene()
+        let hop = ["--next-hop", "outgoing=smtp:unix:\(scene.path("hop"))"]
+        let cases: [([String], Int32, String)] = [
+            (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"], 64, "needs --next-hop"),
+            (["--listen", "outgoing=smtp:0.0.0.0:1"] + hop, 64, "--allow"),
+            (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"] + hop, 73, "cannot listen on"),
+            (
+                ["--home", scene.path("none"), "--listen", "outgoing=smtp:unix:\(scene.path("x"))"] + hop, 78,
+                "not there"
+            ),
+        ]
+        let environment = ["SMIME_HOME": scene.path("home"), "PATH": "/usr/bin:/bin"]
+        for (words, status, text) in cases {
+            let result = try CommandRunner(scene.smime.path, environment: environment).run(["serve"] + words)
+            #expect(result.status == status && result.errorText.contains(text), "\(words): \(result.errorText)")
+        }
+    }
+
+    private func workers(of service: pid_t) throws -> [pid_t] {
+        let result = try CommandRunner("pgrep").run(["-P", "\(service)"])
+        return result.text.split(separator: "\n").compactMap { pid_t($0) }
+    }
+}

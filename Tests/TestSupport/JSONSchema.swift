@@ -1,0 +1,100 @@
+public import Foundation
+
+/// A JSON schema, as far as docs/smime-report.schema.json uses the language; an unknown keyword is a finding, never ignored.
+public struct JSONSchema: Sendable {
+    private struct Unusable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let definitions: [String: JSONValue]
+
+    public init(contentsOf url: URL) throws {
+        let document = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: url))
+        guard let definitions = document.object?["$defs"]?.object else {
+            throw Unusable(description: "\(url.path): no $defs")
+        }
+        self.definitions = definitions
+    }
+
+    /// The names of all definitions.
+    public var names: Set<String> { Set(definitions.keys) }
+
+    /// What is wrong with the document in `bytes` by every one of the definitions `names`; nil if it is right by one.
+    public func complaint(about bytes: [UInt8], _ names: [String]) -> String? {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return "no JSON" }
+        let complaints = names.map { complaint(value, .object(["$ref": .string("#/$defs/\($0)")]), at: $0) }
+        return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: "; ")
+    }
+
+    /// The first thing in `value`, which stands at `place`, that `schema` does not allow.
+    private func complaint(_ value: JSONValue, _ schema: JSONValue, at place: String) -> String? {
+        guard let rules = schema.object else { return "\(place): the schema is no object" }
+        for (keyword, rule) in rules.sorted(by: { $0.key < $1.key }) {
+            if let complaint = complaint(value, keyword, rule, rules, at: place) { return complaint }
+        }
+        return nil
+    }
+
+    private func complaint(
+        _ value: JSONValue,
+        _ keyword: String,
+        _ rule: JSONValue,
+        _ rules: [String: JSONValue],
+        at place: String
+    ) -> String? {
+        switch keyword {
+        case "description": return nil
+        case "$ref":
+            let name = rule.string?.replacing("#/$defs/", with: "") ?? ""
+            guard let schema = definitions[name] else { return "\(place): no definition \(name)" }
+            return complaint(value, schema, at: place)
+        case "allOf": return (rule.array ?? []).lazy.compactMap { complaint(value, $0, at: place) }.first
+        case "anyOf":
+            let complaints = (rule.array ?? []).map { complaint(value, $0, at: place) }
+            return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: " | ")
+        case "const": return value == rule ? nil : "\(place): not \(rule)"
+        case "enum": return rule.array?.contains(value) == true ? nil : "\(place): \(value) is not in the enum"
+        case "minimum": return (value.number ?? 0) >= (rule.number ?? 0) ? nil : "\(place): too small"
+        case "pattern":
+            guard let text = value.string, let pattern = try? Regex(rule.string ?? "[") else { return nil }
+            return text.firstMatch(of: pattern) == nil ? "\(place): '\(text)' is not in the pattern" : nil
+        case "type":
+            let types = rule.array?.compactMap(\.string) ?? [rule.string ?? ""]
+            return types.contains(value.typeName) ? nil : "\(place): is \(value.typeName), not \(types)"
+        default: return complaintOfParts(value, keyword, rule, rules, at: place)
+        }
+    }
+
+    /// The same for the keywords about arrays and objects.
+    private func complaintOfParts(
+        _ value: JSONValue,
+        _ keyword: String,
+        _ rule: JSONValue,
+        _ rules: [String: JSONValue],
+        at place: String
+    ) -> String? {
+        switch keyword {
+        case "items":
+            for (index, item) in (value.array ?? []).enumerated() {
+                if let complaint = complaint(item, rule, at: "\(place).\(index)") { return complaint }
+            }
+        case "required":
+            let missing = (rule.array ?? []).compactMap(\.string).first { value.object?[$0] == nil }
+            if let missing { return "\(place): no \(missing)" }
+        case "properties":
+            for (name, schema) in rule.object ?? [:] {
+                if let part = value.object?[name], let complaint = complaint(part, schema, at: "\(place).\(name)") {
+                    return complaint
+                }
+            }
+        case "additionalProperties":
+            let known = rules["properties"]?.object ?? [:]
+            for (name, part) in value.object ?? [:] where known[name] == nil {
+                guard rule.object != nil else { return "\(place): \(name) is not in the schema" }
+                if let complaint = complaint(part, rule, at: "\(place).\(name)") { return complaint }
+            }
+        default: return "\(place): unknown keyword \(keyword)"
+        }
+        return nil
+    }
+}
