@@ -21,7 +21,10 @@ extension InputFiles {
 }
 
 extension ArgumentHelp {
-    fileprivate static let files = ArgumentHelp("The message; standard input if it is - or left out.", valueName: "file")
+    fileprivate static let files = ArgumentHelp(
+        "The message; standard input if it is - or left out.",
+        valueName: "file"
+    )
 }
 
 /// For verbs that read messages and write none: which ones.

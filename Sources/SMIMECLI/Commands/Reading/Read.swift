@@ -71,14 +71,22 @@ extension SMIMECommand {
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
                 // It is shown as it came, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
+                hint(at: report)
                 return (try mail(source, report, report), report.exitStatus)
             }
+            hint(at: opened.report)
             let shown = try Spool.source { try opened.write(to: $0) }
             // Parts that are signed inside of the encryption are judged as those of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
             let status = opened.report.signers.isEmpty && !opened.report.isMalformed
             return (try mail(shown, opened.report, inner), status ? .success : opened.report.exitStatus)
+        }
+
+        /// Says what to do about a signature that is not valid; a command needs the name of a file.
+        private func hint(at report: VerificationReport) {
+            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return }
+            if let step = VerdictSentence(report, file: file).step { Console.hint(step.text) }
         }
 
         /// Whether a message that cannot be opened for `error` can be shown all the same.
