@@ -21,6 +21,9 @@ package struct MessageDate: Sendable, Hashable {
     /// The moment, whatever the zone it was written in.
     package let date: Date
 
+    /// The moment `date`.
+    package init(_ date: Date) { self.date = date }
+
     /// Reads the body of a field; nil if it says no time.
     package init?(_ text: String) {
         var words = Self.words(text)

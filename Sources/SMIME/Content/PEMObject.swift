@@ -16,7 +16,8 @@ package enum PEMObject {
     private static let searched = 1 << 20
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
-    private static let labels = ["CMS", "PKCS7", "PKCS #7 SIGNED DATA"]
+    /// The last two are gpgsm's.
+    private static let labels = ["CMS", "PKCS7", "PKCS #7 SIGNED DATA", "SIGNED MESSAGE", "ENCRYPTED MESSAGE"]
 
     /// The beginning of a block.
     private struct Mark {
@@ -45,13 +46,17 @@ package enum PEMObject {
         return source.stream(in: mark.bodyStart..<end).base64Decoded()
     }
 
-    /// Writes what `body` writes as one PEM block.
-    package static func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
-        try sink.write("-----BEGIN CMS-----\n")
+    /// Writes what `body` writes as one PEM block with this label.
+    package static func write(
+        to sink: any ByteSink,
+        label: String = "CMS",
+        _ body: (any ByteSink) throws -> Void
+    ) throws {
+        try sink.write("-----BEGIN \(label)-----\n")
         let encoder = Base64Encoder(sink, lineEnd: [10])
         try body(encoder)
         try encoder.finish()
-        try sink.write("-----END CMS-----\n")
+        try sink.write("-----END \(label)-----\n")
     }
 
     private static func head(of source: any ByteSource) throws -> [UInt8] {

@@ -23,9 +23,10 @@ struct SMIMECommand: AsyncParsableCommand {
 
     /// All verbs there are.
     static let verbs: [any ParsableCommand.Type] = [
-        Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Inspect.self, List.self,
+        Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
-        FilterCommand.self, Serve.self, ConfigCommand.self, Export.self, StoreCommand.self, Doctor.self, Explain.self,
+        FilterCommand.self, Serve.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self,
+        Doctor.self, Explain.self,
     ]
 
     /// The verbs that this process has to describe to the parser: the one that is called, or all of them.

@@ -26,9 +26,15 @@ struct Invocation: Sendable {
 
     private init(_ bytes: [[UInt8]]) {
         self.bytes = bytes
-        let given = bytes.dropFirst()
+        let given = Self.verb(ofProgram: bytes.first) + bytes.dropFirst()
         words = given.map { String(decoding: $0, as: UTF8.self) }
-        malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 - 1 }
+        malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }
+    }
+
+    /// The verb that the program's name says, for programs that take a name without arguments: `smime-git` is `smime git`.
+    private static func verb(ofProgram name: [UInt8]?) -> [[UInt8]] {
+        let name = name?.split(separator: UInt8(ascii: "/")).last ?? []
+        return ["git", "sendmail"].filter { name.elementsEqual("smime-\($0)".utf8) }.map { Array($0.utf8) }
     }
 
     private static var ownArguments: [[UInt8]] {

@@ -33,6 +33,7 @@ enum Program {
         // Without arguments we would print our help, and end with a success that loses mail.
         guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
         EnvironmentPassphrases.take(invocation.passphraseVariables)
+        if invocation.calls(SMIMECommand.Sendmail.name) { SendmailLoop.mark() }
         // The runtime ends the process by a signal if it cannot open what it needs for its threads.
         guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")

@@ -79,7 +79,7 @@ struct SigningOptions: ParsableArguments {
 }
 
 extension SignerSelection.Warning {
-    fileprivate var text: String {
+    var text: String {
         switch self {
         case .notValid(let identity): "\(identity): the certificate is not valid now"
         case .assignedToAuthor(let author):

@@ -91,7 +91,9 @@ extension SMIMECommand {
         @OptionGroup var global: GlobalOptions
 
         private static func parseCipher(_ text: String) throws -> ContentCipher {
-            guard let cipher = ContentCipher(writable: text) else {
+            // openssl and mutt know the CBC ciphers by these names.
+            let names = ["aes128": "aes-128-cbc", "aes192": "aes-192-cbc", "aes256": "aes-256-cbc"]
+            guard let cipher = ContentCipher(writable: names[text] ?? text) else {
                 throw ValidationError("'\(text)' is none of \(cipherNames)")
             }
             return cipher

@@ -27,6 +27,11 @@ extension SMIMECommand {
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
 
+                With --text a text becomes a mail:
+
+                  echo "all is well" | smime sign --text --from alice@example.org --to bob@example.com \\
+                    --subject "Backup of tonight" | sendmail -t
+
                 With --outform der or pem any file is signed, byte for byte:
 
                   smime sign --from alice@example.org --outform der backup.tar -o backup.tar.p7s
@@ -36,6 +41,10 @@ extension SMIMECommand {
         @OptionGroup var signing: SigningOptions
         @Flag(help: "The input is plain text, not a message.")
         var text = false
+        @Option(help: ArgumentHelp("With --text: the subject of the message.", valueName: "text"))
+        var subject: String?
+        @Option(help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"))
+        var to: [EmailAddress] = []
         @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
         var compress = false
         @OptionGroup var files: FileOptions
@@ -49,6 +58,7 @@ extension SMIMECommand {
             if compress, protection.isBare {
                 throw ValidationError("--compress cannot make a bare CMS object")
             }
+            guard text || subject == nil && to.isEmpty else { throw ValidationError("--subject and --to need --text") }
         }
 
         func run() async throws {
@@ -69,7 +79,7 @@ extension SMIMECommand {
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws -> SignedFile {
             guard !protection.isBare else { return try await signContent(path, opening, lists) }
             let source = try signing.withAuthor(
-                MessageInput.open(path, isText: text, fields: signing.fromField),
+                MessageInput.open(path, isText: text, fields: textFields),
                 named: InputFile.name(path)
             )
             let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
@@ -88,6 +98,15 @@ extension SMIMECommand {
             return SignedFile(target, by: signer, as: signing.form)
         }
 
+        /// The header fields that plain text gets. A message that names its recipients is whole, with its date.
+        private var textFields: [NewField] {
+            let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
+            let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []
+            let isMail = !to.isEmpty || subject != nil
+            return signing.fromField + recipients + titles
+                + (isMail ? [NewField("Date", MessageDate(.now).universal)] : [])
+        }
+
         /// Writes a bare CMS object over the file at `path`.
         private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws
             -> SignedFile
@@ -95,7 +114,7 @@ extension SMIMECommand {
             let content = try protection.content(
                 of: path,
                 isText: text,
-                fields: signing.fromField,
+                fields: textFields,
                 // A signer that the user names signs whatever From says.
                 readsHeader: signing.from == nil && signing.identity == nil
             )

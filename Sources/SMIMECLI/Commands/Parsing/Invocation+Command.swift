@@ -33,6 +33,8 @@ extension Invocation {
     /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; what the parser says of words that it does
     ///   not understand.
     func command() throws -> any ParsableCommand {
+        if calls(SMIMECommand.Sendmail.name) { return try sendmail() }
+        if calls(SMIMECommand.Git.name) { return try git() }
         try ArgumentCheck(self).check()
         try checkHelp()
         let (verbs, arguments) = divided
@@ -42,6 +44,33 @@ extension Invocation {
             return command
         }
         return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: words))
+    }
+
+    /// `smime sendmail`: words that are no options of ours are handed on, as other programs write them.
+    private func sendmail() throws -> any ParsableCommand {
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        let given = divided.arguments
+        let arguments = try SendmailArguments(given)
+        guard !arguments.own.contains("--help"), given != ["-h"] else {
+            throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
+        }
+        return try SMIMECommand.Sendmail.parseAsRoot(arguments.own + ["--"] + arguments.others)
+    }
+
+    /// `smime git`: the words are git's, behind the global options.
+    private func git() throws -> any ParsableCommand {
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        guard !asksForHelp else { throw CleanExit.helpRequest(SMIMECommand.Git.self) }
+        let given = divided.arguments
+        var (own, rest) = ([String](), given[...])
+        while let word = rest.first,
+            let name = Self.globalNames.first(where: { word == $0 || word.hasPrefix("\($0)=") })
+        {
+            let count = word == name ? 2 : 1
+            own += rest.prefix(count)
+            rest = rest.dropFirst(count)
+        }
+        return try SMIMECommand.Git.parseAsRoot(own + ["--"] + rest)
     }
 
     private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } }

@@ -1,0 +1,150 @@
+/// Divides HTML into tags and text, as browsers do: nothing is refused, what is cut off ends with the input.
+///
+/// It builds no tree. Comments, declarations and the content of scripts and style sheets are left out.
+///
+/// HTML Living Standard §13.2.5
+struct HTMLScanner {
+    enum Token: Equatable {
+        case close(String)
+        case open(String, attributes: [String: String])
+        case text(String)
+    }
+
+    /// Elements whose content is no markup and is never shown.
+    private static let hidden: Set<String> = [
+        "iframe", "noembed", "noframes", "script", "style", "template", "title", "xmp",
+    ]
+    /// How many attributes of one tag are read.
+    private static let maximumAttributes = 64
+
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    /// The next token; nil at the end.
+    mutating func next() -> Token? {
+        while position < bytes.count {
+            guard bytes[position] == UInt8(ascii: "<") else { return .text(text()) }
+            if let token = markup() { return token }
+        }
+        return nil
+    }
+
+    private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func text() -> String {
+        let start = position
+        position = bytes[start...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
+        return HTMLEntities.decode(bytes[start..<position])
+    }
+
+    /// What begins with `<`; nil for what is left out.
+    private mutating func markup() -> Token? {
+        let next = position + 1 < bytes.count ? bytes[position + 1] : 0
+        switch next {
+        case UInt8(ascii: "!") where bytes[position...].starts(with: "<!--".utf8):
+            skip(to: Array("-->".utf8), from: position + 2)
+            return nil
+        case UInt8(ascii: "!"), UInt8(ascii: "?"):
+            skip(to: [UInt8(ascii: ">")], from: position + 1)
+            return nil
+        case UInt8(ascii: "/"):
+            guard position + 2 < bytes.count, bytes[position + 2].isLetter else {
+                skip(to: [UInt8(ascii: ">")], from: position + 1)
+                return nil
+            }
+            position += 2
+            let name = name()
+            return attributes() == nil ? nil : .close(name)
+        case _ where next.isLetter:
+            position += 1
+            let name = name()
+            guard let attributes = attributes() else { return nil }
+            guard Self.hidden.contains(name) else { return .open(name, attributes: attributes) }
+            skip(pastEndOf: name)
+            return nil
+        default:
+            position += 1
+            return .text("<")
+        }
+    }
+
+    private mutating func name() -> String {
+        let start = position
+        while let byte = current, !byte.isHTMLSpace, byte != UInt8(ascii: "/"), byte != UInt8(ascii: ">") {
+            position += 1
+        }
+        return String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
+    }
+
+    /// The attributes up to the end of the tag; nil if the input ends before it.
+    private mutating func attributes() -> [String: String]? {
+        var attributes: [String: String] = [:]
+        while let byte = current {
+            if byte == UInt8(ascii: ">") {
+                position += 1
+                return attributes
+            }
+            guard !byte.isHTMLSpace, byte != UInt8(ascii: "/") else {
+                position += 1
+                continue
+            }
+            let name = attributeName()
+            let value = attributeValue()
+            if attributes.count < Self.maximumAttributes, attributes[name] == nil { attributes[name] = value }
+        }
+        return nil
+    }
+
+    private mutating func attributeName() -> String {
+        let start = position
+        position += 1
+        while let byte = current, !byte.isHTMLSpace, !"=/>".utf8.contains(byte) { position += 1 }
+        return String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
+    }
+
+    private mutating func attributeValue() -> String {
+        while let byte = current, byte.isHTMLSpace { position += 1 }
+        guard current == UInt8(ascii: "=") else { return "" }
+        position += 1
+        while let byte = current, byte.isHTMLSpace { position += 1 }
+        guard let first = current else { return "" }
+        let isQuoted = first == UInt8(ascii: "\"") || first == UInt8(ascii: "'")
+        if isQuoted { position += 1 }
+        let start = position
+        while let byte = current {
+            if isQuoted ? byte == first : byte.isHTMLSpace || byte == UInt8(ascii: ">") { break }
+            position += 1
+        }
+        let value = HTMLEntities.decode(bytes[start..<position])
+        if isQuoted, current != nil { position += 1 }
+        return value
+    }
+
+    /// Moves behind the next `mark`, or to the end.
+    private mutating func skip(to mark: [UInt8], from start: Int) {
+        var index = min(start, bytes.count)
+        while index < bytes.count, !bytes[index...].starts(with: mark) { index += 1 }
+        position = min(index + mark.count, bytes.count)
+    }
+
+    /// Moves behind the end tag of `name`, or to the end.
+    private mutating func skip(pastEndOf name: String) {
+        let end = Array("</\(name)".utf8)
+        while position < bytes.count {
+            if bytes[position] == UInt8(ascii: "<"), bytes.count - position >= end.count,
+                bytes[position..<position + end.count].equalsIgnoringCase("</\(name)")
+            {
+                return skip(to: [UInt8(ascii: ">")], from: position)
+            }
+            position += 1
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether HTML takes it for a blank.
+    var isHTMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
+    fileprivate var isLetter: Bool { 0x41...0x5A ~= self || 0x61...0x7A ~= self }
+}

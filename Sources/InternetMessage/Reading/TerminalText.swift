@@ -1,0 +1,41 @@
+import ByteStreams
+
+extension String {
+    /// The lines of this text without anything that acts on a terminal or changes the order of what is shown.
+    ///
+    /// Control sequences, other control characters, bidirectional controls and invisible characters are taken out; every kind
+    /// of line end becomes a line feed, tabs stay. Joiners and variation selectors stay behind letters and emoji that need them.
+    ///
+    /// ECMA-48 §5.4, UAX #9
+    package var withoutTerminalControls: String {
+        guard !utf8.allSatisfy({ 0x20...0x7E ~= $0 || $0 == 0x0A || $0 == 0x09 }) else { return self }
+        var shown = String.UnicodeScalarView()
+        var rest = Array(unicodeScalars)[...]
+        while let scalar = rest.popFirst() {
+            switch scalar {
+            case "\r":
+                if rest.first == "\n" { rest.removeFirst() }
+                shown.append("\n")
+            case "\n", "\u{85}", "\u{2028}", "\u{2029}": shown.append("\n")
+            case "\t": shown.append("\t")
+            case "\u{1B}" where rest.first == "[":
+                rest = rest.dropFirst().drop { 0x20...0x3F ~= $0.value }
+                if let end = rest.first, 0x40...0x7E ~= end.value { rest.removeFirst() }
+            case "\u{9B}":
+                rest = rest.drop { 0x20...0x3F ~= $0.value }
+                if let end = rest.first, 0x40...0x7E ~= end.value { rest.removeFirst() }
+            case "\u{200C}", "\u{200D}", "\u{FE0E}", "\u{FE0F}":
+                if let last = shown.last, !last.isASCII { shown.append(scalar) }
+            case _ where scalar.isUnfitForDisplay: break
+            default: shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    /// The same on one line, with characters that pose as others written as `\u{…}`: for header fields and names of files.
+    package var asDisplayedLine: String {
+        let words = withoutTerminalControls.split { $0 == "\n" || $0 == "\t" }
+        return words.joined(separator: " ").escapedForDisplay
+    }
+}

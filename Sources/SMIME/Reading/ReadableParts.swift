@@ -1,0 +1,131 @@
+import ByteStreams
+import CMSSyntax
+import InternetMessage
+
+/// Collects the parts of a message for reading, from front to back.
+struct ReadableParts {
+    /// How many parts are listed.
+    private static let maximumParts = 1000
+
+    private let textLimit: Int
+    private(set) var parts: [ReadableMessage.Part] = []
+    private(set) var isCut = false
+    /// Whether something was decompressed. Only an attacker compresses twice.
+    private var hasDecompressed = false
+
+    init(textLimit: Int) { self.textLimit = textLimit }
+
+    /// Adds what is at `place`.
+    ///
+    /// - Parameter signature: the section of the signature around it; nil if there is none.
+    mutating func add(_ place: MessagePlace, in signature: String?) throws {
+        try Task.checkCancellation()
+        guard parts.count < Self.maximumParts else {
+            isCut = true
+            return
+        }
+        do {
+            if let found = try place.layer(ignoring: [.hiddenFields]) {
+                return try add(found, at: place, in: signature)
+            }
+        } catch {
+            guard error.isAboutMessage else { throw error }
+            return add(.damaged(type: place.part.entity.contentType.name), place, signature)
+        }
+        switch place.part.entity.contentType {
+        case let type where type.isMultipart && type.subtype == "alternative": try addAlternatives(place, signature)
+        case let type where type.isMultipart && !place.part.entity.children.isEmpty:
+            for part in try place.parts() { try add(part, in: signature) }
+        case let type where type.isMessage: try addMessage(place, signature)
+        default: try addLeaf(place, signature)
+        }
+    }
+
+    private mutating func add(_ content: ReadableMessage.Content, _ place: MessagePlace, _ signature: String?) {
+        parts.append(
+            ReadableMessage.Part(section: Self.text(place.bodySection), signature: signature, content: content)
+        )
+    }
+
+    private static func text(_ section: [Int]) -> String { section.map(String.init).joined(separator: ".") }
+
+    /// Adds what is inside a layer.
+    private mutating func add(_ found: FoundLayer, at place: MessagePlace, in signature: String?) throws {
+        // A signature in a signature speaks for no more than the one around it.
+        let section = signature ?? Self.text(found.section)
+        if let content = found.content { return try add(place.beside(content), in: section) }
+        guard place.depth < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
+        switch try found.opened(isMail: true) {
+        case .encrypted: add(.encrypted, place, signature)
+        case .compressed(let layer):
+            guard !hasDecompressed else { throw CMSError.limitExceeded("one layer of compression") }
+            hasDecompressed = true
+            try add(place.inside(layer.content()), in: signature)
+        case .signed(let layer):
+            guard let content = layer.content else { return add(.damaged(type: "certificates"), place, signature) }
+            try add(place.inside(content), in: section)
+        }
+    }
+
+    /// Adds the text of parts that say the same, and what else there is as attachments.
+    private mutating func addAlternatives(_ place: MessagePlace, _ signature: String?) throws {
+        var plain: BodyText?
+        var html: BodyText?
+        var others: [MessagePlace] = []
+        for part in try place.parts() {
+            let (root, beside) = try Self.root(of: part)
+            others += beside
+            let entity = root.part.entity
+            switch entity.contentType.name {
+            case "text/plain" where plain == nil: plain = try text(of: root)
+            case "text/html": html = try text(of: root)
+            default: others.append(root)
+            }
+        }
+        if plain != nil || html != nil { add(.body(plain: plain, html: html), place, signature) }
+        for other in others { try add(other, in: signature) }
+    }
+
+    /// The main part of multipart/related, and those it uses; anything else itself.
+    private static func root(of place: MessagePlace) throws -> (root: MessagePlace, others: [MessagePlace]) {
+        guard place.part.entity.contentType.name == "multipart/related" else { return (place, []) }
+        let parts = try place.parts()
+        return (parts.first ?? place, Array(parts.dropFirst()))
+    }
+
+    private mutating func addMessage(_ place: MessagePlace, _ signature: String?) throws {
+        guard place.depth < MessageOpener.maximumLayers, let message = try? place.parts().first else {
+            return try addLeaf(place, signature)
+        }
+        add(.message(ReadableMessage.fields(of: message.part.entity.header)), place, signature)
+        try add(message, in: signature)
+    }
+
+    private mutating func addLeaf(_ place: MessagePlace, _ signature: String?) throws {
+        let entity = place.part.entity
+        let isFile = entity.disposition?.kind == "attachment" || entity.fileName != nil && entity.disposition != nil
+        guard entity.contentType.type == "text", !isFile else {
+            let name = entity.fileName
+            return add(
+                .attachment(name: name, type: entity.contentType.name, size: try size(of: place)),
+                place,
+                signature
+            )
+        }
+        let text = try text(of: place)
+        let isHTML = entity.contentType.subtype == "html"
+        add(.body(plain: isHTML ? nil : text, html: isHTML ? text : nil), place, signature)
+    }
+
+    private func text(of place: MessagePlace) throws -> BodyText {
+        try place.part.entity.bodyText(of: place.part.source, limit: textLimit)
+    }
+
+    /// How many bytes the decoded body has; those of the encoded one if its encoding is damaged.
+    private func size(of place: MessagePlace) throws -> Int {
+        let entity = place.part.entity
+        do {
+            return try entity.decodedBody(of: place.part.source).makeReader().copy(to: CountingSink())
+        } catch StreamError.malformedBase64 { return entity.bodyRange.count }
+    }
+}

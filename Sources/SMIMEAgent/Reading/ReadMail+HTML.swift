@@ -1,0 +1,85 @@
+import Foundation
+import InternetMessage
+package import LibCrypto
+import SMIME
+
+extension ReadMail {
+    /// The message as one page that loads nothing, runs nothing and leads nowhere.
+    ///
+    /// Each text is in a frame of its own that may do nothing, reduced to words and their arrangement; the verdict on it is
+    /// outside of the frame, where the mail cannot write.
+    ///
+    /// CSP Level 3; HTML Living Standard §4.8.5
+    ///
+    /// - Throws: `OpenSSLError` if libcrypto has no SHA-256.
+    package func page() throws(OpenSSLError) -> String {
+        let hash = Data(try DigestAlgorithm.sha256.digest(Array(Self.style.utf8))).base64EncodedString()
+        let title = shownFields.first { $0.name == "Subject" }?.value ?? "mail"
+        var lines = [
+            "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-\(hash)'; form-action 'none'; base-uri 'none'\">",
+            "<meta name=\"referrer\" content=\"no-referrer\">",
+            "<meta name=\"viewport\" content=\"width=device-width\">", "<title>\(title.escapedForHTML)</title>",
+            "<style>\(Self.style)</style>", "</head>", "<body>", Self.line(verdict),
+        ]
+        lines += verdict.remarks.map { "<p class=\"remark\">\($0.asDisplayedLine.escapedForHTML)</p>" }
+        lines.append("<table>")
+        lines += shownFields.map { "<tr><th>\($0.name)</th><td>\($0.value.escapedForHTML)</td></tr>" }
+        lines.append("</table>")
+        lines += message.parts.flatMap(section)
+        if message.isCut { lines.append("<p>There are more parts, which are not shown.</p>") }
+        return (lines + ["</body>", "</html>"]).joined(separator: "\n") + "\n"
+    }
+
+    private static func line(_ verdict: ReadVerdict) -> String {
+        "<p class=\"verdict \(verdict.tone.rawValue)\">\(verdict.sentence.asDisplayedLine.escapedForHTML)</p>"
+    }
+
+    private func section(_ part: ReadableMessage.Part) -> [String] {
+        let label = part.content.label ?? "text"
+        return ["<section>", "<h2>Part \(part.section), \(label.escapedForHTML)</h2>", Self.line(verdict(on: part))]
+            + frame(part.content) + ["</section>"]
+    }
+
+    private func frame(_ content: ReadableMessage.Content) -> [String] {
+        switch content {
+        case .attachment, .damaged, .encrypted: return []
+        case .body(let plain, let html?):
+            return [Self.frame(MailHTML(html.text).safe, lines: Self.lineCount(html.text))]
+                + Self.notes(on: plain ?? html)
+        case .body(let plain, nil):
+            let text = (plain?.text ?? "").withoutTerminalControls
+            return [Self.frame(Self.preformatted(text), lines: Self.lineCount(text))] + Self.notes(on: plain)
+        case .message(let fields):
+            let text = fields.map { "\($0.name): \($0.value.asDisplayedLine)" }.joined(separator: "\n")
+            return [Self.frame(Self.preformatted(text), lines: fields.count)]
+        }
+    }
+
+    private static func preformatted(_ text: String) -> String { "<pre>\(text.escapedForHTML)</pre>" }
+
+    private static func notes(on text: BodyText?) -> [String] {
+        guard let text else { return [] }
+        return (text.isCut ? ["<p>The text is longer than is shown here.</p>"] : [])
+            + (text.isDamaged ? ["<p>The text is damaged and ends early.</p>"] : [])
+    }
+
+    /// A frame around `content`. The policy of this page holds inside, too; it is repeated for readers that forget it.
+    private static func frame(_ content: String, lines: Int) -> String {
+        let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">"
+        let document = "<!DOCTYPE html><html><head>\(policy)</head><body>\(content)</body></html>"
+        let height = min(max(lines, 4) * 22 + 40, 800)
+        return
+            "<iframe sandbox=\"\" referrerpolicy=\"no-referrer\" title=\"the mail's own text\" width=\"100%\" height=\"\(height)\" srcdoc=\"\(document.escapedForHTML)\"></iframe>"
+    }
+
+    private static func lineCount(_ text: String) -> Int { text.utf8.count { $0 == 0x0A } }
+
+    /// It shows the verdict in color, and sets our own words apart from those of the mail.
+    private static let style = """
+        body{font-family:sans-serif;max-width:60em;margin:1em auto;padding:0 1em}\
+        .verdict{padding:.5em;border-left:.5em solid #888;background:#eee;color:#000}\
+        .good{border-color:#080;background:#dfd}.bad{border-color:#b00;background:#fdd}\
+        h2{font-size:1em}th{text-align:left;vertical-align:top;padding-right:1em}iframe{border:1px solid #888;background:#fff}
+        """
+}

@@ -1,0 +1,62 @@
+import InternetMessage
+package import SMIME
+
+/// A message with the verdicts on it, ready to be shown as text or as a page.
+package struct ReadMail: Sendable {
+    /// The message, opened as far as it could be.
+    package let message: ReadableMessage
+    /// The verdict on the whole.
+    package let verdict: ReadVerdict
+    /// The header fields that are known by a signature, by their names in lower case: they take the place of outer ones.
+    package let provenFields: [String: String]
+    /// The verdicts on parts, by the section of their signature; nil if the verdict on the whole is that on each part.
+    package let partVerdicts: [String: ReadVerdict]?
+
+    package init(
+        _ message: ReadableMessage,
+        _ verdict: ReadVerdict,
+        provenFields: [String: String] = [:],
+        partVerdicts: [String: ReadVerdict]? = nil
+    ) {
+        self.message = message
+        self.verdict = verdict
+        self.provenFields = provenFields
+        self.partVerdicts = partVerdicts
+    }
+
+    /// The verdict on `part`.
+    func verdict(on part: ReadableMessage.Part) -> ReadVerdict {
+        guard let partVerdicts else { return verdict }
+        return part.signature.flatMap { partVerdicts[$0] } ?? ReadVerdict(.neutral, "not signed")
+    }
+
+    /// The header fields as they are shown, on one line each.
+    var shownFields: [(name: String, value: String)] {
+        message.fields.map { field in
+            (field.name, (provenFields[field.name.lowercased()] ?? field.value).asDisplayedLine)
+        }
+    }
+}
+
+extension ReadableMessage.Content {
+    /// What the part is, in words on one line; nil for a text.
+    var label: String? {
+        switch self {
+        case .attachment(let name, let type, let size):
+            "attachment \(name.map { "'\($0.asDisplayedLine)'" } ?? "without a name"), \(type.asDisplayedLine), \(Self.size(size))"
+        case .body: nil
+        case .damaged(let type): "a damaged part of type \(type.asDisplayedLine)"
+        case .encrypted: "an encrypted part, which is not opened beside others"
+        case .message: "a message in this message"
+        }
+    }
+
+    /// `12 KB`, as people say it: in thousands.
+    private static func size(_ count: Int) -> String {
+        switch count {
+        case ..<1000: "\(count) bytes"
+        case ..<1_000_000: "\((count + 500) / 1000) KB"
+        default: "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// What is said about a message, or about a part of it, above what it says itself.
+package struct ReadVerdict: Sendable {
+    /// How much a reader may rely on it, for a color.
+    package enum Tone: String, Sendable {
+        case bad, good, neutral
+    }
+
+    package let tone: Tone
+    /// One sentence without a full stop; it may hold names out of the mail.
+    package let sentence: String
+    /// What else a reader should know, each a sentence.
+    package let remarks: [String]
+
+    package init(_ tone: Tone, _ sentence: String, remarks: [String] = []) {
+        self.tone = tone
+        self.sentence = sentence
+        self.remarks = remarks
+    }
+}

@@ -1,0 +1,111 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Git: AsyncParsableCommand {
+        static let name = "git"
+
+        static let configuration = CommandConfiguration(
+            commandName: name,
+            _superCommandName: SMIMECommand.name,
+            abstract: "Sign and verify commits and tags, as the program that git calls.",
+            discussion: """
+                git calls it under the name smime-git, a link to smime:
+
+                  git config --global gpg.format x509
+                  git config --global gpg.x509.program smime-git
+                  git config --global user.signingKey alice@example.org
+                  git commit -S
+                  git log --show-signature
+
+                Signs as the account with the address of who commits, or with the certificate that user.signingKey \
+                names by address or fingerprint. A signature by a certificate that has expired since is judged as of the \
+                time of signing, with a warning, as only the signer says when that was.
+                """
+        )
+
+        @OptionGroup var global: GlobalOptions
+        @Argument(
+            help: ArgumentHelp("What git asks for: --status-fd=N and -bsau KEY, or --verify FILE -.", valueName: "word")
+        )
+        var words: [String] = []
+
+        func run() async throws {
+            let arguments = try GitArguments(words)
+            let opening = try global.opening(.readOnly)
+            let content = try Input.standardInput()
+            switch arguments.task {
+            case .sign(let key):
+                try await sign(content, by: GitKey(text: key), opening, arguments.statusDescriptor)
+            case .verify(let signature):
+                try await verify(content, signature, opening, arguments.statusDescriptor)
+            }
+        }
+
+        private func sign(
+            _ content: any ByteSource,
+            by key: GitKey,
+            _ opening: StoreOpening,
+            _ descriptor: Int32?
+        ) async throws {
+            let store = try await opening.store()
+            let time = Date.now
+            let options = try await FolderLists(warn: Console.warning).added(
+                to: ValidationOptions(revocation: .soft),
+                in: store
+            )
+            let signer = try await key.selection(in: store)
+                .signer(
+                    for: nil,
+                    isMail: false,
+                    in: store,
+                    at: time,
+                    under: options,
+                    warn: { Console.warning($0.text) }
+                )
+            let protector = try ContentProtector(content)
+            try Output.write(to: nil) { sink in
+                try PEMObject.write(to: sink, label: "SIGNED MESSAGE") {
+                    try protector.sign(by: signer, as: .detached, at: time, to: $0)
+                }
+            }
+            try GitStatus.write(
+                GitStatus.created(by: signer.identity.certificate, signer.digest, at: time),
+                to: descriptor
+            )
+        }
+
+        private func verify(
+            _ content: any ByteSource,
+            _ path: String,
+            _ opening: StoreOpening,
+            _ descriptor: Int32?
+        ) async throws {
+            let signature = try PEMObject.stream(of: try InputFile.open(path))
+            func report(at time: Date) async throws -> VerificationReport {
+                let provider = StoreKeyProvider(opening, warn: Console.warning)
+                let opener = MessageOpener(provider, at: time, options: ValidationOptions(revocation: .soft))
+                return try await opener.verify(cms: signature, detached: content).report
+            }
+            var judged = try await report(at: .now)
+            if judged.status == .expired, let time = judged.signers.compactMap(\.signingTime).min(), time < .now {
+                let then = try await report(at: time)
+                if then.status == .valid, let name = then.signers.first?.name {
+                    let claim = "as of \(time.timestamp), when only the signer says to have signed"
+                    Console.warning("the certificate of \(name) has expired; judged \(claim)")
+                    judged = then
+                }
+            }
+            let verdict = judged.readVerdict
+            Console.note(verdict.sentence)
+            if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
+            try GitStatus.write(GitStatus.verified(judged), to: descriptor)
+            guard judged.status == .valid else { throw judged.exitStatus }
+        }
+    }
+}

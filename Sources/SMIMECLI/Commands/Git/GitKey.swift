@@ -1,0 +1,49 @@
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIMEAgent
+import SMIMEStore
+
+/// The key that git names: user.signingKey, or else the name and address of who commits.
+struct GitKey {
+    let text: String
+
+    /// The identity that it names.
+    ///
+    /// - Throws: `Failure` with status 67 if there is none, with 64 if there are several.
+    func selection(in store: Store) async throws -> SignerSelection {
+        if text.contains("@"), let list = try? AddressList(text), let address = list.addresses.first {
+            guard list.addresses.count == 1 else { throw Failure(.usage, "\(text): more than one address") }
+            return SignerSelection(account: address)
+        }
+        let digits = String((text.hasPrefix("0x") ? text.dropFirst(2) : text[...]).filter { $0 != ":" && $0 != "!" })
+        guard let prefix = FingerprintPrefix(digits) else {
+            throw Failure(
+                .usage,
+                "\(text): neither an address nor a fingerprint",
+                hints: ["git config user.signingKey alice@example.org"]
+            )
+        }
+        let certificates = try await store.accounts.all().flatMap(\.identities).map(\.certificate)
+        let found = Set(certificates.filter { $0.isNamed(prefix) }.map(\.fingerprint))
+        guard let fingerprint = found.first else {
+            throw Failure(.noUser, "\(text): no such certificate with a private key here", hints: ["see smime list"])
+        }
+        guard found.count == 1 else { throw Failure(.usage, "\(text): \(found.count) fingerprints fit") }
+        return SignerSelection(identity: fingerprint)
+    }
+}
+
+extension Certificate {
+    /// The SHA-1 fingerprint as gpgsm writes it, by which git and others know the certificate; not a proof of anything.
+    var shortFingerprint: String {
+        ((try? DigestAlgorithm.sha1.digest(der)) ?? fingerprint.bytes).hexadecimal.uppercased()
+    }
+
+    /// Whether `prefix` begins the SHA-256 or SHA-1 fingerprint, or is the key ID, which are the last digits of the latter.
+    fileprivate func isNamed(_ prefix: FingerprintPrefix) -> Bool {
+        let short = shortFingerprint.lowercased()
+        return fingerprint.hexadecimal.hasPrefix(prefix.digits) || short.hasPrefix(prefix.digits)
+            || short.hasSuffix(prefix.digits)
+    }
+}

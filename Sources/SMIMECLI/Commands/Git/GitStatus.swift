@@ -1,0 +1,83 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+import LibCrypto
+import PKIX
+import SMIME
+
+/// Status lines for git, as gpgsm writes them: `[GNUPG:] GOODSIG …`.
+///
+/// git looks for GOODSIG and SIG_CREATED behind a line end only, so that a line stands before each. No name in them can
+/// begin a line of its own.
+///
+/// GnuPG: doc/DETAILS
+enum GitStatus {
+    /// The lines for a signature that was made.
+    static func created(by certificate: Certificate, _ digest: DigestAlgorithm, at time: Date) -> [String] {
+        let words = [
+            "D", algorithm(of: certificate), hash(digest.rawValue), "00", compact(time), certificate.shortFingerprint,
+        ]
+        return ["BEGIN_SIGNING H\(hash(digest.rawValue))", "SIG_CREATED \(words.joined(separator: " "))"]
+    }
+
+    /// The lines for the signatures that `report` judges.
+    static func verified(_ report: VerificationReport) -> [String] {
+        guard !report.signers.isEmpty else { return ["NEWSIG", "NODATA 4"] }
+        return report.signers.flatMap { ["NEWSIG"] + lines(for: $0, report.status(of: $0)) }
+    }
+
+    private static func lines(for signer: VerificationReport.Signer, _ status: VerificationReport.Status) -> [String] {
+        guard let certificate = signer.certificate else {
+            let hash = hash(signer.digest)
+            return ["ERRSIG 0000000000000000 0 \(hash) 00 \(signer.signingTime.map(compact) ?? "0") 9"]
+        }
+        let name = "\(certificate.shortFingerprint) \("\(certificate.subject)".asDisplayedLine)"
+        switch status {
+        case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
+        // Of a weak signature nobody knows who made it.
+        case .invalid, .malformed, .partial, .unsigned, .weak: return ["BADSIG \(name)"]
+        case .untrusted: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_UNDEFINED 0 shell"]
+        case .notYetValid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_NEVER 0 shell"]
+        case .expired: return ["EXPKEYSIG \(name)", valid(signer, certificate)]
+        case .revoked: return ["REVKEYSIG \(name)", valid(signer, certificate)]
+        }
+    }
+
+    private static func valid(_ signer: VerificationReport.Signer, _ certificate: Certificate) -> String {
+        let words = [
+            "VALIDSIG", certificate.shortFingerprint, signer.signingTime?.day ?? "0",
+            signer.signingTime.map(compact) ?? "0",
+            compact(certificate.notAfter), "0", "0", algorithm(of: certificate), hash(signer.digest), "00",
+        ]
+        return words.joined(separator: " ")
+    }
+
+    /// `20260131T120000`
+    private static func compact(_ time: Date) -> String {
+        time.timestamp.filter { $0 != "-" && $0 != ":" && $0 != "Z" }
+    }
+
+    /// GnuPG's number of the algorithm of the key; 0 for one that it does not have.
+    private static func algorithm(of certificate: Certificate) -> String {
+        switch certificate.publicKeyAlgorithm {
+        case .rsa, .rsaPSS: "1"
+        case .dsa: "17"
+        case .ellipticCurve: "19"
+        case .ed25519: "22"
+        case .lattice, .other, .x25519: "0"
+        }
+    }
+
+    /// GnuPG's number of the digest; 0 for one that it does not have.
+    private static func hash(_ name: String) -> String {
+        ["md5": "1", "sha1": "2", "sha256": "8", "sha384": "9", "sha512": "10", "sha224": "11"][name] ?? "0"
+    }
+
+    /// Writes the lines to the descriptor.
+    static func write(_ lines: [String], to descriptor: Int32?) throws {
+        guard let descriptor else { return }
+        let sink = DescriptorSink(descriptor)
+        for line in lines { try sink.write("[GNUPG:] \(line)\n") }
+        try sink.flush()
+    }
+}

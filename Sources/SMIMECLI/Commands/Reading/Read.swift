@@ -1,0 +1,115 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Read: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "read",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Show a mail as a person reads it, with the verdict on top.",
+            discussion: """
+                Decrypts, verifies, and shows the text; attachments are listed. Characters that would act on the \
+                terminal are taken out. Learns nothing, asks nobody over the network, and changes nothing.
+
+                --html makes one page that loads nothing, runs nothing and follows no link; the file can be read by \
+                its owner only.
+
+                The status is 0 for valid mail and for mail without a signature, 1 if a signature is not valid.
+
+                  smime read mail.eml | less
+                  smime read --html mail.eml -o mail.html
+                  macro index,pager S "<pipe-message>smime read | less<enter>"     (in muttrc)
+                """
+        )
+
+        @Argument(
+            help: ArgumentHelp("The message; - or nothing is standard input.", valueName: "file"),
+            completion: .file()
+        )
+        var file = "-"
+        @Flag(help: "Write a page for a browser in place of text.") var html = false
+        @Option(
+            name: .shortAndLong,
+            help: ArgumentHelp("Write to this file, which only you can read.", valueName: "file"),
+            completion: .file()
+        )
+        var output: String?
+        @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?
+        @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
+        @Option(help: .revocation) var revocation: RevocationPolicy?
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let opening = try global.opening(.readOnly, password: passwords.origin)
+            let target = output.flatMap { $0 == "-" ? nil : $0 }
+            try TakenPlaces(global.location, reading: [file, passwords.passwordFile]).check([target])
+            let source = try InputFile.open(file)
+            try MessageInput.checkSingle(source, at: file)
+            let opener = MessageOpener(
+                StoreKeyProvider(opening, systemAnchors: !noSystemAnchors, warn: Console.warning),
+                at: givenTime ?? .now,
+                options: ValidationOptions(revocation: revocation ?? .soft)
+            )
+            let (mail, status) = try await opened(source, by: opener)
+            let text = try html ? mail.page() : mail.text
+            try Output.write(to: target, isPrivate: true) { try $0.write(text) }
+            guard status == .success else { throw status }
+        }
+
+        /// The message, opened and judged, and the status to end with.
+        private func opened(
+            _ source: any ByteSource,
+            by opener: MessageOpener
+        ) async throws -> (mail: ReadMail, status: ExitStatus) {
+            let opened: OpenedMessage
+            do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
+                // It is shown as it came, and the verdict says why nothing in it counts.
+                let report = try await opener.verify(source).report
+                hint(at: report)
+                return (try mail(source, report, report), report.exitStatus)
+            }
+            hint(at: opened.report)
+            let shown = try Spool.source { try opened.write(to: $0) }
+            // Parts that are signed inside of the encryption are judged as those of any other message.
+            let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
+            let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
+            let status = opened.report.signers.isEmpty && !opened.report.isMalformed
+            return (try mail(shown, opened.report, inner), status ? .success : opened.report.exitStatus)
+        }
+
+        /// Says what to do about a signature that is not valid; a command needs the name of a file.
+        private func hint(at report: VerificationReport) {
+            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return }
+            if let step = VerdictSentence(report, file: file).step { Console.hint(step.text) }
+        }
+
+        /// Whether a message that cannot be opened for `error` can be shown all the same.
+        private static func isReadable(_ error: any Error) -> Bool {
+            switch error {
+            case MessageError.malformed, MessageError.defective, MessageError.tooManyLayers: true
+            case CMSError.malformed, CMSError.unsupported, CMSError.limitExceeded: true
+            default: false
+            }
+        }
+
+        /// - Parameter inner: the report on the parts of what is shown.
+        private func mail(
+            _ source: any ByteSource,
+            _ report: VerificationReport,
+            _ inner: VerificationReport
+        ) throws -> ReadMail {
+            ReadMail(
+                try ReadableMessage(source),
+                report.readVerdict,
+                provenFields: report.provenFields,
+                partVerdicts: report.coverage == .whole ? nil : inner.readPartVerdicts
+            )
+        }
+    }
+}

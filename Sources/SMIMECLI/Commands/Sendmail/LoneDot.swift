@@ -1,0 +1,28 @@
+import ByteStreams
+import InternetMessage
+
+/// The end of a message by a line with a single dot, as sendmail has it without `-i`.
+enum LoneDot {
+    /// `source` up to such a line; `source` itself if there is none.
+    static func truncated(_ source: any ByteSource) throws -> any ByteSource {
+        let window = Window()
+        let reader = source.reader()
+        /// The bytes of the line so far: only the first three matter.
+        var line: [UInt8] = []
+        var (position, start) = (0, 0)
+        while case let count = try reader.read(into: window.bytes), count > 0 {
+            for byte in window.prefix(count) {
+                position += 1
+                guard byte == UInt8(ascii: "\n") else {
+                    if line.count < 3 { line.append(byte) }
+                    continue
+                }
+                if line == Array(".".utf8) || line == Array(".\r".utf8) {
+                    return try Spool.source { try source.reader(in: 0..<start).copy(to: $0) }
+                }
+                (line, start) = ([], position)
+            }
+        }
+        return line == Array(".".utf8) ? try Spool.source { try source.reader(in: 0..<start).copy(to: $0) } : source
+    }
+}

@@ -1,0 +1,11 @@
+import Foundation
+import SMIMEAgent
+
+/// The domain of mail that users of this host send: what /etc/mailname says (Debian Policy §11.6), else the host's full name.
+enum MailDomain {
+    static var current: HostName {
+        let text = try? String(contentsOfFile: "/etc/mailname", encoding: .utf8)
+        let name = text?.split(separator: "\n").first.map { $0.trimmingCharacters(in: .whitespaces) }
+        return name.flatMap { HostName($0) } ?? HostName()
+    }
+}

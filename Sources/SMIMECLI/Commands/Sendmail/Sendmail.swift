@@ -1,0 +1,132 @@
+import ArgumentParser
+import ByteStreams
+import Foundation
+import InternetMessage
+import SMIME
+import SMIMEAgent
+import SMIMEGateway
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Sendmail: AsyncParsableCommand {
+        static let name = "sendmail"
+
+        static let configuration = CommandConfiguration(
+            commandName: name,
+            _superCommandName: SMIMECommand.name,
+            abstract: "Sign and encrypt a mail as the policy says, and send it: takes sendmail's options.",
+            discussion: """
+                For programs that send through sendmail: mutt, alpine, mailx, cron, git send-email, PHP. Reads the mail \
+                from standard input, applies the policy of its sender as `smime filter outgoing` does, and calls the real \
+                sendmail, or msmtp. What cannot be protected as the policy demands is not sent.
+
+                  set sendmail = "/usr/bin/smime sendmail -oem -oi"                  (mutt)
+                  git config sendemail.sendmailCmd "smime sendmail"                  (git send-email)
+                  smime sendmail --sendmail "/usr/bin/msmtp -i" -t -i < mail.eml
+
+                Of sendmail's options it takes -t, -i, -oi, -f ADDR, -r ADDR and -F NAME. Those of delivery, errors and \
+                notification (-odb, -oem, -bm, -N …) change nothing. All others are refused.
+                """
+        )
+
+        @Option(
+            help: ArgumentHelp(
+                """
+                The program that sends: an absolute path and its arguments, in one word. (default: the setting \
+                filter.sendmail, else /usr/sbin/sendmail -i)
+                """,
+                valueName: "path"
+            )
+        )
+        var sendmail: SendmailCommand?
+        @OptionGroup var levels: LevelOptions
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var global: GlobalOptions
+        @Argument(help: ArgumentHelp("Options of sendmail and recipients.", valueName: "rcpt"))
+        var words: [String] = []
+
+        func run() async throws {
+            let arguments = try SendmailArguments(words)
+            let store = try await global.store(.readOnly, password: passwords.origin)
+            guard store.exists else {
+                throw Failure(
+                    .configuration,
+                    "\(store.location.path): there is no store, so no policy says what may be sent in clear",
+                    hints: ["import your certificate first: smime import alice.p12"]
+                )
+            }
+            let command = try await command(store)
+            for option in Set(arguments.ignored).sorted() {
+                Console.warning("the option \(option) is not passed on")
+            }
+            do {
+                let mail = try submitted(arguments)
+                try await send(mail, by: GatewayEngine(store, engineOptions), through: SendmailTransport(command))
+            } catch let refusal as GatewayRefusal {
+                throw Failure(refusal.exitStatus, refusal.explanation, hints: refusal.hints)
+            }
+        }
+
+        private var engineOptions: GatewayEngine.Options {
+            var options = GatewayEngine.Options()
+            options.levels = levels.request
+            // A disk that is full is found before the first message leaves.
+            options.memoryLimit = 0
+            options.hints = { Failure($0).hints }
+            return options
+        }
+
+        /// The mail on standard input.
+        private func submitted(_ arguments: SendmailArguments) throws -> SubmittedMail {
+            let input = try Input.standardInput()
+            let source = arguments.passesLoneDots ? input : try LoneDot.truncated(input)
+            let domain = MailDomain.current
+            return try SubmittedMail(
+                source,
+                to: arguments.recipients,
+                readsHeader: arguments.readsHeader,
+                from: arguments.sender.map(EnvelopeSender.init),
+                named: arguments.name,
+                user: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "nobody",
+                AddressQualifier(domain: domain)
+            )
+        }
+
+        private func send(
+            _ mail: SubmittedMail,
+            by engine: GatewayEngine,
+            through transport: SendmailTransport
+        ) async throws {
+            let result = await engine.handle(
+                GatewayMail(.outgoing, mail.source, from: mail.sender, to: mail.recipients)
+            )
+            result.warnings.forEach(Console.warning)
+            let processed: ProcessedMail
+            switch result.outcome {
+            case .finished(let value): processed = value
+            case .refused(let refusal): throw refusal
+            case .sentBefore: return
+            }
+            do {
+                try await processed.delivery.run(through: transport, rememberingIn: nil, as: nil, at: .now)
+            } catch { throw GatewayRefusal(undelivered: error) }
+            await engine.keepAnswers(of: processed).forEach(Console.warning)
+        }
+
+        /// The program that sends, which must not be this one.
+        private func command(_ store: Store) async throws -> SendmailCommand {
+            let set = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
+            // -G says that mail comes from another host; this one is handed in here.
+            let standard = SendmailCommand(arguments: ["-i"])
+            let command = sendmail ?? (set == SendmailCommand() ? standard : set)
+            guard !SendmailLoop.isRunning, FileIdentity(command.program) != FileIdentity("/proc/self/exe") else {
+                throw Failure(
+                    .configuration,
+                    "\(command.program): leads back to smime sendmail, which would call itself for ever",
+                    hints: ["name the program that sends: smime config set filter.sendmail '/usr/sbin/sendmail -i'"]
+                )
+            }
+            return command
+        }
+    }
+}

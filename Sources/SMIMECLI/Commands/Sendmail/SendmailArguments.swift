@@ -1,0 +1,91 @@
+/// The words after `smime sendmail`, as programs write them for sendmail, and the options of ours among them.
+///
+/// A list says what is taken. Options that read configuration, write logs, change settings, run a daemon or test something are
+/// refused: a program that lets others choose words must not hand out a way to files of this user.
+///
+/// sendmail(1) of Postfix, sendmail(8) of Sendmail
+struct SendmailArguments: Equatable {
+    /// Whether recipients are read from the header (`-t`).
+    private(set) var readsHeader = false
+    /// Whether a line with a single dot is a line as any other (`-i`, `-oi`).
+    private(set) var passesLoneDots = false
+    /// The envelope sender (`-f`, `-r`); nil if none is given.
+    private(set) var sender: String?
+    /// The full name of the user (`-F`).
+    private(set) var name: String?
+    private(set) var recipients: [String] = []
+    /// Options that are understood and not passed on, as `-N`.
+    private(set) var ignored: [String] = []
+    /// The options of `smime` itself, which begin with two dashes.
+    private(set) var own: [String] = []
+    /// All other words.
+    private(set) var others: [String] = []
+
+    /// The options of ours that have a value.
+    private static let ownWithValue = [
+        "--color", "--encrypt", "--home", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
+    ]
+    /// Whole words that change nothing here: delivery modes, error modes, and what is so anyhow.
+    private static let harmless: Set<String> = [
+        "-G", "-U", "-bm", "-em", "-ep", "-eq", "-ew", "-m", "-n", "-o7", "-o8", "-odb", "-odd", "-odi", "-odq", "-oee",
+        "-oem",
+        "-oep", "-oeq", "-oew", "-om", "-oo", "-v",
+    ]
+    /// Letters of options with a value that is left out: encoding, hops, delivery notifications.
+    private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
+
+    /// - Throws: `Failure` with status 64 for an option that is not taken, or without its value.
+    init(_ words: [String]) throws {
+        var rest = words[...]
+        while let word = rest.first {
+            if word == "--" {
+                others += rest
+                recipients += rest.dropFirst()
+                return
+            }
+            let (before, isOwn) = (rest, word.hasPrefix("--"))
+            rest = rest.dropFirst()
+            if isOwn {
+                takeOwn(word, &rest)
+            } else if word.hasPrefix("-"), word != "-" {
+                try take(word, &rest)
+            } else {
+                recipients.append(word)
+            }
+            if !isOwn { others += before[..<rest.startIndex] }
+        }
+    }
+
+    private mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws {
+        switch word {
+        case "-t": readsHeader = true
+        case "-i", "-oi": passesLoneDots = true
+        case "-ti", "-it": (readsHeader, passesLoneDots) = (true, true)
+        case _ where Self.harmless.contains(word): break
+        case _ where word.hasPrefix("-f"), _ where word.hasPrefix("-r"): sender = try value(of: word, &rest)
+        case _ where word.hasPrefix("-F"): name = try value(of: word, &rest)
+        case _ where word.dropFirst().first.map(Self.ignoredWithValue.contains) == true:
+            ignored.append(String(word.prefix(2)))
+            _ = try value(of: word, &rest)
+        default:
+            throw Failure(
+                .usage,
+                "sendmail option '\(word)' is not taken",
+                hints: ["of sendmail's options -t, -i, -f ADDR, -F NAME and those of delivery and errors are taken"]
+            )
+        }
+    }
+
+    /// The value of a short option: the rest of its word, or the next one.
+    private func value(of word: String, _ rest: inout ArraySlice<String>) throws -> String {
+        if word.count > 2 { return String(word.dropFirst(2)) }
+        guard let next = rest.popFirst() else { throw Failure(.usage, "sendmail option '\(word)' needs a value") }
+        return next
+    }
+
+    private mutating func takeOwn(_ word: String, _ rest: inout ArraySlice<String>) {
+        own.append(word)
+        guard Self.ownWithValue.contains(word), let next = rest.popFirst() else { return }
+        own.append(next)
+    }
+}

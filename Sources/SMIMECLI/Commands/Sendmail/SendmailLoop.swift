@@ -1,0 +1,18 @@
+import Foundation
+
+/// Finds out that `smime sendmail` is run by the program that it called itself.
+enum SendmailLoop {
+    /// The variable that a program called by `smime sendmail` has in its environment.
+    private static let variable = "SMIME_SENDMAIL"
+    private static nonisolated(unsafe) var found = false
+
+    /// Whether this process was started by one of its kind.
+    static var isRunning: Bool { found }
+
+    /// Looks for the mark in the environment, and leaves it there for programs that this one calls. Call while there is one
+    /// thread.
+    static func mark() {
+        found = getenv(variable) != nil
+        setenv(variable, "1", 1)
+    }
+}

@@ -1,0 +1,44 @@
+import PKIX
+import SMIME
+import SMIMEAgent
+
+/// The verdicts that `smime read` shows above a message and its parts.
+extension VerificationReport {
+    /// The verdict on the message in one sentence, with what else a reader should know.
+    var readVerdict: ReadVerdict {
+        let verdict = VerdictSentence(self, file: nil)
+        let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }
+        let tone: ReadVerdict.Tone = verdict.isValid ? .good : status == .unsigned ? .neutral : .bad
+        let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
+        return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)
+    }
+
+    /// The verdicts on the signed parts, by their sections; nil if a signature covers the message or nothing is signed.
+    var readPartVerdicts: [String: ReadVerdict]? {
+        guard coverage == .part else { return nil }
+        return Dictionary(grouping: layers.flatMap(\.signers)) { $0.section ?? "" }.compactMapValues { signers in
+            // Of several signers of one part the first who is not good is named.
+            (signers.first { !isGoodForItsPart($0) } ?? signers.first).map(readVerdict(on:))
+        }
+    }
+
+    private func isGoodForItsPart(_ signer: Signer) -> Bool {
+        status(of: signer) == .partial && signer.status == .valid
+    }
+
+    /// The verdict on the signature of one part.
+    private func readVerdict(on signer: Signer) -> ReadVerdict {
+        guard !isGoodForItsPart(signer) else { return ReadVerdict(.good, "Valid: \(signer.claim)") }
+        guard !signer.isContentChanged else {
+            return ReadVerdict(.bad, "NOT valid: the content was changed after signing")
+        }
+        let errors = (signer.problems + problems).filter { $0.level == .error }
+        return ReadVerdict(.bad, "NOT valid: \(signer.claim)" + (errors.first.map { " (\($0.text))" } ?? ""))
+    }
+
+    /// The header fields that a signature proves to be the author's, by their names in lower case.
+    var provenFields: [String: String] {
+        guard let headers, isHeaderKnown, status == .valid || status == .weak else { return [:] }
+        return headers.values.filter { headers.signed.contains($0.key) }
+    }
+}

@@ -1,0 +1,109 @@
+package import ByteStreams
+import InternetMessage
+import SMIME
+import SMIMEAgent
+
+/// A mail that a program on this host hands in, made ready for the rules: who gets it is known, and every address has a domain.
+///
+/// RFC 6409 §8
+package struct SubmittedMail: Sendable {
+    /// The message. The engine takes its Bcc fields out.
+    package let source: any ByteSource
+    /// The envelope sender.
+    package let sender: EnvelopeSender
+    /// The envelope recipients, each once.
+    package let recipients: [String]
+
+    /// Reads what a program hands in as it does to sendmail.
+    ///
+    /// - Parameters:
+    ///   - source: the message.
+    ///   - recipients: those on the command line.
+    ///   - readsHeader: whether those of To, Cc and Bcc are recipients, too; of a resent message, those of its Resent fields.
+    ///   - sender: the envelope sender; nil is the author, or else the user.
+    ///   - name: the full name of the user, for a From that has to be written.
+    ///   - user: the name of the user on this host.
+    ///   - qualifier: completes names without a domain.
+    /// - Throws: `GatewayRefusal` for a message without recipients, or with addresses that are none; what reading throws.
+    package init(
+        _ source: any ByteSource,
+        to recipients: [String],
+        readsHeader: Bool,
+        from sender: EnvelopeSender?,
+        named name: String?,
+        user: String,
+        _ qualifier: AddressQualifier
+    ) throws {
+        guard source.count > 0 else { throw GatewayRefusal.emptyMessage("standard input") }
+        let header = try MIMEReader.message(in: source).header
+        var found = recipients.map { qualifier.qualified($0) }
+        if readsHeader { found += try Self.recipients(in: header, qualifier) }
+        var seen: Set<String> = []
+        found = found.filter { seen.insert($0).inserted }
+        guard !found.isEmpty else { throw GatewayRefusal(.message, "5.1.3", "the message has no recipients") }
+        let login = EnvelopeSender(qualifier.qualified(user))
+        let author = try Self.author(in: header, qualifier)
+        self.recipients = found
+        self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
+        let written = self.sender.address ?? login.address
+        self.source = try Self.completed(source, header, author: written, named: name, qualifier)
+    }
+
+    private static func qualified(_ sender: EnvelopeSender, _ qualifier: AddressQualifier) -> EnvelopeSender {
+        guard case .other(let text) = sender else { return sender }
+        return EnvelopeSender(qualifier.qualified(text))
+    }
+
+    /// The addresses that the header names as recipients.
+    ///
+    /// - Throws: `GatewayRefusal` that names the field in which something is no address: none may be left out unsaid.
+    private static func recipients(in header: HeaderBlock, _ qualifier: AddressQualifier) throws -> [String] {
+        let resent = ["Resent-To", "Resent-Cc", "Resent-Bcc"]
+        let isResent = resent.contains { header.first($0) != nil }
+        let fields = (isResent ? resent : ["To", "Cc", "Bcc"]).flatMap(header.all)
+        return try fields.flatMap { field in
+            guard !field.value.isEmpty else { return [String]() }
+            let list = try AddressList(qualifier.qualified(list: field.value))
+            guard list.defects.isDisjoint(with: [.malformed]) else {
+                throw GatewayRefusal(
+                    .recipient,
+                    "5.1.3",
+                    "\(field.name): not an address list: \(field.value.escapedForDisplay)"
+                )
+            }
+            return list.addresses.map(\.text)
+        }
+    }
+
+    /// The one mailbox of From; nil if there is none or are several.
+    private static func author(in header: HeaderBlock, _ qualifier: AddressQualifier) throws -> EmailAddress? {
+        let fields = header.all("From")
+        guard fields.count == 1, let field = fields.first else { return nil }
+        let list = try AddressList(qualifier.qualified(list: field.value))
+        return list.addresses.count == 1 ? list.addresses.first : nil
+    }
+
+    /// The message with a From that can be signed for: one that is missing is written, and one without a domain gets it.
+    private static func completed(
+        _ source: any ByteSource,
+        _ header: HeaderBlock,
+        author: EmailAddress?,
+        named name: String?,
+        _ qualifier: AddressQualifier
+    ) throws -> any ByteSource {
+        guard let field = header.first("From") else {
+            guard let author else { return source }
+            let phrase = name.map { "\"\($0.replacing("\\", with: "").replacing("\"", with: "'"))\" " } ?? ""
+            let isPlain = phrase.utf8.allSatisfy { 32...126 ~= $0 }
+            let value = isPlain ? "\(phrase)<\(author)>" : "\(EncodedWord.encode(name ?? "")) <\(author)>"
+            return HeaderEdit(added: [NewField("From", value)]).apply(to: source, header)
+        }
+        let qualified = qualifier.qualified(list: field.value)
+        guard qualified != field.value, header.all("From").count == 1 else { return source }
+        var edit = HeaderEdit()
+        edit.replacement = { other in
+            other.isNamed("From") ? NewField("From", qualified).bytes(lineEnd: header.lineEnd) : Array(other.rawBytes)
+        }
+        return edit.apply(to: source, header)
+    }
+}
