@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON document, with numbers and booleans kept apart.
-enum JSONValue: Decodable, Equatable {
+enum JSONValue: Decodable, Equatable, Sendable {
     case array([JSONValue])
     case bool(Bool)
     case null

@@ -26,7 +26,7 @@ struct VerdictWords {
             case .untrusted: Self.distrust(claim, problem, why, signer)
             case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
             case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
-            case .mismatch: "NOT valid: \(claim), but not shown to be the sender's (\(why))"
+            case .mismatch: "NOT valid: \(claim), \(Self.strangeness(problem)) (\(why))"
             case .partial: "NOT valid for the whole message: a part is \(claim)"
             }
     }
@@ -98,6 +98,15 @@ struct VerdictWords {
         case .chainDistrusted: return "\(begin), which you distrusted"
         case .revocationUnknown: return "\(begin), but nothing says whether it was revoked"
         default: return "\(begin), but \(why)"
+        }
+    }
+
+    private static func strangeness(_ problem: Problem?) -> String {
+        switch problem?.kind {
+        case .signerNotFrom: "but From names another sender"
+        case .signerIsSender: "who is in Sender, but not in From"
+        case .protectedFromMismatch: "but the From inside the signature names another sender"
+        default: "but the sender is not certain"
         }
     }
 
