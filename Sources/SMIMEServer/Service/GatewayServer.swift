@@ -54,6 +54,7 @@ package struct GatewayServer: Service {
         DescriptorLimit.raise()
         let (settings, logger, logsFields) = (settings, logger, logsFields)
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
+        ServiceManager.clearEnvironment()
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let runtime = try await loop.submit {
             let runtime = try GatewayRuntime(settings, on: loop, manager, logger, logsFields: logsFields)

@@ -14,11 +14,7 @@ struct FormWriter {
     init(_ spool: ReusableSpool) { self.spool = spool }
 
     /// - Throws: what reading and writing throw.
-    mutating func form(
-        _ message: Delivery.Message,
-        to recipients: [String],
-        from sender: String
-    ) throws -> WorkerForm {
+    mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerForm {
         let census = try LineStatistics(of: message.content.reader())
         // What was encrypted with line feeds alone: SMTP has no other line end than CRLF.
         let isConverted = census.bareLF > 0
@@ -37,6 +33,11 @@ struct FormWriter {
             content = .spooled(position..<sink.position)
             position = sink.position
         }
-        return WorkerForm(sender: sender, recipients: recipients, isEightBit: census.has8Bit, content: content)
+        return WorkerForm(
+            sender: sender,
+            recipients: message.recipients,
+            isEightBit: census.has8Bit,
+            content: content
+        )
     }
 }

@@ -125,10 +125,13 @@ package struct MessageWorker {
     private func outcome(of processed: ProcessedMail, for job: WorkerJob) -> WorkerOutcome {
         do {
             var writer = FormWriter(spools[job.slot].forms)
-            let names = RecipientNames(job.recipients)
-            let forms = try processed.delivery.messages.map { message in
-                try writer.form(message, to: names.all(of: message.recipients), from: message.sender ?? job.sender)
+            let messages = processed.delivery.messages
+            // Those who are in no form have theirs already, and only the journal knows of such.
+            let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
+            guard missing.isEmpty || job.queueName != nil else {
+                throw GatewayRefusal(.temporary, "4.3.0", "no message for \(missing.sorted().joined(separator: ", "))")
             }
+            let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
             return .forms(forms, learns: tools.learns && processed.learnable != nil)
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))

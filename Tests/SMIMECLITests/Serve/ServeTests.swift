@@ -22,6 +22,14 @@ import Testing
         #expect(scene.log.contains("actions=bob@example.com:sign+encrypt,eve@example.org:sign status=accepted"))
     }
 
+    @Test func `recipients who differ in case alone get the message once each`() throws {
+        let scene = try ServeScene()
+        let recipients = [bob, "BOB@example.com", "bob@EXAMPLE.com"]
+        _ = try scene.send(ServeScene.mail(to: "x@example.org"), from: alice, to: recipients, via: "out")
+        let commands = scene.sink.all.flatMap { $0.envelope.dropFirst() }
+        #expect(commands.map { $0.prefix { $0 != ">" } }.sorted() == recipients.map { "RCPT TO:<\($0)" }.sorted())
+    }
+
     @Test func `incoming mail gets its verdict, every recipient a reply, and its certificate is learned`() throws {
         let scene = try ServeScene()
         let signed = try CommandRunner(
