@@ -5,19 +5,19 @@ import Testing
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["SMIME_TEST_SERVERS"] != nil, "scripts/test --servers runs it"))
 struct MailServerTests {
     /// SMIME_TEST_KILLED says how many mails go through Postfix while the filter is being killed.
-    @Test func `Postfix set up as in docs/postfix loses nothing, doubles nothing, and sends nothing in clear`() throws {
+    @Test func `Postfix set up as in docs/filter loses nothing, doubles nothing, and sends nothing in clear`() throws {
         let environment = ProcessInfo.processInfo.environment
         let killed = environment["SMIME_TEST_KILLED"].flatMap { Int($0) } ?? 60
         try TestProgram("Tests/MailServers/postfix", seconds: 900 + 4 * killed).run("\(killed)")
     }
 
     /// EXIM_DEBS names a folder with its packages; scripts/test fetches them.
-    @Test func `Exim set up as in docs/exim signs, encrypts, bounces, defers and verifies`() throws {
+    @Test func `Exim set up as in docs/filter-exim signs, encrypts, bounces, defers and verifies`() throws {
         try TestProgram("Tests/MailServers/exim", seconds: 600).run()
     }
 
     /// OPENSMTPD_DEBS names a folder with its packages; scripts/test fetches them.
-    @Test func `OpenSMTPD set up as in docs/opensmtpd runs no address as a command and signs for no other login`()
+    @Test func `OpenSMTPD set up as in docs/filter-opensmtpd runs no address as a command`()
         throws
     {
         try TestProgram("Tests/MailServers/opensmtpd", seconds: 900).run()

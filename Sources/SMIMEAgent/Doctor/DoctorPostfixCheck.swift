@@ -32,7 +32,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             checkFilter(of: port)
             checkDirection(of: port)
         }
-        checkLoop(filters.map(\.name) + wiring.serveTransports.map(\.name))
+        checkLoop(filters.map(\.name))
         if !filters.isEmpty { checkInternationalMail() }
     }
 
@@ -147,8 +147,10 @@ struct DoctorPostfixCheck: DoctorCheck {
 
     /// A user who may use any sender gets any account's signature.
     mutating func checkLogins(of port: PostfixWiring.Service) {
-        let restrictions = wiring.value("smtpd_sender_restrictions", of: port)
-        if restrictions?.contains("sender_login_mismatch") != true {
+        let restrictions = wiring.value("smtpd_sender_restrictions", of: port) ?? ""
+        // A list of senders does for hosts and programs that do not log in.
+        let isList = restrictions.contains("check_sender_access") && restrictions.hasSuffix("reject")
+        if !restrictions.contains("sender_login_mismatch"), !isList {
             add(
                 "mta-senders",
                 .warning,
@@ -158,7 +160,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// With a filter for pickup, from main.cf for one, what it hands back would come to it again.
+    /// With `smime filter` for pickup, from main.cf for one, what it hands back would come to it again. `smime serve` hands nothing to pickup.
     private mutating func checkLoop(_ names: [String]) {
         guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
             let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)

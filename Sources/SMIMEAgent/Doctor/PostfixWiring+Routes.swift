@@ -51,7 +51,7 @@ extension PostfixWiring {
 
     /// The service's own options tell; without them, because they are elsewhere or may not be read, names do.
     private func isServe(_ address: String, named name: String) -> Bool {
-        listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("/smime")
+        listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("smime")
     }
 
     private func direction(of address: String, named name: String) -> Direction? {

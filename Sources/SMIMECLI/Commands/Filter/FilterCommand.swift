@@ -7,7 +7,7 @@ extension SMIMECommand {
             abstract: "Apply the policy to mail in a mail server.",
             discussion: """
                 Status 65 or 67 means that the message must not be sent as it is. Every other failure ends with \
-                status 75, so that the mail server tries again. docs/postfix.md describes the set-up of a mail \
+                status 75, so that the mail server tries again. docs/filter.md describes the set-up of a mail \
                 server.
 
                   smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
