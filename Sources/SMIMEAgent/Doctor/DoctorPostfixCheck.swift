@@ -106,8 +106,10 @@ struct DoctorPostfixCheck: DoctorCheck {
                 [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
+        // A milter changes mail in place, after aliases and the limit.
+        guard !route.isMilter else { return }
         checkMail(of: port)
-        if let filter = wiring.contentFilter(of: port), !route.isMilter, filter.nextHop.isEmpty {
+        if let filter = wiring.contentFilter(of: port), filter.nextHop.isEmpty {
             add(
                 "mta-next-hop",
                 .warning,
