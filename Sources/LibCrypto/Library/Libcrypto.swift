@@ -41,6 +41,17 @@ package enum Libcrypto {
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }
 
+    /// Keeps the numbers of private keys in memory of their own that is not swapped out, as far as the system lets this process lock
+    /// memory (`RLIMIT_MEMLOCK`). For processes that hold keys for long; a program calls it once, before it reads a key.
+    ///
+    /// libcrypto: `CRYPTO_secure_malloc_init`
+    ///
+    /// - Parameter size: a power of two, in bytes, which cannot grow: an RSA-4096 key takes about 4 KiB.
+    package static func lockKeys(in size: Int) {
+        start()
+        _ = CRYPTO_secure_malloc_init(size, 32)
+    }
+
     /// Empties this thread's error queue.
     ///
     /// libcrypto: `ERR_clear_error`

@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import LibCrypto
 import NIOCore
 import SMIMEAgent
 package import SMIMEGateway
@@ -42,6 +43,8 @@ package struct MessageWorker {
     /// - Parameter open: opens the store.
     /// - Throws: what the socket throws; there is nobody left to tell.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
+        // The cache keeps 256 private keys at the most.
+        Libcrypto.lockKeys(in: 4 << 20)
         let socket = WorkerSocket(role.socket)
         let tools: Tools
         do throws(WorkerTrouble) {

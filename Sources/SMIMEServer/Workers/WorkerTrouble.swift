@@ -1,3 +1,4 @@
+import Foundation
 package import SMIMEStore
 
 /// Why a worker cannot work.
@@ -21,4 +22,9 @@ package struct WorkerTrouble: Error, Sendable {
             }
         self.init("\(error)", isLasting: isLasting)
     }
+}
+
+extension WorkerTrouble: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { reason }
+    package var description: String { reason }
 }
