@@ -27,7 +27,7 @@ struct SoleMailbox {
     /// The longest body that is read, in bytes.
     private static let maximumCount = 65_536
     /// Characters that end a line for some programs, and are shown by others.
-    private static let lineSeparators: Set<Unicode.Scalar> = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
+    private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
     /// Whether a carriage return has no line feed after it behind it, at which some programs end a line.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {

@@ -41,15 +41,15 @@ package final class Digester {
 }
 
 extension DigestAlgorithm {
-    private static let known = Mutex<[DigestAlgorithm: Handle<EVP_MD>]>([:])
+    private static let known = Mutex<[(algorithm: DigestAlgorithm, digest: Handle<EVP_MD>)]>([])
 
     /// libcrypto's implementation, fetched once for the process: to look for it takes longer than to digest a short text.
     ///
     /// libcrypto: `EVP_MD_fetch`
     func fetched() throws(OpenSSLError) -> Handle<EVP_MD> {
-        if let known = Self.known.withLock({ $0[self] }) { return known }
+        if let known = Self.known.withLock({ $0.first { $0.algorithm == self } }) { return known.digest }
         let digest = Handle(try Owned<EVP_MD>(EVP_MD_fetch(nil, libcryptoName, nil), "EVP_MD_fetch"))
-        Self.known.withLock { $0[self] = digest }
+        Self.known.withLock { $0.append((self, digest)) }
         return digest
     }
 

@@ -22,12 +22,12 @@ extension DigestAlgorithm {
 
     /// The digest that `oid` names, or nil if it is none of ours.
     package init?(oid: ASN1ObjectIdentifier) {
-        guard let match = Self.named[oid] else { return nil }
-        self = match
+        guard let match = Self.named.first(where: { $0.oid == oid }) else { return nil }
+        self = match.digest
     }
 
     /// Made once: an identifier takes longer to write down than to compare.
-    private static let named = Dictionary(uniqueKeysWithValues: allCases.map { ($0.oid, $0) })
+    private static let named = allCases.map { (oid: $0.oid, digest: $0) }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
     package var micalg: String {

@@ -37,8 +37,10 @@ extension Certificate {
 
     /// The certificate's addresses that are well-formed, each once.
     public var emailAddresses: [EmailAddress] {
+        let addresses = addresses.compactMap { try? EmailAddress($0) }
+        guard addresses.count > 1 else { return addresses }
         var seen: Set<EmailAddress> = []
-        return addresses.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
+        return addresses.filter { seen.insert($0).inserted }
     }
 
     /// The problems that prevent using the certificate for `purpose`, whatever chain it has; empty if there are none.

@@ -25,7 +25,7 @@ package struct MessageProtector: Sendable {
 
     /// The message divided for signing alone and for encryption, each kept once it was made: what was checked is written, too.
     private final class DividedOnce: Sendable {
-        let made = Mutex<[Bool: DividedMessage]>([:])
+        let made = Mutex<(clear: DividedMessage?, encrypted: DividedMessage?)>((nil, nil))
     }
 
     /// Whether the content is compressed before anything else is done to it (RFC 8551 §3.6).
@@ -67,9 +67,9 @@ package struct MessageProtector: Sendable {
     /// - Parameter layers: how many layers are put around the message; for one that is signed only it does not matter.
     func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
         let divided =
-            try known.made.withLock { $0[isEncrypted] }
+            try known.made.withLock { isEncrypted ? $0.encrypted : $0.clear }
             ?? DividedMessage(message, in: source, omitting: omitted, policy: policy, isEncrypted: isEncrypted)
-        known.made.withLock { $0[isEncrypted] = divided }
+        known.made.withLock { if isEncrypted { $0.encrypted = divided } else { $0.clear = divided } }
         try divided.checkReadable(isEncrypted: isEncrypted, layers: layers)
         return divided
     }

@@ -102,7 +102,7 @@ package enum Setting: String, CaseIterable, Sendable {
     }
 
     /// `on`, `off`.
-    static func isOn(_ value: String) -> Bool? { ["on": true, "off": false][value] }
+    static func isOn(_ value: String) -> Bool? { value == "on" ? true : value == "off" ? false : nil }
 
     /// The sources after the registry that `value` names; nil if the registry is not the first, one is unknown, or one
     /// is named twice.

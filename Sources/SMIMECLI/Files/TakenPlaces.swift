@@ -22,7 +22,8 @@ struct TakenPlaces {
     func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
-        let known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
+        // Most outputs are new files, which are none of the inputs.
+        lazy var known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
         let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
         var places: Set<String> = []
         for target in targets {

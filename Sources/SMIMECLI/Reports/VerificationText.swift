@@ -60,7 +60,7 @@ extension HeaderReport {
 
     private static func line(_ name: String, _ value: String) -> String {
         let shown = value.replacing("\n", with: ", ")
-        return "  \(name.padding(toLength: max(11, name.count), withPad: " ", startingAt: 0)) \(shown)"
+        return "  \(name.padded(to: 11)) \(shown)"
     }
 }
 
@@ -76,7 +76,7 @@ extension VerificationReport.Signer {
         lines.append("  signature   \(signature) with \(digest)")
         for (name, axis, isUnknown) in axes {
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
-            lines.append("  \(name.padding(toLength: 11, withPad: " ", startingAt: 0)) \(verdict)")
+            lines.append("  \(name.padded(to: 11)) \(verdict)")
             lines += axis.problems.map { "  \($0.line)" }
         }
         return lines
@@ -95,4 +95,11 @@ extension VerificationReport.Signer {
 
 extension Problem {
     fileprivate var line: String { "  \(level.rawValue): \(text) (\(code))" }
+}
+
+extension String {
+    /// The text with blanks up to `width` characters.
+    ///
+    /// Foundation's `padding` would make an `NSString` of it, which takes longer than the rest of the report.
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -13,8 +13,13 @@ package final class StoreOpening: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        var waiting: [Int: CheckedContinuation<Outcome, Never>] = [:]
+        /// An array: the runtime takes longer to make a dictionary of another type than to look through the few that wait.
+        var waiting: [(ticket: Int, continuation: CheckedContinuation<Outcome, Never>)] = []
         var next = 0
+
+        mutating func stopWaiting(_ ticket: Int) -> CheckedContinuation<Outcome, Never>? {
+            waiting.firstIndex { $0.ticket == ticket }.map { waiting.remove(at: $0).continuation }
+        }
     }
 
     /// A queue of its own, so that deadlines are kept while others block their threads.
@@ -68,14 +73,14 @@ package final class StoreOpening: Sendable {
             let ticket: Int? = state.withLock { state in
                 guard state.outcome == nil else { return nil }
                 defer { state.next += 1 }
-                state.waiting[state.next] = continuation
+                state.waiting.append((state.next, continuation))
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
             // Waiting calls hold this object; the deadline does not, or store and passphrase would stay in memory until
             // then.
             Self.deadlines.asyncAfter(deadline: .now() + timeout.timeInterval) { [weak self] in
-                guard let self, let late = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
+                guard let self, let late = state.withLock({ $0.stopWaiting(ticket) }) else { return }
                 late.resume(returning: .failure(.openingTimedOut(path: location.path)))
             }
         }
@@ -104,8 +109,8 @@ package final class StoreOpening: Sendable {
     private func finish(_ outcome: Outcome) {
         let waiting = state.withLock { state in
             state.outcome = outcome
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+            defer { state.waiting = [] }
+            return state.waiting.map(\.continuation)
         }
         waiting.forEach { $0.resume(returning: outcome) }
         opened.signal()

@@ -14,7 +14,6 @@ struct ArgumentCheck {
     private static let repeatable = [
         "--add-alias", "--policy", "--remove-alias", "--to", "--to-cert",
     ]
-    private static let longNames = ["-b": "--detached-signature", "-o": "--output", "-O": "--output-dir", "-r": "--to"]
 
     private let invocation: Invocation
 
@@ -74,8 +73,18 @@ struct ArgumentCheck {
         throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [Self.clusterHint(word)] : [])
     }
 
+    private static func longName(of letter: some StringProtocol) -> String? {
+        switch letter {
+        case "-b": "--detached-signature"
+        case "-o": "--output"
+        case "-O": "--output-dir"
+        case "-r": "--to"
+        default: nil
+        }
+    }
+
     private static func clusterHint(_ word: String) -> String {
-        longNames[String(word.prefix(2))].map {
+        longName(of: word.prefix(2)).map {
             "write the value of an option as a separate word: \($0) \(word.dropFirst(2))"
         }
             ?? "write a file's name as ./\(word); what follows -- is no option"
@@ -97,7 +106,7 @@ struct ArgumentCheck {
         var seen: Set<String> = []
         for word in invocation.options where word.count > 1 && word.hasPrefix("-") {
             let short = String(word.prefix { $0 != "=" })
-            let name = Self.longNames[short] ?? short
+            let name = Self.longName(of: short) ?? short
             guard !seen.insert(name).inserted, !Self.repeatable.contains(name), invocation.help.contains("\(name) <")
             else { continue }
             throw Failure(.usage, "\(name) is given more than once")
