@@ -29,6 +29,14 @@ struct ServiceManager: Sendable {
         passedSockets = (0..<count).map { index in
             (Int(index) < names.count ? String(names[Int(index)]) : "unknown", 3 + index)
         }
+        // They are not for workers (sd_listen_fds(3)).
+        for socket in passedSockets { _ = fcntl(socket.descriptor, F_SETFD, FD_CLOEXEC) }
+    }
+
+    /// Takes what is meant for this process alone out of the environment, which workers get.
+    static func clearEnvironment() {
+        let names = ["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
+        for name in names { unsetenv(name) }
     }
 
     /// Tells systemd `state`, such as `READY=1`. A failure is no reason to stop.
