@@ -16,7 +16,7 @@ struct SendmailArguments: Equatable {
     private(set) var recipients: [String] = []
     /// Options that are understood and not passed on, as `-N`.
     private(set) var ignored: [String] = []
-    /// The options of `smime` itself, which begin with two dashes.
+    /// The options of `smime` itself, which begin with two dashes; they are taken only in front of all other words.
     private(set) var own: [String] = []
     /// All other words.
     private(set) var others: [String] = []
@@ -46,6 +46,7 @@ struct SendmailArguments: Equatable {
             let (before, isOwn) = (rest, word.hasPrefix("--"))
             rest = rest.dropFirst()
             if isOwn {
+                guard others.isEmpty else { throw Self.misplaced(word) }
                 takeOwn(word, &rest)
             } else if word.hasPrefix("-"), word != "-" {
                 try take(word, &rest)
@@ -81,6 +82,15 @@ struct SendmailArguments: Equatable {
         if word.count > 2 { return String(word.dropFirst(2)) }
         guard let next = rest.popFirst() else { throw Failure(.usage, "sendmail option '\(word)' needs a value") }
         return next
+    }
+
+    /// Programs append words that others chose, as PHP does: an option of ours there could name a program to run.
+    private static func misplaced(_ word: String) -> Failure {
+        Failure(
+            .usage,
+            "sendmail option '\(word)' is not taken",
+            hints: ["options of smime stand in front of all options of sendmail"]
+        )
     }
 
     private mutating func takeOwn(_ word: String, _ rest: inout ArraySlice<String>) {
