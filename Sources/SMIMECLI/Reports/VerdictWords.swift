@@ -33,6 +33,9 @@ struct VerdictWords {
 
     /// The error that the verdict follows from.
     private static func cause(of report: VerificationReport, _ signer: VerificationReport.Signer?) -> Problem? {
+        guard report.status != .unsigned else {
+            return report.problems.first { [.encrypted, .certificatesOnly].contains($0.kind) }
+        }
         let own =
             switch report.status {
             case .valid, .unsigned, .partial: [Problem]()
