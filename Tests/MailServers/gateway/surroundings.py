@@ -245,6 +245,7 @@ class Service:
             "service_mb": rows[0][0],
             "service_fds": rows[0][1],
             "workers": len(rows) - 1,
+            "worker_mb": max((row[0] for row in rows[1:]), default=0),
             "workers_mb": sum(row[0] for row in rows[1:]),
             "worker_fds": max((row[1] for row in rows[1:]), default=0),
         }
