@@ -3,6 +3,8 @@
 import os
 import random
 import signal
+import socket
+import subprocess
 import threading
 import time
 
@@ -26,6 +28,7 @@ def run(around):
     check(around.service.metric("smime_messages_in_flight") == 0, "a message stays in flight")
     check(around.service.stop() == 0, "SIGTERM does not end it with 0")
     memory(around)
+    strangers(around)
     stopping(around)
 
 
@@ -316,6 +319,27 @@ def memory(around):
         wire.expect("552")
     is_well(around, "after-memory")
     around.service.stop()
+
+
+def strangers(around):
+    step("other addresses than loopback: refused without --allow, and then for whom it says so")
+    port = around.port["spare"]
+    refused = Service(around, "--listen", f"outgoing=smtp:0.0.0.0:{port}")
+    result = around.run(["setpriv", "--reuid", "nobody", "--regid", "postfix", "--clear-groups", *refused.words], expect=(64,))
+    check(b"--allow" in result.stderr, f"{result.stderr}")
+    own = subprocess.run(["hostname", "-I"], stdout=subprocess.PIPE).stdout.decode().split()
+    around.service = Service(around, "--listen", f"outgoing=smtp:0.0.0.0:{port}", "--allow", "198.51.100.0/24", hops="sink").start()
+    with socket.create_connection(("127.0.0.1", port), 30) as client:
+        check(client.recv(3) == b"220", "loopback is refused")
+    for address in own[:1]:
+        with socket.create_connection((address, port), 30) as client:
+            said = client.recv(100)
+            check(not said.startswith(b"220"), f"{address} is let in: {said}")
+    around.service.stop()
+    step("a store that is not there: 78")
+    missing = Service(around, hops="sink")
+    missing.words[missing.words.index("--home") + 1] = around.name("run", "none")
+    around.run(["setpriv", "--reuid", "nobody", "--regid", "postfix", "--clear-groups", *missing.words], expect=(78,))
 
 
 def stopping(around):

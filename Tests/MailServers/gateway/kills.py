@@ -33,12 +33,26 @@ def run(around):
     around.service = Service(around, hops="sink").start()
     around.gateway("policy", "set", "--recipient", "bob@example.com", "--encrypt", "require")
     around.gateway("policy", "set", "--recipient", "alice@example.com", "--decrypt-at-gateway", "yes")
+    in_part(around)
     killing(around, count)
     around.service.stop()
     around.sink.kill()
     around.sink.wait()
     around.start_sink()
     marked(around)
+
+
+def in_part(around):
+    step("by milter: a copy that the next hop refuses; the others go out once, however often it is tried again")
+    to = ["bob@example.com", "later-content@plain.test", "eve@example.net", "p384@example.com"]
+    for _ in range(3):
+        try:
+            send(around.port["out_milter"], "alice@example.com", to, message("in-part", "bob@example.com", "x"))
+            check(False, "it was taken")
+        except smtplib.SMTPDataError as error:
+            check(error.smtp_code == 451, f"{error}")
+    taken = Counter(address for entry in around.having("<in-part@test>") for address in entry["recipients"])
+    check(len(taken) >= 2 and set(taken.values()) == {1}, f"{taken}")
 
 
 class Killer(threading.Thread):

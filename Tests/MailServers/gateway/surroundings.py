@@ -134,6 +134,10 @@ class Surroundings:
         self.sink = subprocess.Popen([sys.executable, os.path.join(HERE, "sink.py"), str(self.port["sink"]), self.name("received")])
         wait_until(lambda: not is_free(self.port["sink"]), "the sink does not start")
 
+    def is_taken(self, port):
+        """Whether somebody listens there."""
+        return not is_free(self.port[port])
+
     def received(self):
         """What the sink took, oldest first."""
         messages, replied = [], set()
