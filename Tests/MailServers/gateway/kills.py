@@ -44,7 +44,8 @@ def run(around):
 
 def in_part(around):
     step("by milter: a copy that the next hop refuses; the others go out once, however often it is tried again")
-    to = ["bob@example.com", "later-content@plain.test", "eve@example.net", "p384@example.com"]
+    # The form for most recipients stays in place; the others are copies.
+    to = ["bob@example.com", "later-content@plain.test", "eve@example.net", "eve2@example.net"]
     for _ in range(3):
         try:
             send(around.port["out_milter"], "alice@example.com", to, message("in-part", "bob@example.com", "x"))
@@ -52,7 +53,7 @@ def in_part(around):
         except smtplib.SMTPDataError as error:
             check(error.smtp_code == 451, f"{error}")
     taken = Counter(address for entry in around.having("<in-part@test>") for address in entry["recipients"])
-    check(len(taken) >= 2 and set(taken.values()) == {1}, f"{taken}")
+    check(taken == {"bob@example.com": 1}, f"{taken}")
 
 
 class Killer(threading.Thread):
@@ -196,8 +197,6 @@ def count_what_came(around, count, kills):
     reasons = Counter()
     for key, entries in doubled.items():
         for first, second in zip(entries, entries[1:]):
-            if os.environ.get("SMIME_TEST_TELL"):
-                print(key, first["replied"], f"{second['at'] - first['at']:.2f}", [(what, f"{at - first['at']:.3f}") for at, what in kills if first["at"] - 1 < at < second["at"]])
             between = {what for at, what in kills if first["at"] - 1 < at < second["at"]}
             if not first["replied"]:
                 reasons["hop"] += 1
