@@ -179,8 +179,9 @@ def count_what_came(around, count, kills):
     for entry in around.received():
         content = around.content(entry)
         found = re.search(rb"^Message-I[Dd]: <kill(\d+)\.(\d+)@test>", content, re.M)
-        if not found or b"multipart/report" in content.split(b"\r\n\r\n", 1)[0]:
+        if b"multipart/report" in content.split(b"\r\n\r\n", 1)[0]:
             bounced.append(content)
+        if not found or content in bounced[-1:]:
             continue
         number, attempt = int(found[1]), int(found[2])
         for address in entry["recipients"]:
