@@ -21,6 +21,7 @@ def run(around):
     chunks(around)
     storms(around)
     recipients(around)
+    spellings(around)
     broken_hop(around)
     idle(around)
     gone(around)
@@ -181,6 +182,20 @@ def recipients(around):
         wire.expect("250")
     taken = [address for entry in arrived(around, "many") for address in entry["recipients"]]
     check(sorted(taken) == sorted(f"r{number}@plain.test" for number in range(10_000)), f"{len(taken)} have it")
+
+
+def spellings(around):
+    step("one mailbox in several spellings: each recipient gets the message once")
+    names = ["bob@example.com", "BOB@example.com", "bob@EXAMPLE.com", "eve@example.net", "Eve@example.net"]
+    for to in (names[0], "undisclosed-recipients:;"):
+        os.truncate(around.name("received", "log"), 0)
+        with Wire(around, "out.lmtp", "LHLO c.test") as wire:
+            wire.begin(*names)
+            wire.send(message("spelled", to, "x") + b".\r\n")
+            for _ in names:
+                wire.expect("250")
+        taken = sorted(address for entry in arrived(around, "spelled") for address in entry["recipients"])
+        check(taken == sorted(names), f"To: {to}: {taken}")
 
 
 def broken_hop(around):
