@@ -24,7 +24,7 @@ struct MailServerTests {
     }
 
     /// SMIME_TEST_KILLED says how many messages go through while everything is being killed, SMIME_TEST_SOAK how many the soak has.
-    @Test(arguments: ["delivery", "milter", "exim", "operations", "kills", "abuse", "soak"])
+    @Test(.serialized, arguments: ["delivery", "milter", "exim", "operations", "kills", "abuse", "soak"])
     func `The service behind Postfix signs, judges and refuses by LMTP, SMTP and milter, and bears kills and abuse`(
         part: String
     ) throws {
