@@ -250,6 +250,7 @@ class Service:
             "service_fds": rows[0][1],
             "workers": len(rows) - 1,
             "worker_mb": max((row[0] for row in rows[1:]), default=0),
+            "least_worker_mb": min((row[0] for row in rows[1:]), default=0),
             "workers_mb": sum(row[0] for row in rows[1:]),
             "worker_fds": max((row[1] for row in rows[1:]), default=0),
         }
