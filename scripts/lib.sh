@@ -6,7 +6,7 @@ export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
-readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix swaks)
+readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix swaks miltertest python3)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

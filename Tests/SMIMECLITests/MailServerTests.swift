@@ -22,4 +22,15 @@ struct MailServerTests {
     {
         try TestProgram("Tests/MailServers/opensmtpd", seconds: 900).run()
     }
+
+    /// SMIME_TEST_KILLED says how many messages go through while everything is being killed, SMIME_TEST_SOAK how many the soak has.
+    @Test(.serialized, arguments: ["delivery", "milter", "exim", "operations", "kills", "abuse", "soak"])
+    func `The service behind Postfix signs, judges and refuses by LMTP, SMTP and milter, and bears kills and abuse`(
+        part: String
+    ) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let killed = environment["SMIME_TEST_KILLED"].flatMap { Int($0) } ?? 150
+        let soak = environment["SMIME_TEST_SOAK"].flatMap { Int($0) } ?? 2000
+        try TestProgram("Tests/MailServers/serve", seconds: 1200 + 4 * killed + soak / 5).run(part)
+    }
 }
