@@ -71,8 +71,10 @@ final class InPlaceSender {
         do {
             while !unsent.isEmpty, channel.isWritable {
                 let piece = unsent.prefix(Self.window)
-                write(try slot.bytes(of: form.content, in: piece))
+                let bytes = try slot.bytes(of: form.content, in: piece)
+                // First: writing may call this again.
                 unsent = piece.upperBound..<unsent.upperBound
+                write(bytes)
             }
             if unsent.isEmpty { finish(nil) }
         } catch {

@@ -10,6 +10,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
     /// How long a mail server may say nothing between two messages (libmilter's own limit), and within one.
     private static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
+    /// The slowest rate of a message beyond that time.
+    private static let bytesPerSecond = 10_000
     /// How often we say that we are still at work; Postfix waits 300 seconds.
     private static let progressTime = TimeAmount.seconds(30)
 
@@ -27,8 +29,12 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     /// The reply for a message that is not taken.
     private var refusal: SMTPReply?
     private var size = 0
+    private var messageStart: ContinuousClock.Instant?
+    private var isWorking = false
     private var timer: DeadlineTimer?
     private var progress: Scheduled<Void>?
+    /// Counts messages: what comes of one that was given up is not said of the next one.
+    private var generation = 0
     private var isStopping = false
     private var isOver = false
 
@@ -40,7 +46,10 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        timer = DeadlineTimer(on: context.eventLoop) { [self] in close() }
+        timer = DeadlineTimer(on: context.eventLoop) { [weak self] in
+            guard let self else { return }
+            close()
+        }
         guard !core.isStopping, !core.connections.isFull else { return close() }
         core.connections.add(self)
         timer?.set(Self.idleTime)
@@ -60,7 +69,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        events.append(contentsOf: session.disconnect())
+        // What was received and not yet done is of no use any more.
+        events = CircularBuffer(session.disconnect())
         isWaiting = false
         work()
         end()
@@ -70,20 +80,40 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
     func drain() {
         isStopping = true
-        if flow == nil, refusal == nil { close() }
+        work()
     }
 
     func stop() { close() }
 
-    private func close() { channel.close(promise: nil) }
+    /// Closes after everything is sent that was written.
+    private func close() { whenSent { [self] _ in channel.close(promise: nil) } }
+
+    /// Calls `body` when all is sent that was written, or nothing more can be sent.
+    private func whenSent(_ body: @escaping (_ isSent: Bool) -> Void) {
+        channel.writeAndFlush(ByteBuffer()).assumeIsolated().whenComplete { result in
+            if case .success = result { body(true) } else { body(false) }
+        }
+    }
 
     /// Does what there is to do, up to a message that waits for a place.
     private func work() {
+        guard !isWorking else { return }
+        isWorking = true
+        defer { isWorking = false }
         while !isWaiting, !isOver, let event = events.popFirst() { handle(event) }
         channel.flush()
         guard !isOver, !isWaiting else { return }
-        timer?.set(flow == nil ? Self.idleTime : progress == nil ? Self.messageTime : nil)
+        if isStopping, flow == nil, refusal == nil { return close() }
+        timer?.set(timeout)
         channel.read()
+    }
+
+    /// How long the mail server may take for its next bytes; nil while it waits for us.
+    private var timeout: Duration? {
+        if sender != nil { return Self.messageTime }
+        guard let messageStart, progress == nil else { return flow == nil ? Self.idleTime : nil }
+        let limit = Self.messageTime + .seconds(size / Self.bytesPerSecond)
+        return max(limit - (ContinuousClock.now - messageStart), .milliseconds(1))
     }
 
     private func handle(_ event: MilterSession.Event) {
@@ -93,20 +123,29 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         case .content(let bytes): take(bytes)
         case .endOfMessage(let envelope): finish(envelope)
         case .abandoned:
+            sender?.cancel()
             flow?.abandon()
             endMessage()
         case .close(let violation):
             if violation != nil { core.metrics.violations += 1 }
-            channel.flush()
             close()
         }
     }
 
     private func begin(_ envelope: MilterEnvelope) {
-        let flow = MessageFlow(core, role: role, journalName: \.milterName) { [self] in place($0) }
+        generation += 1
+        let generation = generation
+        let flow = MessageFlow(core, role: role, journalName: \.milterName) { [self] parcel in
+            // The mail server may have given this message up, and sent another one.
+            guard generation == self.generation, self.flow != nil, !isOver else {
+                return parcel.done(.failed(.undetermined, "the mail server gave the message up"))
+            }
+            place(parcel)
+        }
         self.flow = flow
-        (size, isWaiting) = (0, true)
+        (size, isWaiting, messageStart) = (0, true, .now)
         flow.begin(SMTPEnvelope(envelope)) { [self] refusal in
+            guard self.flow === flow else { return }
             isWaiting = false
             if let refusal {
                 self.refusal = refusal
@@ -132,8 +171,9 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         flow.update(SMTPEnvelope(envelope))
         showProgressLater()
         flow.finish { [self] reply in
+            guard self.flow === flow, !isOver else { return flow.confirm(false) }
             answer(reply)
-            flow.confirm(!isOver && channel.isActive)
+            whenSent { flow.confirm($0) }
         }
     }
 
@@ -154,12 +194,12 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             guard let bytes = try? session.finish(verdict) else { return close() }
             channel.writeAndFlush(bytes, promise: nil)
         }
-        if isStopping { close() } else { work() }
+        work()
     }
 
     private func endMessage() {
         progress?.cancel()
-        (flow, refusal, sender, progress) = (nil, nil, nil, nil)
+        (flow, refusal, sender, progress, messageStart) = (nil, nil, nil, nil, nil)
     }
 
     private func end() {
@@ -181,14 +221,24 @@ extension MilterConnection {
         var others = parcel.forms
         others.remove(at: place)
         guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
+        // Whether the mail server allows the changes is known before copies leave.
+        if let failure = failure(of: form, parcel) { return parcel.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")
             return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
         }
+        let generation = generation
         let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
             guard placement.failure == nil else { return parcel.done(placement) }
             // The mail server may be killed before it has our verdict.
-            parcel.record(placement.served) { [self] in send(form, parcel, placement) }
+            parcel.record(placement.served) { [self] in
+                guard generation == self.generation, flow != nil else {
+                    var failed = placement
+                    failed.failure = .undetermined
+                    return parcel.done(failed)
+                }
+                send(form, parcel, placement)
+            }
         }
         hop.deliver(copies)
     }
@@ -198,6 +248,19 @@ extension MilterConnection {
         let places = forms.indices.filter { forms[$0].envelope.sender == sender }
         return (places.isEmpty ? Array(forms.indices) : places)
             .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
+    }
+
+    /// Why `form` cannot take the message's place; nil if it can.
+    private func failure(of form: MessageFlow.Form, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
+        do {
+            var trial = session
+            _ = try trial.finish(try InPlaceSender(form, parcel.slot, over: channel).verdict(for: envelope))
+            return nil
+        } catch let error as MilterEditError {
+            return .failed(error.reply, "\(error)")
+        } catch {
+            return .failed(.undetermined, "\(error)")
+        }
     }
 
     private func send(_ form: MessageFlow.Form, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
@@ -211,8 +274,12 @@ extension MilterConnection {
             let first = try session.finish(sender.verdict(for: envelope))
             channel.write(first, promise: nil)
             self.sender = sender
+            timer?.set(Self.messageTime)
             sender.run(
-                write: { [self] in channel.writeAndFlush(session.replaceBody($0), promise: nil) },
+                write: { [self] in
+                    timer?.set(Self.messageTime)
+                    channel.writeAndFlush(session.replaceBody($0), promise: nil)
+                },
                 end: { [self] failure in
                     if let failure {
                         (failed.failure, failed.reason) = (.undetermined, failure)

@@ -31,6 +31,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     private var isWorking = false
     private var isOver = false
     private var clientIsGone = false
+    private var hasEndedInput = false
 
     init(
         _ core: GatewayCore,
@@ -47,7 +48,9 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        timer = DeadlineTimer(on: context.eventLoop) { [self] in
+        timer = DeadlineTimer(on: context.eventLoop) { [weak self] in
+            guard let self else { return }
+
             // Whoever sends too slowly has not said what to do with the message.
             session.close(SMTPReply(421, "4.4.2", "nothing came for too long"))
             work()
@@ -72,11 +75,15 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         if isOver { channel.read() } else { work() }
     }
 
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if channel.isWritable { work() }
+        context.fireChannelWritabilityChanged()
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
             if isOver { return close() }
-            session.endOfInput()
             work()
         }
         context.fireUserInboundEventTriggered(event)
@@ -87,7 +94,6 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         timer?.cancel()
         core.connections.remove(self)
         guard !isOver else { return }
-        session.endOfInput()
         work()
         // A message that is being handled ends by itself, and finds nobody to tell.
     }
@@ -109,21 +115,37 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     private func close() { channel.close(promise: nil) }
 
-    /// Does what there is to do. Answers of flows come in the midst of it, and are taken up in the same turn.
+    /// Does what there is to do, as long as the client reads its replies. Answers of flows come in the midst of it, and are taken up in
+    /// the same turn.
     private func work() {
         guard !isWorking else { return }
         isWorking = true
         defer { isWorking = false }
-        while !isOver {
-            while let event = session.next() { handle(event) }
-            guard !isOver, unread.readableBytes > 0, session.wantsInput else { break }
-            session.receive(&unread)
-            if unread.readableBytes == 0 { unread = ByteBuffer() }
-        }
-        channel.flush()
+        var isBlocked = false
+        repeat {
+            while !isOver, channel.isWritable || clientIsGone, step() {}
+            isBlocked = !channel.isWritable
+            channel.flush()
+        } while !isOver && isBlocked && channel.isWritable
         guard !isOver else { return }
         timer?.set(timeout)
-        if session.wantsInput, !clientIsGone { channel.read() }
+        if session.wantsInput, !clientIsGone, channel.isWritable { channel.read() }
+    }
+
+    /// Does one thing; false if there is nothing to do.
+    private func step() -> Bool {
+        if let event = session.next() {
+            handle(event)
+        } else if unread.readableBytes > 0, session.wantsInput {
+            session.receive(&unread)
+            if unread.readableBytes == 0 { unread = ByteBuffer() }
+        } else if clientIsGone, unread.readableBytes == 0, !hasEndedInput {
+            hasEndedInput = true
+            session.endOfInput()
+        } else {
+            return false
+        }
+        return true
     }
 
     private var timeout: Duration? {

@@ -122,11 +122,10 @@ final class MessageFlow {
     }
 
     /// Forgets the message, which the mail server took back or did not finish.
+    ///
+    /// One that is being handled already ends by itself: a worker or the next hop may still read its place.
     func abandon() {
-        admissionLimit?.cancel()
-        if let ticket { core.slots.withdraw(ticket) }
-        ticket = nil
-        release()
+        if completion == nil { release() }
     }
 
     /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
@@ -209,10 +208,7 @@ final class MessageFlow {
                 Parcel(
                     forms: placed,
                     slot: slot,
-                    record: { [self] served, then in
-                        guard let worker else { return then() }
-                        worker.settle(number, served: served, learns: false, then)
-                    },
+                    record: { [self] in record($0, $1) },
                     done: { [self] in self.placed($0) }
                 )
             )
@@ -228,9 +224,17 @@ final class MessageFlow {
             return end(SMTPReply(250, "2.0.0", names.isEmpty ? "sent" : "sent as \(names)"))
         }
         log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
-        guard let worker, !placement.served.isEmpty || learns else { return end(failure) }
         // Before the reply, which may bring the next attempt.
-        worker.settle(number, served: placement.served, learns: false) { [self] in end(failure) }
+        record(placement.served) { [self] in end(failure) }
+    }
+
+    /// Records that `served` have their form, and calls `then`. A worker that has ended records nothing.
+    private func record(_ served: [String], _ then: @escaping () -> Void) {
+        guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
+        worker.settle(number, served: served, learns: false) { [self] isRecorded in
+            if !isRecorded { log.warnings.append("not recorded: another attempt may send some of it twice") }
+            then()
+        }
     }
 
     private func end(_ reply: SMTPReply) {
@@ -246,6 +250,9 @@ final class MessageFlow {
     }
 
     private func release() {
+        admissionLimit?.cancel()
+        if let ticket { core.slots.withdraw(ticket) }
+        ticket = nil
         if let slot { core.slots.release(slot) }
         slot = nil
     }

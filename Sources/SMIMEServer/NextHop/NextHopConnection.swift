@@ -26,7 +26,9 @@ final class NextHopConnection: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        timer = DeadlineTimer(on: context.eventLoop) { [self] in
+        timer = DeadlineTimer(on: context.eventLoop) { [weak self] in
+            guard let self else { return }
+
             if session.isReady { return quit() }
             session.fail("no reply in time")
             drain()
@@ -35,6 +37,7 @@ final class NextHopConnection: ChannelInboundHandler {
 
     /// Sends a message. A kept connection may have been closed by the hop meanwhile: then another one is made.
     func run(_ handOver: HandOver, isFresh: Bool) {
+        guard !isClosed else { return hop.runAnew(handOver) }
         self.handOver = handOver
         isUntried = !isFresh
         guard session.isReady else { return drain() }
@@ -43,6 +46,7 @@ final class NextHopConnection: ChannelInboundHandler {
 
     /// Ends a connection that has nothing to do.
     func quit() {
+        hop.ended(self)
         session.quit()
         drain()
     }

@@ -15,12 +15,12 @@ enum DescriptorLimit {
         _ = setrlimit(kind, &limit)
     }
 
-    /// How many connections of mail servers there may be, beside `messages` in flight with two spools each.
+    /// How many connections of mail servers there may be, beside `messages` in flight with two spools and a connection to the next hop each.
     static func connections(beside messages: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return 256 }
         let count = Int(clamping: limit.rlim_cur)
-        return max(8, min(maximum, count - 2 * messages - reserve))
+        return max(8, min(maximum, count - 3 * messages - reserve))
     }
 
     #if os(Linux)

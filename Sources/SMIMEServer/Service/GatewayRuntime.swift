@@ -20,7 +20,8 @@ final class GatewayRuntime {
     private var listeners: [any Channel] = []
     private var operations: (any Channel)?
     private let ended: EventLoopPromise<Void>
-    private var isStarting = true
+    /// Waits for the first worker.
+    private var opening: EventLoopPromise<Void>?
     private var isStopped = false
 
     /// - Throws: `StreamError` if there is no room for temporary files.
@@ -70,11 +71,15 @@ final class GatewayRuntime {
 
     /// Starts workers and listeners; fails with `ServerError`.
     func start() -> EventLoopFuture<Void> {
+        guard !core.isStopping else { return loop.makeSucceededVoidFuture() }
         let opened = loop.makePromise(of: Void.self)
-        watchWorkers(opened)
+        opening = opened
+        watchWorkers()
         core.pool.open()
-        return opened.futureResult.assumeIsolated().flatMap { [self] in bindAll().nonisolated() }.map { [self] in
-            isStarting = false
+        return opened.futureResult.assumeIsolated().flatMap { [self] in
+            core.isStopping ? loop.makeSucceededVoidFuture() : bindAll().nonisolated()
+        }.map { [self] in
+            if core.isStopping { return closeListeners() }
             becomeReady()
         }.flatMapErrorThrowing { [self] error in
             stop()
@@ -82,8 +87,8 @@ final class GatewayRuntime {
         }.nonisolated()
     }
 
-    private func watchWorkers(_ opened: EventLoopPromise<Void>) {
-        var (isOpened, lastTrouble) = (false, String?.none)
+    private func watchWorkers() {
+        var lastTrouble: String?
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
@@ -97,12 +102,12 @@ final class GatewayRuntime {
             let trouble = core.pool.trouble
             if trouble == nil { countExpiring() }
             // Every worker says so, and what ends the start is said once, as its error.
-            if let trouble, trouble.reason != lastTrouble, isOpened || !trouble.isLasting {
+            if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
                 logger.error("the store cannot be used: \(trouble.reason)")
             }
             lastTrouble = trouble?.reason
-            guard !isOpened else { return }
-            isOpened = true
+            guard let opened = opening else { return }
+            opening = nil
             // One that cannot be reached now is waited for; mail gets 451 meanwhile.
             if let trouble, trouble.isLasting {
                 opened.fail(ServerError.storeUnusable(reason: trouble.reason))
@@ -119,6 +124,7 @@ final class GatewayRuntime {
             bound = bound.flatMap { [self] in
                 listener.bind(endpoint, to: nextHops[endpoint.role]).assumeIsolated().map { [self] in
                     listeners.append($0)
+                    watch($0, endpoint)
                 }.flatMapErrorThrowing { throw ServerError.cannotListen(endpoint, reason: "\($0)") }.nonisolated()
             }
         }
@@ -129,6 +135,15 @@ final class GatewayRuntime {
             }
             .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: "\($0)") }
             .nonisolated()
+        }
+    }
+
+    /// A listener that closes by itself would leave a service that takes no mail: the service ends, to be started anew.
+    private func watch(_ listener: any Channel, _ endpoint: Endpoint) {
+        listener.closeFuture.assumeIsolated().whenComplete { [self] _ in
+            guard !core.isStopping else { return }
+            logger.critical("\(endpoint): the system has closed the listener")
+            stop()
         }
     }
 
@@ -183,17 +198,30 @@ final class GatewayRuntime {
         guard !core.isStopping else { return }
         core.isStopping = true
         manager.notify("STOPPING=1")
-        for listener in listeners { listener.close(promise: nil) }
-        for case .unix(let path) in settings.listeners.map(\.socket) where !isStarting { unlink(path) }
+        opening?.succeed()
+        opening = nil
+        closeListeners()
         let limit = loop.assumeIsolated().scheduleTask(in: .seconds(Int64(settings.grace))) { [self] in
             logger.warning("messages were still in flight after \(settings.grace) s; their mail server has them")
             core.connections.stopAll()
             endWorkers()
         }
-        core.connections.drain { [self] in
+        core.connections.drain { [self] in endWhenIdle(limit) }
+    }
+
+    /// Ends once no message is in flight: its mail server may be gone, and the next hop not have answered yet.
+    private func endWhenIdle(_ limit: Scheduled<Void>) {
+        guard core.slots.used > 0 else {
             limit.cancel()
-            endWorkers()
+            return endWorkers()
         }
+        _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(10)) { [self] in if !isStopped { endWhenIdle(limit) } }
+    }
+
+    private func closeListeners() {
+        for listener in listeners { listener.close(promise: nil) }
+        for case .unix(let path) in settings.listeners.map(\.socket).prefix(listeners.count) { unlink(path) }
+        listeners = []
     }
 
     private func endWorkers() {

@@ -40,6 +40,9 @@ package struct ServerSettings: Sendable {
                 throw .settings("\(listener): others can reach this address: say who may connect with --allow NET")
             }
         }
+        if case .tcp(let host, _)? = metrics, !NetworkRange.isLoopback(host), allowed.isEmpty {
+            throw .settings("--metrics: others can reach this address: say who may connect with --allow NET")
+        }
         for hop in nextHops.values {
             guard hop.scheme == .smtp else { throw .settings("--next-hop \(hop): the next hop speaks smtp") }
             if case .passed = hop.socket { throw .settings("--next-hop \(hop): fd:NAME is for listeners") }

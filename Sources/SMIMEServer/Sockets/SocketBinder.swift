@@ -35,7 +35,7 @@ enum SocketBinder {
             // Between bind(2) and chmod(2) the socket is there for its owner alone.
             let before = umask(0o177)
             let bound = bootstrap.bind(unixDomainSocketPath: path)
-            umask(before)
+            bound.whenComplete { _ in umask(before) }
             return bound.flatMapThrowing { channel in
                 guard let mode else { return channel }
                 guard chmod(path, mode) == 0 else { throw SocketError.system(path, errno) }

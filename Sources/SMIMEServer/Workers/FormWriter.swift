@@ -9,7 +9,7 @@ struct FormWriter {
     private var position = 0
 
     /// The bytes that the frames of all forms together have room for, beside the envelope.
-    private var room = WorkerFrame.maximumLength / 2
+    private var room = 1 << 20
 
     init(_ spool: ReusableSpool) { self.spool = spool }
 

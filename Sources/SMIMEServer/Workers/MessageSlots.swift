@@ -132,7 +132,8 @@ final class MessageSlot {
         memory = ByteBuffer()
         // A disk that cannot give back room has none to lose either.
         if spooled > 0 { try? message.clear() }
-        if hasSpooledForms { try? forms.clear() }
+        // A worker that died may have left half a form.
+        if spooled > 0 || hasSpooledForms { try? forms.clear() }
         (spooled, hasSpooledForms) = (0, false)
     }
 }

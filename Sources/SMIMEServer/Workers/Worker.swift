@@ -15,7 +15,9 @@ final class Worker {
     private unowned let pool: WorkerPool
     private var channel: (any Channel)?
     private var current: CurrentJob?
-    private var settling: [UInt64: () -> Void] = [:]
+    private var settling: [UInt64: (_ isDone: Bool) -> Void] = [:]
+    /// Whether it ended while it recorded or learned something, which its present message is not to blame for.
+    private(set) var endedSettling = false
     /// How many messages it handled whose end is not known yet: it may still have to record or learn something.
     private var unfinished = 0
     private(set) var isReady = false
@@ -69,10 +71,15 @@ final class Worker {
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Says how a message ended that this worker handled, and calls `completion` when that is recorded; a worker that has ended
-    /// records nothing.
-    func settle(_ number: UInt64, served: [String], learns: Bool, _ completion: @escaping () -> Void = {}) {
-        guard let channel else { return completion() }
+    /// Says how a message ended that this worker handled, and calls `completion` when that is done, or cannot be done
+    /// any more.
+    func settle(
+        _ number: UInt64,
+        served: [String],
+        learns: Bool,
+        _ completion: @escaping (_ isDone: Bool) -> Void = { _ in }
+    ) {
+        guard let channel else { return completion(false) }
         settling[number] = completion
         channel.writeAndFlush(
             WorkerRequest.settle(number: number, served: served, learns: learns).frame,
@@ -113,13 +120,13 @@ final class Worker {
             pool.started(self, trouble: nil)
         case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
         case .handled(let number, let outcome, let log):
-            guard let job = takeJob(), job.job.number == number else { return failed() }
+            guard current?.job.number == number, let job = takeJob() else { return failed() }
             unfinished += 1
             job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
         case .settled(let number, let log):
             pool.onSettled(log)
-            settling.removeValue(forKey: number)?()
+            settling.removeValue(forKey: number)?(true)
         case .expiring(let count): pool.onExpiring(count)
         }
     }
@@ -129,9 +136,10 @@ final class Worker {
 
     func disconnected() {
         channel = nil
+        endedSettling = !settling.isEmpty
         let left = settling.values
         settling = [:]
-        for completion in left { completion() }
+        for completion in left { completion(false) }
         pool.ended(self)
     }
 }

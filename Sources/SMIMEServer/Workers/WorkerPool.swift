@@ -66,6 +66,9 @@ final class WorkerPool {
 
     var count: Int { workers.count }
 
+    /// Those that get messages.
+    private var active: [Worker] { workers.values.filter { !$0.isRetired } }
+
     /// Starts the first workers.
     func open() {
         for _ in 0..<settings.width { startWorker() }
@@ -114,15 +117,15 @@ final class WorkerPool {
     }
 
     private func growLater() {
-        guard !isImpatient, workers.count < settings.maximum else { return }
+        guard !isImpatient, active.count < settings.maximum else { return }
         isImpatient = true
         let task = loop.assumeIsolated()
         _ = task.scheduleTask(in: settings.patience) { [self] in
             isImpatient = false
-            guard !waiting.isEmpty, !isClosing, workers.count < settings.maximum else { return }
+            guard !waiting.isEmpty, !isClosing, active.count < settings.maximum else { return }
             // One that is still starting will do, and so will one that is at work.
             let limit = NIODeadline.now() - settings.patience
-            if workers.values.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
+            if active.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
         }
     }
@@ -140,7 +143,7 @@ final class WorkerPool {
 
     private func failed(_ reason: String, isLasting: Bool) {
         // Others may work still.
-        guard !workers.values.contains(where: \.isReady) else { return retryLater() }
+        guard !active.contains(where: \.isReady) else { return retryLater() }
         trouble = (reason, isLasting)
         onChange()
         if isLasting {
@@ -156,7 +159,7 @@ final class WorkerPool {
         isRetrying = true
         _ = loop.assumeIsolated().scheduleTask(in: retryDelay) { [self] in
             isRetrying = false
-            while workers.count < settings.width, !isClosing, !isRetrying { startWorker() }
+            startMissing()
         }
         retryDelay = min(retryDelay * 2, .seconds(30))
     }
@@ -180,10 +183,10 @@ extension WorkerPool {
         guard !worker.isRetired else { return }
         idle.append(worker)
         dispatch()
-        guard workers.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
+        guard active.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
         let jobs = worker.jobCount
         _ = loop.assumeIsolated().scheduleTask(in: settings.idleTime) { [self] in
-            guard worker.jobCount == jobs, workers.count > settings.width else { return }
+            guard worker.jobCount == jobs, active.count > settings.width else { return }
             retire(worker)
         }
     }
@@ -207,14 +210,18 @@ extension WorkerPool {
         let job = worker.takeJob()
         let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
         if let job {
-            if isRequest {
+            if isRequest || worker.endedSettling {
                 job.completion(.unavailable(reason: "the worker was ended (signal \(signal))"))
             } else {
                 deaths += 1
                 job.completion(.died(signal: signal))
             }
         }
-        if worker.isRetired { return }
+        if worker.isRetired {
+            startMissing()
+            if !waiting.isEmpty { growLater() }
+            return
+        }
         if job == nil { warn("a worker ended between two messages (signal \(signal))") }
         // One that never was ready may have met what will last.
         if worker.isReady {
@@ -225,6 +232,6 @@ extension WorkerPool {
     }
 
     private func startMissing() {
-        while workers.count < settings.width, !isClosing, !isRetrying { startWorker() }
+        while active.count < settings.width, !isClosing, !isRetrying { startWorker() }
     }
 }

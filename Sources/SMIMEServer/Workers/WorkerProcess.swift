@@ -22,6 +22,7 @@ struct WorkerProcess {
         }
         defer { close(ends[1]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        closeOnStart()
         let role = ServerWorker(service: getpid(), socket: ends[1], spools: spools, arguments: arguments)
         var program = ChildProgram(path: path, words: role.words)
         program.standardError = STDERR_FILENO
@@ -31,6 +32,14 @@ struct WorkerProcess {
         } catch {
             close(ends[0])
             throw error
+        }
+    }
+
+    /// Lets no worker inherit what is open here but what it is given: sockets of mail servers would stay open with it, and a worker
+    /// that a message has taken over could speak on them. Sockets are opened on the event loop alone, which runs this.
+    private static func closeOnStart() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
+            if let descriptor = Int32(name), descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         }
     }
 
