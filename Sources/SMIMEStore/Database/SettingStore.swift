@@ -38,6 +38,8 @@ package struct SettingStore: Sendable {
             try database.execute("DELETE FROM setting WHERE key = ?", [key])
             return
         }
-        try database.execute("INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)", [key, value])
+        let insert =
+            "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        try database.execute(insert, [key, value])
     }
 }

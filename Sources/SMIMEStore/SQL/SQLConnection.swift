@@ -2,13 +2,15 @@
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
-    /// The key of the row that was inserted last.
-    var lastInsertedID: Int64 { get }
-
     /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
     ///
     /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int
+
+    /// Runs a statement that inserts one row into a table with a column `id`.
+    ///
+    /// - Returns: the key of the row.
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64
 
     /// Runs a query and passes each row to `body` until that returns false.
     ///

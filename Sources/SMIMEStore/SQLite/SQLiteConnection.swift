@@ -7,8 +7,6 @@ struct SQLiteConnection: SQLConnection {
 
     init(_ database: Database) { self.database = database }
 
-    var lastInsertedID: Int64 { database.lastInsertedRowID }
-
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try SQLError.translating {
             let connection = database.sqliteConnection
@@ -18,6 +16,11 @@ struct SQLiteConnection: SQLConnection {
             // After CREATE TABLE, sqlite3_changes still has the count of the statement before.
             return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
         }
+    }
+
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
+        _ = try execute(sql, arguments)
+        return database.lastInsertedRowID
     }
 
     func query(
