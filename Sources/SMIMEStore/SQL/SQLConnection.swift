@@ -12,6 +12,12 @@ protocol SQLConnection {
     /// - Returns: the key of the row.
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64
 
+    /// What is wrong with the database as the engine stores it, in sentences.
+    func damagedPages() throws -> [String]
+
+    /// How many rows of which tables refer to rows that are missing.
+    func brokenReferences() throws -> [String: Int]
+
     /// Runs a query and passes each row to `body` until that returns false.
     ///
     /// - Parameter keepsStatement: whether the prepared statement is kept. Then `body` may not run the same query.

@@ -44,6 +44,12 @@ final class SQLDatabase {
         return value
     }
 
+    /// What is wrong with the database as the engine stores it, in sentences.
+    func damagedPages() throws -> [String] { try connection.damagedPages() }
+
+    /// How many rows of which tables refer to rows that are missing.
+    func brokenReferences() throws -> [String: Int] { try connection.brokenReferences() }
+
     /// All rows of a query.
     func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> [SQLRow] {
         var rows: [SQLRow] = []
@@ -132,6 +138,10 @@ private struct NoConnection: SQLConnection {
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
 
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.NotRemembered() }
+
+    func damagedPages() throws -> [String] { throw SQLDatabase.NotRemembered() }
+
+    func brokenReferences() throws -> [String: Int] { throw SQLDatabase.NotRemembered() }
 
     func query(
         _ sql: String,

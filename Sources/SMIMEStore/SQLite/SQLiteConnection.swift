@@ -23,6 +23,24 @@ struct SQLiteConnection: SQLConnection {
         return database.lastInsertedRowID
     }
 
+    func damagedPages() throws -> [String] {
+        var lines: [String] = []
+        try query("PRAGMA integrity_check", [], keepsStatement: true) { row in
+            if let line = try row.first(as: String.self), line != "ok" { lines.append(line) }
+            return true
+        }
+        return lines
+    }
+
+    func brokenReferences() throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        try query("PRAGMA foreign_key_check", [], keepsStatement: true) { row in
+            counts[try row.value("table"), default: 0] += 1
+            return true
+        }
+        return counts
+    }
+
     func query(
         _ sql: String,
         _ arguments: SQLArguments,
