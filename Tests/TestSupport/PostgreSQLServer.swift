@@ -17,12 +17,18 @@ public final class PostgreSQLServer: Sendable {
 
     /// The folder of the data and the socket.
     public let folder: String
+    /// The port on loopback, which also names the socket; nil if the server listens to the standard socket alone.
+    private let port: Int?
     /// The server ends with the other end of this pipe.
     private let life: Pipe
     private let programs: String
 
-    /// - Parameter settings: lines for `postgresql.conf`.
-    public init(settings: [String] = []) throws {
+    /// - Parameters:
+    ///   - settings: lines for `postgresql.conf`.
+    ///   - port: a port on loopback to listen on, too.
+    public init(settings: [String] = [], port: Int? = nil) throws {
+        self.port = port
+        let listening = port.map { ["listen_addresses = '127.0.0.1'", "port = \($0)"] } ?? []
         guard let programs = Self.programs else { throw CocoaError(.featureUnsupported) }
         self.programs = programs
         folder = FileManager.default.temporaryDirectory.appending(path: "smime-pg-\(UUID().uuidString.prefix(8))").path
@@ -32,7 +38,7 @@ public final class PostgreSQLServer: Sendable {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
-            "-c", Self.script, "sh", folder, programs, (Self.standard + settings).joined(separator: "\n"),
+            "-c", Self.script, "sh", folder, programs, (Self.standard + listening + settings).joined(separator: "\n"),
         ]
         process.standardInput = life
         process.standardOutput = output
@@ -68,7 +74,7 @@ public final class PostgreSQLServer: Sendable {
 
     /// The URL of `database`, for user `role`.
     public func url(_ database: String, role: String = "smime") -> String {
-        "postgresql://\(role)@/\(database)?host=\(folder)"
+        "postgresql://\(role)@/\(database)?" + (port.map { "host=127.0.0.1&port=\($0)" } ?? "host=\(folder)")
     }
 
     /// Makes an empty database.
@@ -90,7 +96,8 @@ public final class PostgreSQLServer: Sendable {
         var environment = ProcessInfo.processInfo.environment
         environment["PGOPTIONS"] = "-c search_path=smime,public -c session_replication_role=replica"
         let result = try CommandRunner("\(programs)/psql", environment: environment).run([
-            "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "smime", "-d", database, "-c", sql,
+            "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", folder, "-U", "smime", "-d", database, "-p", "\(port ?? 5432)",
+            "-c", sql,
         ])
         guard result.status == 0 else {
             throw CocoaError(.featureUnsupported, userInfo: [NSLocalizedDescriptionKey: result.errorText])

@@ -15,7 +15,7 @@ extension Failure {
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
-            .noStore, .notOnServer, .older, .unsupportedKey:
+            .noStore, .notOnServer, .occupied, .older, .unsupportedKey:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
@@ -69,8 +69,8 @@ extension Failure {
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
-            .noAddress, .notOnServer, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey,
-            .unreachable, .unusableAddress, .writeFailed:
+            .noAddress, .notOnServer, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
+            .unmatchedKey, .unreachable, .unusableAddress, .writeFailed:
             []
         }
     }

@@ -45,6 +45,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is no backup of accounts or copy of a store, or was changed since it was made.
     case malformedBackup(path: String, detail: String)
+    /// Where a store is to be made there is one already.
+    case occupied(path: String)
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)
     /// A program before the first release wrote the store; it was left untouched.
@@ -92,7 +94,7 @@ extension KeystoreError {
         case .busy, .cancelled, .openingTimedOut, .unreachable: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
             .keyMissing, .locked, .malformedBackup, .missing, .newer, .newerBackup, .noAccount, .noAddress,
-            .noStore, .noUsableIdentity, .notMigrated, .notOnServer, .notWritable, .older, .permissions,
+            .noStore, .noUsableIdentity, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .permissions,
             .revokedIdentity, .unexpected,
             .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress, .wrongPassphrase,
@@ -136,6 +138,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
             "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
         case .notOnServer(let path, let why): "\(path): \(why)"
         case .notWritable(let path): "\(path): the store cannot be written"
+        case .occupied(let path): "\(path): there is a store already; nothing was changed"
         case .older(let path, let found, let oldest):
             "\(path): written by a smime before the first release (form \(found), this one reads forms from \(oldest) on)"
         case .openingTimedOut(let path): "\(path): the store did not open in time"

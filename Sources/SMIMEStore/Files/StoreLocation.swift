@@ -18,7 +18,14 @@ package struct StoreLocation: Equatable, Sendable {
     /// The database while it is being made.
     var databaseSuccessor: String { database + ".new" }
     /// The key file that seals the store key.
-    package var keyFile: String { keyFolder + "/store.key" }
+    package var keyFile: String {
+        switch keySource {
+        case .credential(let path), .file(let path), .program(let path): path
+        case .home: keyFolder + "/store.key"
+        }
+    }
+    /// Where the key comes from that seals the store key.
+    package private(set) var keySource = StoreKeySource.home
     /// The new key file until the database is sealed with it.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
@@ -27,9 +34,8 @@ package struct StoreLocation: Equatable, Sendable {
     package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
     /// All possible files of the store, existing or not.
     package var files: [String] {
-        (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : []) + [
-            keyFile, keyFileSuccessor, lockFile, deliveryLockFile,
-        ]
+        (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : [])
+            + (keySource.isOurs ? [keyFile, keyFileSuccessor] : []) + [lockFile, deliveryLockFile]
     }
     /// The name of the store in error messages.
     package var path: String { server?.name ?? home ?? dataFolder }
@@ -44,6 +50,14 @@ package struct StoreLocation: Equatable, Sendable {
     package func on(_ server: PostgreSQLAddress) -> StoreLocation {
         var location = self
         location.server = server
+        return location
+    }
+
+    /// The same place with a key from `source`.
+    package func opened(by source: StoreKeySource) -> StoreLocation {
+        var location = self
+        location.keySource = source
+        if case .file(let path) = source { location.keySource = .file(Self.absolute(path)) }
         return location
     }
 

@@ -15,6 +15,11 @@ struct PostgreSQLConnection: SQLConnection {
         try session.run(sql + " RETURNING id", arguments).insertedID()
     }
 
+    func continueKeys(of table: String) throws {
+        let sequence = "pg_get_serial_sequence('smime.\(table)', 'id')"
+        _ = try session.run("SELECT setval(\(sequence), max(id)) FROM \(table)", [], keepsStatement: false)
+    }
+
     /// The server checks its pages itself, where its administrator wants it (`data_checksums`).
     func damagedPages() throws -> [String] { [] }
 

@@ -44,6 +44,9 @@ final class SQLDatabase {
         return value
     }
 
+    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
+
     /// What is wrong with the database as the engine stores it, in sentences.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
 
@@ -138,6 +141,8 @@ private struct NoConnection: SQLConnection {
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
 
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.NotRemembered() }
+
+    func continueKeys(of table: String) throws { throw SQLDatabase.NotRemembered() }
 
     func damagedPages() throws -> [String] { throw SQLDatabase.NotRemembered() }
 

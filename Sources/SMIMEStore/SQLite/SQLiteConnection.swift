@@ -23,6 +23,9 @@ struct SQLiteConnection: SQLConnection {
         return database.lastInsertedRowID
     }
 
+    /// SQLite looks for the greatest key each time.
+    func continueKeys(of table: String) throws {}
+
     func damagedPages() throws -> [String] {
         var lines: [String] = []
         try query("PRAGMA integrity_check", [], keepsStatement: true) { row in

@@ -149,7 +149,7 @@ public final class Store: Sendable {
         journal = DeliveryJournal(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
-        settings = SettingStore(database: database)
+        settings = SettingStore(database: database, isShared: location.server != nil)
     }
 
     /// How many changes of the store key may come between looking and doing.
