@@ -47,6 +47,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: linkedIDN2, providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+        .systemLibrary(name: "CPostgreSQL"),
         .target(name: "ByteStreams"),
         .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
@@ -64,7 +65,7 @@ let package = Package(
         .target(
             name: "SMIMEStore",
             dependencies: [
-                "InternetMessage", "LibCrypto", "PKIX", "SMIME",
+                "CPostgreSQL", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
                 .product(name: "GRDB", package: "GRDB.swift", condition: store),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]

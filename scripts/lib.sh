@@ -6,7 +6,8 @@ export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
-readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix swaks miltertest python3)
+readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql swaks miltertest
+    python3)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -30,6 +31,9 @@ need() {
     # The tests run a Postfix of their own; the one of the system must not begin to listen because of them.
     [[ " ${missing[*]} " != *" postfix "* ]] ||
         "${as[@]}" debconf-set-selections <<<'postfix postfix/main_mailer_type select No configuration'
+    # Nor is there a database of the system.
+    [[ " ${missing[*]} " != *" postgresql "* || -e /etc/postgresql-common/createcluster.conf ]] ||
+        "${as[@]}" install -D -m 644 /dev/stdin /etc/postgresql-common/createcluster.conf <<<'create_main_cluster = false'
     "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null 2>&1 || {
         "${as[@]}" "${quiet[@]}" update >/dev/null
         "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null

@@ -116,7 +116,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `no private key is stored in plain`() async throws {
+    @Test(.onSQLite) func `no private key is stored in plain`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `a moved home works`() async throws {
+    @Test(.onSQLite) func `a moved home works`() async throws {
         let home = try TemporaryHome()
         let moved = try TemporaryHome()
         let store = try await home.open()
@@ -143,6 +143,7 @@ import Testing
         let home = try TemporaryHome()
         let location = home.location
         let names = ["alice", "bob", "several", "alice-old"]
+        try await home.prepare()
         try await withThrowingTaskGroup { group in
             for number in 0..<16 {
                 group.addTask {

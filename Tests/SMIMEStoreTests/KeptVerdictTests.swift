@@ -42,7 +42,7 @@ import Testing
         // provoke errors.
         for _ in 0..<100 where try await scene.count() < 3 { _ = try await scene.reasons() }
         #expect(try await scene.count() == 3)
-        try await scene.home.change("UPDATE verdict SET trusted = NOT trusted")
+        try await scene.home.change("UPDATE verdict SET trusted = 1 - trusted")
         let reasons = try await scene.reasons()
         #expect(reasons.fresh == ["selected", "selected", "untrusted"])
         #expect(reasons.kept == ["untrusted", "untrusted", "selected"])
@@ -208,7 +208,7 @@ import Testing
         try await expect(scene, "selected")
     }
 
-    @Test func `few new verdicts, and those of a read-only store, are not stored`() async throws {
+    @Test(.onSQLite) func `few new verdicts, and those of a read-only store, are not stored`() async throws {
         let scene = try await VerdictScene()
         let scopes = try VerdictScene.people.map { try AddressScope("\($0)@example.com") }
         _ = try await RecipientLookup(store: scene.store, systemAnchors: false).choices(for: scopes, at: scene.time)

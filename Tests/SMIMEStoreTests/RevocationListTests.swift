@@ -90,9 +90,7 @@ import Testing
         let names = try (["stranger"] + row.lists.map(\.name)).map { name in
             (name, try CertificateList(der: factory.bytes("\(name).crl")).fingerprint.bytes)
         }
-        let kept = try await home.query { database in
-            try Data.fetchAll(database, sql: "SELECT fingerprint FROM crl").map { [UInt8]($0) }
-        }
+        let kept = try await store.anchors.revocationLists().map(\.fingerprint.bytes)
         #expect(names.filter { kept.contains($0.1) }.map(\.0) == ["stranger"] + row.expected)
         #expect(try await store.check().isEmpty)
     }

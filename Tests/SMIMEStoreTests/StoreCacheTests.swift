@@ -110,7 +110,7 @@ import Testing
         #expect(try await differences { store, _ in _ = try await store.rekey(passphrase: nil) } == [])
     }
 
-    @Test func `a restored store is used for the next message`() async throws {
+    @Test(.onSQLite) func `a restored store is used for the next message`() async throws {
         let found = try await differences { store, home in
             let copy = home.path + "/copy.sqlite"
             try await store.backup(to: copy)
@@ -122,7 +122,7 @@ import Testing
         #expect(found == ["settings"])
     }
 
-    @Test func `a replaced store file is used for the next message`() async throws {
+    @Test(.onSQLite) func `a replaced store file is used for the next message`() async throws {
         let found = try await differences { store, home in
             let copy = home.path + "/copy.sqlite"
             _ = try await store.recipients.setTrust(.distrusted, of: bob)
@@ -169,7 +169,9 @@ import Testing
         #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
     }
 
-    @Test func `a store that disappears is missed by the next message, and used again once it is back`() async throws {
+    @Test(.onSQLite) func `a store that disappears is missed by the next message, and used again once it is back`()
+        async throws
+    {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         let before = try await asked(store)

@@ -29,7 +29,7 @@ import Testing
         try await store.close()
     }
 
-    @Test func `a store that does not exist can be closed`() async throws {
+    @Test(.onSQLite) func `a store that does not exist can be closed`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open(.readOnly)
         try await store.close()

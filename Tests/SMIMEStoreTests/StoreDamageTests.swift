@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct StoreDamageTests {
-    @Test func `a newer store is refused and left unchanged`() async throws {
+    @Test(.onSQLite) func `a newer store is refused and left unchanged`() async throws {
         let home = try await filled()
         try change(home, "PRAGMA user_version = 99")
         let before = try bytes(home)
@@ -20,34 +20,34 @@ import Testing
         #expect(try bytes(home) == before)
     }
 
-    @Test(arguments: [0, 1, 15, 16, 99, 100, 2048, 4095, 4096, 8192])
+    @Test(.onSQLite, arguments: [0, 1, 15, 16, 99, 100, 2048, 4095, 4096, 8192])
     func `a truncated store is refused, never taken for empty`(length: Int) async throws {
         let home = try await filled()
         truncate(home.location.database, off_t(length))
         await expectUnusable(home)
     }
 
-    @Test func `a file that is no database is refused`() async throws {
+    @Test(.onSQLite) func `a file that is no database is refused`() async throws {
         let home = try await filled()
         try Data(repeating: 0x41, count: 10_000).write(to: URL(filePath: home.location.database))
         chmod(home.location.database, 0o600)
         await expectUnusable(home)
     }
 
-    @Test func `another program's database is refused`() async throws {
+    @Test(.onSQLite) func `another program's database is refused`() async throws {
         let home = try await filled()
         try change(home, "PRAGMA application_id = 7")
         await expectUnusable(home)
     }
 
-    @Test func `a directory in the database's place is refused`() async throws {
+    @Test(.onSQLite) func `a directory in the database's place is refused`() async throws {
         let home = try await filled()
         try FileManager.default.removeItem(atPath: home.location.database)
         try FileManager.default.createDirectory(atPath: home.location.database, withIntermediateDirectories: false)
         await expectUnusable(home)
     }
 
-    @Test func `overwritten database pages are detected`() async throws {
+    @Test(.onSQLite) func `overwritten database pages are detected`() async throws {
         let home = try await filled()
         var data = try bytes(home)
         for index in stride(from: 4096, to: data.count, by: 1) { data[index] = UInt8(truncatingIfNeeded: index &* 31) }
@@ -92,8 +92,7 @@ import Testing
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
         try await store.close()
-        try change(
-            home,
+        try await home.change(
             "UPDATE private_key SET sealed = (SELECT sealed FROM private_key ORDER BY certificate LIMIT 1)"
         )
         let reopened = try await home.open(.readOnly)
@@ -103,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `files left by a killed creation are no obstacle`() async throws {
+    @Test(.onSQLite) func `files left by a killed creation are no obstacle`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         try FileManager.default.removeItem(atPath: home.location.database)
@@ -115,7 +114,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.location.database + ".new"))
     }
 
-    @Test func `a new store with an old key file uses that key`() async throws {
+    @Test(.onSQLite) func `a new store with an old key file uses that key`() async throws {
         let home = try TemporaryHome()
         try await home.open().close()
         let key = try Data(contentsOf: URL(filePath: home.location.keyFile))

@@ -28,7 +28,7 @@ import Testing
         try await home.query { try Int.fetchOne($0, sql: "PRAGMA user_version") }
     }
 
-    @Test func `every table has a column for the record form`() async throws {
+    @Test(.onSQLite) func `every table has a column for the record form`() async throws {
         let home = try await Self.storeWithAlice()
         let tables = try await home.query { database in
             try String.fetchAll(
@@ -43,7 +43,7 @@ import Testing
         #expect(tables.isEmpty)
     }
 
-    @Test func `a migration to a later form is announced and keeps all data`() async throws {
+    @Test(.onSQLite) func `a migration to a later form is announced and keeps all data`() async throws {
         let home = try await Self.storeWithAlice()
         let count = try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM certificate") }
         let before = try Data(contentsOf: URL(filePath: home.location.database))
@@ -61,7 +61,7 @@ import Testing
         #expect(newer == .newer(path: home.location.database, found: pending.known, known: Schema.current.version))
     }
 
-    @Test func `a migration that fails changes nothing`() async throws {
+    @Test(.onSQLite) func `a migration that fails changes nothing`() async throws {
         let home = try await Self.storeWithAlice()
         let broken = Schema(
             migrations: Self.next.migrations + [["CREATE TABLE half (id INTEGER) STRICT", "DELETE FROM no_such_table"]]
@@ -72,7 +72,7 @@ import Testing
         #expect(try await home.query { try $0.tableExists("note") && !$0.tableExists("half") })
     }
 
-    @Test(arguments: [1, 9])
+    @Test(.onSQLite, arguments: [1, 9])
     func `a store from before the first release is refused and left unchanged`(form: Int) async throws {
         let home = try await Self.storeWithAlice()
         try await home.change("PRAGMA user_version = \(form)")

@@ -6,6 +6,7 @@ import Testing
 @Suite struct StoreOpeningTests {
     @Test func `all waiting callers get the same store`() async throws {
         let home = try TemporaryHome()
+        try await home.prepare()
         let opening = StoreOpening(home.location, mode: .readWrite)
         let stores = try await withThrowingTaskGroup { group in
             for _ in 0..<20 { group.addTask { try await opening.store(within: .seconds(120)) } }
@@ -25,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func `a deadline ends the wait for a store that does not open`() async throws {
+    @Test(.onSQLite) func `a deadline ends the wait for a store that does not open`() async throws {
         let home = try TemporaryHome()
         try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)
         chmod(home.path, 0o700)
@@ -46,7 +47,9 @@ import Testing
         #expect(try await StoreOpening(home.location, mode: .readWrite).store(within: .seconds(120)).exists)
     }
 
-    @Test func `a caller waits for another process until its timeout, and can get the store afterwards`() async throws {
+    @Test(.onSQLite) func `a caller waits for another process until its timeout, and can get the store afterwards`()
+        async throws
+    {
         let home = try TemporaryHome()
         try await home.open().close()
         var configuration = Configuration()
@@ -65,6 +68,7 @@ import Testing
 
     @Test func `synchronous callers get the store or the opening error each time`() async throws {
         let home = try TemporaryHome()
+        try await home.prepare()
         let opening = StoreOpening(home.location, mode: .readWrite, timeout: .seconds(120))
         let stores = try await onThreads(20) { try opening.storeNow() }
         #expect(Set(stores.map { ObjectIdentifier($0) }).count == 1)
@@ -88,7 +92,7 @@ import Testing
             }
         }
         #expect(value == ["b"])
-        await #expect(throws: KeystoreError.busy(path: home.path)) {
+        await #expect(throws: KeystoreError.busy(path: home.location.path)) {
             try await onThreads(1) {
                 try store.blocking(within: .milliseconds(50)) { _ in try await Task.sleep(for: .seconds(60)) }
             }
@@ -100,10 +104,10 @@ import Testing
         let store = try await home.open()
         let opening = StoreOpening(store)
         for isWriting in [false, true] {
-            await #expect(throws: KeystoreError.insideStore(path: home.path)) {
+            await #expect(throws: KeystoreError.insideStore(path: home.location.path)) {
                 try await store.insideTransaction(isWriting: isWriting) { _ = try opening.storeNow() }
             }
-            await #expect(throws: KeystoreError.insideStore(path: home.path)) {
+            await #expect(throws: KeystoreError.insideStore(path: home.location.path)) {
                 try await store.insideTransaction(isWriting: isWriting) {
                     try store.blocking(within: .seconds(120)) { _ in }
                 }

@@ -3,7 +3,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-@Suite struct StorePermissionTests {
+@Suite(.onSQLite) struct StorePermissionTests {
     @Test(arguments: [false, true])
     func `a store opened for reading refuses changes, whether it exists or not`(exists: Bool) async throws {
         let home = try TemporaryHome()

@@ -14,7 +14,7 @@ import Testing
             asked.value.append(attempt)
             return Passphrase("wrong".utf8)
         }
-        await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
+        await #expect(throws: KeystoreError.wrongPassphrase(path: home.location.path)) {
             try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
         #expect(asked.value == [0, 1, 2, 3, 4])
@@ -33,11 +33,11 @@ import Testing
         let once = try await Store.open(home.location, mode: .readOnly) { attempt in
             attempt == 0 ? Passphrase("wrong".utf8) : nil
         }
-        await #expect(throws: KeystoreError.wrongPassphrase(path: home.path)) {
+        await #expect(throws: KeystoreError.wrongPassphrase(path: home.location.path)) {
             try await once.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
         let never = try await Store.open(home.location, mode: .readOnly) { _ in nil }
-        await #expect(throws: KeystoreError.locked(path: home.path, why: nil)) {
+        await #expect(throws: KeystoreError.locked(path: home.location.path, why: nil)) {
             try await never.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
         }
     }

@@ -12,16 +12,44 @@ final class TemporaryHome {
     let path: String
     let location: StoreLocation
     private let temporary: TemporaryFolder
+    /// The server of the database and its name there; nil for SQLite.
+    let database: (server: PostgreSQLServer, name: String)?
 
-    init() throws {
-        temporary = try TemporaryFolder()
-        path = temporary.file("store").path
-        location = StoreLocation(home: path)
+    /// A store on the engine that the tests run on.
+    convenience init() throws {
+        try self.init(on: StoreEngine.isPostgreSQL ? PostgreSQLServer.shared.get() : nil)
     }
 
-    func open(_ mode: Store.Mode = .readWrite) async throws -> Store { try await Store.open(location, mode: mode) }
+    init(on server: PostgreSQLServer?) throws {
+        temporary = try TemporaryFolder()
+        path = temporary.file("store").path
+        let home = StoreLocation(home: path)
+        guard let server else {
+            (location, database) = (home, nil)
+            return
+        }
+        let name = try server.makeDatabase()
+        (location, database) = (home.on(try PostgreSQLAddress(server.url(name))), (server, name))
+    }
 
-    /// Reads the database behind the store's back.
+    deinit { database.map { $0.server.dropDatabase($0.name) } }
+
+    /// Makes the store on a server, where none is made by itself.
+    func prepare() async throws { if database != nil { _ = try await Store.create(location) } }
+
+    /// Opens the store, which is made if there is none and the mode allows it.
+    func open(_ mode: Store.Mode = .readWrite) async throws -> Store {
+        if mode == .readWrite { try await prepare() }
+        return try await Store.open(location, mode: mode)
+    }
+
+    /// The number that a query behind the store's back gives.
+    func number(_ sql: String) async throws -> Int {
+        if let database { return Int(try database.server.run(sql, in: database.name)) ?? 0 }
+        return try await query { try Int.fetchOne($0, sql: sql) } ?? 0
+    }
+
+    /// Reads the database of SQLite behind the store's back.
     func query<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         let queue = try DatabaseQueue(path: location.database)
         let value = try await queue.read(body)
@@ -31,6 +59,11 @@ final class TemporaryHome {
 
     /// Changes the database behind the store's back, without regard to references.
     func change(_ sql: String) async throws {
+        if let database {
+            let sql = sql.replacing(/x'([0-9a-f]+)'/) { "'\\x\($0.1)'::bytea" }
+            _ = try database.server.run(sql, in: database.name)
+            return
+        }
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let queue = try DatabaseQueue(path: location.database, configuration: configuration)

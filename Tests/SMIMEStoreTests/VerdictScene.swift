@@ -125,6 +125,6 @@ struct VerdictScene {
 
     /// How many verdicts are kept.
     func count() async throws -> Int {
-        try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM verdict") ?? 0 }
+        try await home.number("SELECT count(*) FROM verdict")
     }
 }

@@ -121,7 +121,9 @@ extension KeystoreError {
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
-            .newer, .notMigrated, .notWritable, .older, .openingTimedOut, .permissions, .writeFailed:
+            .newer, .noStore, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .openingTimedOut,
+            .permissions,
+            .unreachable, .unusableAddress, .writeFailed:
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"

@@ -2,6 +2,8 @@ import Foundation
 
 /// The environment of the process, without the passphrases that options name.
 enum ProcessEnvironment {
+    /// The variable that names the database of the store on a server.
+    static let store = "SMIME_STORE"
     /// The variable that says how many seconds to wait for the store.
     static let storeTimeout = "SMIME_STORE_TIMEOUT"
     /// The credential of systemd that is the store's passphrase, as in `LoadCredentialEncrypted=smime-passphrase`

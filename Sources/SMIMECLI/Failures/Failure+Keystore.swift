@@ -15,13 +15,14 @@ extension Failure {
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
-            .older, .unsupportedKey:
+            .noStore, .notOnServer, .occupied, .older, .unsupportedKey:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
+        case .unusableAddress: return .usage
         case .writeFailed: return .inputOutput
-        // The first three are temporary, and named only so that a new case does not compile until it has a status.
-        case .busy, .cancelled, .openingTimedOut, .closed, .insideStore, .unexpected: return .software
+        // The first four are temporary, and named only so that a new case does not compile until it has a status.
+        case .busy, .cancelled, .openingTimedOut, .unreachable, .closed, .insideStore, .unexpected: return .software
         }
     }
 
@@ -51,6 +52,7 @@ extension Failure {
             ]
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["name its account with --account ADDR"]
+        case .noStore: ["make one with: smime store init"]
         case .noUsableIdentity(let address, _):
             [
                 "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` shows those that there are)"
@@ -67,7 +69,8 @@ extension Failure {
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
-            .noAddress, .notWritable, .unexpected, .unknownAlias, .unknownCertificate, .unmatchedKey, .writeFailed:
+            .noAddress, .notOnServer, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
+            .unmatchedKey, .unreachable, .unusableAddress, .writeFailed:
             []
         }
     }

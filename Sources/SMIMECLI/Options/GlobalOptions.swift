@@ -13,24 +13,72 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
     )
     var home: String?
+    @Option(
+        name: .customLong("store"),
+        help: ArgumentHelp(
+            "The store's database on a PostgreSQL server. (default: $SMIME_STORE)",
+            valueName: "url",
+            visibility: .hidden
+        )
+    )
+    var storeURL: String?
+    @Option(help: ArgumentHelp("The store's key file.", valueName: "file", visibility: .hidden))
+    var storeKeyFile: String?
+    @Option(help: ArgumentHelp("A program that prints the store's key.", valueName: "path", visibility: .hidden))
+    var storeKeyCommand: String?
     @Option(help: "Color messages: auto, always, or never. (default: auto)")
     var color: ColorMode?
 
     func validate() throws {
         if home?.isEmpty == true { throw ValidationError("--home needs a directory") }
+        for (name, value) in [
+            ("--store", storeURL), ("--store-key-file", storeKeyFile), ("--store-key-command", storeKeyCommand),
+        ] where value?.isEmpty == true { throw ValidationError("\(name) needs a value") }
+        if storeKeyFile != nil, storeKeyCommand != nil {
+            throw ValidationError("--store-key-file and --store-key-command exclude each other")
+        }
+        if let program = storeKeyCommand, !program.hasPrefix("/") {
+            throw ValidationError("--store-key-command needs the whole path of a program")
+        }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
             throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }
     }
 
-    var location: StoreLocation { StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables]) }
+    /// The place of the store that is meant.
+    ///
+    /// - Throws: `KeystoreError.unusableAddress` for a server's address that cannot be used, or holds a password on the command line.
+    var location: StoreLocation {
+        get throws {
+            let source = StoreKeySource(
+                file: storeKeyFile,
+                program: storeKeyCommand,
+                environment: ProcessEnvironment[StoreKeySource.variables],
+                exists: { access($0, F_OK) == 0 }
+            )
+            let home = StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables])
+                .opened(by: source)
+            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return home }
+            return home.on(try Self.address(url, isArgument: storeURL != nil))
+        }
+    }
+
+    /// The server's database that `url` names.
+    ///
+    /// - Parameter isArgument: whether it stands on the command line, where a password is refused.
+    static func address(_ url: String, isArgument: Bool) throws -> PostgreSQLAddress {
+        let address = try PostgreSQLAddress(url)
+        guard isArgument, address.hasPassword else { return address }
+        let why = "other users of this host can read a password in arguments; use a password file (~/.pgpass)"
+        throw KeystoreError.unusableAddress(name: address.name, why: why)
+    }
 
     /// The store, which opens in the background for reading or writing.
     ///
     /// - Parameter password: the source of its passphrase in the options.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
         StoreOpening(
-            location,
+            try location,
             mode: mode,
             timeout: timeout(mode),
             passphrase: try StorePassphrase(origin: password).source()

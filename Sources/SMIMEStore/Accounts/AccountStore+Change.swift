@@ -16,11 +16,10 @@ extension AccountStore {
             if let other = try AccountRecord.id(of: address, in: database) {
                 throw KeystoreError.addressTaken(address.text, by: try AccountRecord.address(other, in: database))
             }
-            try database.execute(
+            let id = try database.insert(
                 "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
                 [address.key, address.text, time.seconds]
             )
-            let id = database.lastInsertedID
             try AccountRecord.apply(change, to: id, in: database)
             return try AccountRecord.account(id, in: database)
         }

@@ -21,7 +21,7 @@ enum OutageRecord {
         guard !services.isEmpty || !answered.isEmpty else { return }
         for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
             try database.execute(
-                "INSERT OR REPLACE INTO \(table) (url, time) VALUES (?, ?)",
+                "INSERT INTO \(table) (url, time) VALUES (?, ?) ON CONFLICT (url) DO UPDATE SET time = excluded.time",
                 [url, time],
                 isCounted: false
             )

@@ -20,7 +20,9 @@ enum RevocationListRecord {
         into database: SQLDatabase
     ) throws -> Bool {
         let count = try database.execute(
-            "INSERT OR IGNORE INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?)",
+            """
+            INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """,
             [
                 list.fingerprint.bytes, list.issuer.matchingKey, list.der, time, isFetched,
             ]

@@ -22,7 +22,10 @@ struct RestoreTransaction {
         let before = try count("certificate")
         for (item, sealed) in zip(restoration.items, sealedKeys) {
             let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-            try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, sealed])
+            try insert(
+                "INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [row, sealed]
+            )
         }
         for account in restoration.accounts { try restore(account) }
         for authority in restoration.authorities { try restore(authority.certificate, anchored: authority.anchored) }
@@ -49,7 +52,7 @@ struct RestoreTransaction {
                 try insert("UPDATE account SET \(column) = ? WHERE id = ? AND \(column) IS NULL", [value, id])
             }
         } else {
-            try insert(
+            id = try database.insert(
                 """
                 INSERT INTO account (address_key, address, name, header_confidentiality, created) VALUES (?, ?, ?, ?, ?)
                 """,
@@ -58,7 +61,6 @@ struct RestoreTransaction {
                     account.headerConfidentiality?.rawValue, account.backup.created,
                 ]
             )
-            id = database.lastInsertedID
             report.accounts.append(.init(address: account.address, isNew: true))
         }
         for alias in account.aliases {
@@ -67,14 +69,14 @@ struct RestoreTransaction {
             }
         }
         let hasPin = try database.value(
-            "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned)",
+            "SELECT EXISTS (SELECT 1 FROM identity WHERE account = ? AND pinned <> 0)",
             [id],
             as: Bool.self
         )
         for (certificate, identity) in account.identities {
             let row = try CertificateRecord.insert(certificate, into: database)
             let isNew = try insert(
-                "INSERT OR IGNORE INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO identity (account, certificate, assigned, pinned, added) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [id, row, identity.assigned, identity.pinned && hasPin != true, identity.added]
             )
             report.identities.append(.init(account: account.address, certificate: certificate, isNew: isNew))
@@ -84,10 +86,10 @@ struct RestoreTransaction {
     private mutating func restore(_ authority: Certificate, anchored: Int?) throws {
         let row = try CertificateRecord.insert(authority, into: database)
         guard let anchored else {
-            try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
+            try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
             return
         }
-        if try insert("INSERT OR IGNORE INTO anchor (certificate, added) VALUES (?, ?)", [row, anchored]) {
+        if try insert("INSERT INTO anchor (certificate, added) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, anchored]) {
             report.newAnchors.append(authority)
         }
     }
@@ -97,9 +99,9 @@ struct RestoreTransaction {
         let backup = recipient.backup
         let isNew = try insert(
             """
-            INSERT OR IGNORE INTO recipient (address_key, certificate, address, source, source_detail, first_seen,
+            INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen,
                 last_seen, trust, capabilities, capabilities_time)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [
                 recipient.key, row, backup.address, recipient.source.rawValue, backup.sourceDetail, backup.firstSeen,
@@ -116,19 +118,23 @@ struct RestoreTransaction {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(
             """
-            UPDATE recipient SET first_seen = min(first_seen, ?1), last_seen = max(last_seen, ?2)
+            UPDATE recipient SET first_seen = CASE WHEN first_seen > ?1 THEN ?1 ELSE first_seen END,
+                last_seen = CASE WHEN last_seen < ?2 THEN ?2 ELSE last_seen END
             WHERE address_key = ?3 AND certificate = ?4 AND (first_seen > ?1 OR last_seen < ?2)
             """,
             [recipient.backup.firstSeen, recipient.backup.lastSeen] + key,
             isCounted: false
         )
-        let capabilities = try insert(
-            """
-            UPDATE recipient SET capabilities = ?1, capabilities_time = ?2 WHERE address_key = ?3 AND certificate = ?4
-                AND ?1 IS NOT NULL AND (capabilities IS NULL OR (?2 IS NOT NULL AND capabilities_time < ?2))
-            """,
-            [recipient.backup.capabilities, recipient.backup.capabilitiesTime] + key
-        )
+        var capabilities = false
+        if let list = recipient.backup.capabilities {
+            capabilities = try insert(
+                """
+                UPDATE recipient SET capabilities = ?1, capabilities_time = ?2 WHERE address_key = ?3
+                    AND certificate = ?4 AND (capabilities IS NULL OR capabilities_time < ?2)
+                """,
+                [list, recipient.backup.capabilitiesTime] + key
+            )
+        }
         var trust = false
         if [.pinned, .distrusted].contains(recipient.trust) {
             trust = try insert(

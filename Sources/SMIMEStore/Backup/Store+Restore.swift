@@ -27,6 +27,10 @@ extension Store {
     }
 
     private static func restoreNow(_ location: StoreLocation, from path: String) throws -> StoreRestored {
+        guard location.server == nil else {
+            let why = "a copy is put back with: smime store copy --to URL"
+            throw KeystoreError.notOnServer(path: location.path, why: why)
+        }
         let copy = try StoreCopy(path)
         let folder = StoreFolder(location: location)
         if try folder.exists() {

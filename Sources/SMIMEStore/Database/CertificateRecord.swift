@@ -41,7 +41,7 @@ enum CertificateRecord {
     /// The row of `certificate`, made if there is none.
     static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) { return row }
-        try database.execute(
+        return try database.insert(
             """
             INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after,
                 \(CertificateDescription.columns.joined(separator: ", ")))
@@ -54,7 +54,6 @@ enum CertificateRecord {
                 certificate.notAfter.seconds,
             ] + CertificateDescription(of: certificate).arguments
         )
-        return database.lastInsertedID
     }
 
     static func id(of fingerprint: Fingerprint, in database: SQLDatabase) throws -> Int64? {

@@ -1,7 +1,7 @@
 /// The tables of a store and the numbered migrations that lead to them.
 ///
-/// A migration runs once, in a transaction of its own, and sets `user_version` to its number, so that a reader sees
-/// with one pragma whether it knows the form. Migrations that were released are never changed; a new form is a new one.
+/// A migration runs once, in a transaction of its own, which writes down its number, so that a reader sees at once whether it
+/// knows the form. Migrations that were released are never changed; a new form is a new one.
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 package struct Schema: Sendable {
     /// The schema of this program.
@@ -21,12 +21,10 @@ package struct Schema: Sendable {
     /// The form this program writes.
     package var version: Int { Self.oldest + migrations.count - 1 }
 
-    /// The migrations with their numbers, and the statements that put those down.
+    /// The migrations with their numbers.
     var numbered: [SQLMigration] {
-        migrations.enumerated().map { index, statements in
-            let number = Self.oldest + index
-            let stamp = "PRAGMA user_version = \(number); PRAGMA application_id = \(Self.applicationID)"
-            return SQLMigration(number: number, statements: statements + [stamp])
+        migrations.enumerated().map {
+            SQLMigration(number: Self.oldest + $0.offset, applicationID: Self.applicationID, statements: $0.element)
         }
     }
 

@@ -1,11 +1,25 @@
 /// Settings of the store, by name.
 package struct SettingStore: Sendable {
-    private let database: StoreDatabase
+    /// Settings that name programs and directories of one host. In a database that several hosts share they are neither made nor heeded:
+    /// who can write there must not choose what runs on a gateway.
+    package static let namesOfHost: Set<String> = ["filter.sendmail", "lookup.directory", "revocation.directory"]
 
-    init(database: StoreDatabase) { self.database = database }
+    private let database: StoreDatabase
+    private let isShared: Bool
+
+    /// - Parameter isShared: whether several hosts share the database.
+    init(database: StoreDatabase, isShared: Bool) {
+        self.database = database
+        self.isShared = isShared
+    }
 
     /// All settings that were made, as of one moment.
     package func all() async throws(KeystoreError) -> [String: String] {
+        let made = try await stored()
+        return isShared ? made.filter { !Self.namesOfHost.contains($0.key) } : made
+    }
+
+    private func stored() async throws(KeystoreError) -> [String: String] {
         try await database.read { database in
             try database.remembered(.settings) {
                 let statement = "SELECT key, value FROM setting"
@@ -26,6 +40,10 @@ package struct SettingStore: Sendable {
 
     /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
+        guard !isShared || !Self.namesOfHost.contains(key) else {
+            let why = "\(key) names a program or directory of one host, and hosts share this store"
+            throw .notOnServer(path: database.path, why: why)
+        }
         try await database.write { try Self.change(key, in: $0, body) }
     }
 
@@ -38,6 +56,8 @@ package struct SettingStore: Sendable {
             try database.execute("DELETE FROM setting WHERE key = ?", [key])
             return
         }
-        try database.execute("INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)", [key, value])
+        let insert =
+            "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        try database.execute(insert, [key, value])
     }
 }

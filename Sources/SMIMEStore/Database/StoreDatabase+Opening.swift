@@ -74,7 +74,7 @@ extension StoreDatabase {
     /// - Throws: `.corrupt`, `.newer`, `.older`
     @discardableResult
     static func form(
-        of reader: SQLiteEngine,
+        of reader: any SQLEngine,
         _ path: String,
         knowing schema: Schema = .current
     ) throws(KeystoreError) -> Int {

@@ -20,6 +20,7 @@ package struct StoreMigration: Sendable, Equatable {
         to schema: Schema = .current
     ) async throws(KeystoreError) -> StoreMigration? {
         try await onBlockingThread { () throws(KeystoreError) in
+            if let server = location.server { return try StoreDatabase.pendingMigration(on: server, to: schema) }
             guard try StoreFolder(location: location).exists() else { return nil }
             return try StoreDatabase.pendingMigration(of: location, to: schema)
         }
@@ -29,6 +30,7 @@ package struct StoreMigration: Sendable, Equatable {
     ///
     /// - Throws: `.notMigrated` if it cannot be written; what opening a store throws.
     package static func run(on location: StoreLocation, to schema: Schema = .current) throws(KeystoreError) {
+        if let server = location.server { return try StoreDatabase.migrate(server, to: schema) }
         try StoreDatabase.checkCanMigrate(location)
         let lock = try StoreLock(location)
         try StoreDatabase.migrate(location, to: schema)

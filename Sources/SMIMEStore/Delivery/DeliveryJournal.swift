@@ -72,7 +72,9 @@ package struct DeliveryJournal: Sendable {
         at time: Date
     ) async throws(KeystoreError) {
         try await database.write { database in
-            let insert = "INSERT OR IGNORE INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)"
+            let insert = """
+                INSERT INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """
             for recipient in recipients {
                 try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)
             }

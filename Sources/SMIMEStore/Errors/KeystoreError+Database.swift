@@ -20,7 +20,8 @@ extension KeystoreError {
         }
         self =
             switch error.kind {
-            case .busy: .busy(path: path)
+            case .busy, .conflict: .busy(path: path)
+            case .disconnected, .unreachable: .unreachable(path: path, reason: error.message)
             case .corrupt, .mismatch: .corrupt(path: path, detail: error.message)
             case .cannotOpen, .denied: .cannotOpen(path: path, reason: error.message)
             case .writeFailed: .writeFailed(path: path, reason: error.message)

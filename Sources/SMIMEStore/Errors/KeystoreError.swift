@@ -37,10 +37,16 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case noAccount(Fingerprint)
     /// A certificate was to be stored for no address.
     case noAddress(Fingerprint)
+    /// There is no store in the server's database. None is made by itself, as an empty store has no rules.
+    case noStore(path: String)
+    /// This cannot be done with a store on a server; `why` says what to do instead.
+    case notOnServer(path: String, why: String)
     /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is no backup of accounts or copy of a store, or was changed since it was made.
     case malformedBackup(path: String, detail: String)
+    /// Where a store is to be made there is one already.
+    case occupied(path: String)
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)
     /// A program before the first release wrote the store; it was left untouched.
@@ -57,6 +63,10 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case revokedIdentity(EmailAddress, Fingerprint)
     /// An error of the database that the caller cannot resolve.
     case unexpected(String)
+    /// The database server cannot be reached, or does not let us in.
+    case unreachable(path: String, reason: String)
+    /// What was given for the store's database server cannot be used; never shows a password.
+    case unusableAddress(name: String, why: String)
     /// No account has this address.
     case unknownAccount(EmailAddress)
     /// The account has no such alias.
@@ -81,12 +91,14 @@ extension KeystoreError {
     /// Others had the store for too long, or the caller gave up. Mail that fails for such a reason is to be deferred.
     package var isTemporary: Bool {
         switch self {
-        case .busy, .cancelled, .openingTimedOut: true
+        case .busy, .cancelled, .openingTimedOut, .unreachable: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
             .keyMissing, .locked, .malformedBackup, .missing, .newer, .newerBackup, .noAccount, .noAddress,
-            .noUsableIdentity, .notMigrated, .notWritable, .older, .permissions, .revokedIdentity, .unexpected,
+            .noStore, .noUsableIdentity, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .permissions,
+            .revokedIdentity, .unexpected,
             .unknownAccount, .unknownAlias,
-            .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .wrongPassphrase, .writeFailed:
+            .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress, .wrongPassphrase,
+            .writeFailed:
             false
         }
     }
@@ -120,10 +132,13 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
             "\(path): a backup by a newer smime (form \(found), this one knows \(known))"
         case .noAccount(let fingerprint): "\(fingerprint): there is no account that its private key is for"
         case .noAddress(let fingerprint): "\(fingerprint): there is no address that it is for"
+        case .noStore(let path): "\(path): there is no store in this database"
         case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
         case .notMigrated(let path, let found, let known):
             "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
+        case .notOnServer(let path, let why): "\(path): \(why)"
         case .notWritable(let path): "\(path): the store cannot be written"
+        case .occupied(let path): "\(path): there is a store already; nothing was changed"
         case .older(let path, let found, let oldest):
             "\(path): written by a smime before the first release (form \(found), this one reads forms from \(oldest) on)"
         case .openingTimedOut(let path): "\(path): the store did not open in time"
@@ -135,6 +150,8 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .unknownAlias(let alias): "\(alias): no such alias of this account"
         case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate here"
         case .unknownRecipient(let address): "\(address): no certificate is known"
+        case .unreachable(let path, let reason): "\(path): cannot be reached: \(reason)"
+        case .unusableAddress(let name, let why): "\(name): \(why)"
         case .unmatchedKey(let fingerprint): "\(fingerprint): the private key is not that of this certificate"
         case .unsupportedKey(let fingerprint, let algorithm):
             "\(fingerprint): this libcrypto is too old for its private key, which is \(algorithm)"

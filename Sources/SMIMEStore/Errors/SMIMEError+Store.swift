@@ -11,6 +11,8 @@ extension SMIMEError.Code {
     public static let storeLocked = Self("storeLocked", .key)
     /// The store can be read but not written.
     public static let storeReadOnly = Self("storeReadOnly", .configuration)
+    /// The server with the store's database cannot be reached.
+    public static let storeUnreachable = Self("storeUnreachable", .temporary)
     /// The store is missing, damaged, of another version, or open to others. It is never taken for an empty one.
     public static let storeUnusable = Self("storeUnusable", .configuration)
     /// No account has the address.
@@ -28,7 +30,7 @@ extension KeystoreError: CodedError {
         case .busy, .openingTimedOut: .storeBusy
         case .cancelled: .cancelled
         case .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer,
-            .newerBackup, .notMigrated, .older, .permissions:
+            .newerBackup, .noStore, .notMigrated, .notOnServer, .occupied, .older, .permissions, .unusableAddress:
             .storeUnusable
         case .closed, .insideStore, .unexpected: .bug
         case .locked: .storeLocked
@@ -38,6 +40,7 @@ extension KeystoreError: CodedError {
         case .noUsableIdentity, .revokedIdentity: .noUsableIdentity
         case .notWritable: .storeReadOnly
         case .unknownCertificate: .unknownCertificate
+        case .unreachable: .storeUnreachable
         case .unmatchedKey: .noKeyPair
         case .unsupportedKey: .unsupported
         case .wrongPassphrase: .wrongPassphrase

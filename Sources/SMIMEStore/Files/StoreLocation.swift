@@ -9,12 +9,23 @@ package struct StoreLocation: Equatable, Sendable {
     /// The directory of the key file, separate from the data, so that a copy of one is worthless without the other.
     package let keyFolder: String
 
-    /// The SQLite database.
-    package var database: String { dataFolder + "/smime.sqlite" }
+    /// The server that has the database; nil for a file. The directories then hold the key file and the locks of this host.
+    package private(set) var server: PostgreSQLAddress?
+
+    /// The SQLite database, or the name of the one on a server.
+    package var database: String { server?.name ?? databaseFile }
+    private var databaseFile: String { dataFolder + "/smime.sqlite" }
     /// The database while it is being made.
     var databaseSuccessor: String { database + ".new" }
     /// The key file that seals the store key.
-    package var keyFile: String { keyFolder + "/store.key" }
+    package var keyFile: String {
+        switch keySource {
+        case .credential(let path), .file(let path), .program(let path): path
+        case .home: keyFolder + "/store.key"
+        }
+    }
+    /// Where the key comes from that seals the store key.
+    package private(set) var keySource = StoreKeySource.home
     /// The new key file until the database is sealed with it.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
@@ -23,15 +34,31 @@ package struct StoreLocation: Equatable, Sendable {
     package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
     /// All possible files of the store, existing or not.
     package var files: [String] {
-        ["", "-wal", "-shm"].map { database + $0 } + [keyFile, keyFileSuccessor, lockFile, deliveryLockFile]
+        (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : [])
+            + (keySource.isOurs ? [keyFile, keyFileSuccessor] : []) + [lockFile, deliveryLockFile]
     }
     /// The name of the store in error messages.
-    package var path: String { home ?? dataFolder }
+    package var path: String { server?.name ?? home ?? dataFolder }
 
     /// The store in `home`: HOME/data and HOME/key.
     package init(home: String) {
         let home = Self.absolute(home)
         self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
+    }
+
+    /// The same directories for a store whose database is on `server`.
+    package func on(_ server: PostgreSQLAddress) -> StoreLocation {
+        var location = self
+        location.server = server
+        return location
+    }
+
+    /// The same place with a key from `source`.
+    package func opened(by source: StoreKeySource) -> StoreLocation {
+        var location = self
+        location.keySource = source
+        if case .file(let path) = source { location.keySource = .file(Self.absolute(path)) }
+        return location
     }
 
     /// The environment variables that name a user's store.

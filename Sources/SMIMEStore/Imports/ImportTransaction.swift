@@ -15,14 +15,19 @@ struct ImportTransaction {
         for item in batch.recipients { try add(item, &report) }
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
-            let isNew = try insert("INSERT OR IGNORE INTO intermediate (certificate) VALUES (?)", [row])
+            let isNew = try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
             // What a person imports stays, whether or not mail brought it before.
-            if !isNew { try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned", [row]) }
+            if !isNew {
+                try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned <> 0", [row])
+            }
             report.intermediates.append(.init(certificate: certificate, isNew: isNew))
         }
         for certificate in batch.anchors {
             let row = try CertificateRecord.insert(certificate, into: database)
-            let isNew = try insert("INSERT OR IGNORE INTO anchor (certificate, added) VALUES (?, ?)", [row, time])
+            let isNew = try insert(
+                "INSERT INTO anchor (certificate, added) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                [row, time]
+            )
             report.anchors.append(.init(certificate: certificate, isNew: isNew))
         }
         for list in batch.crls {
@@ -45,17 +50,17 @@ struct ImportTransaction {
 
     private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.identity.certificate, into: database)
-        try insert("INSERT OR IGNORE INTO private_key (certificate, sealed) VALUES (?, ?)", [row, sealed])
+        try insert("INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, sealed])
         for address in item.accounts {
             let account = try self.account(address)
             var isNew = try insert(
-                "INSERT OR IGNORE INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?)",
+                "INSERT INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [account, row, item.isAssigned, time]
             )
             // An identity that is assigned later by hand becomes an assigned one.
             if item.isAssigned, !isNew {
                 isNew = try insert(
-                    "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND NOT assigned",
+                    "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND assigned = 0",
                     [account, row]
                 )
             }
@@ -96,11 +101,10 @@ struct ImportTransaction {
     /// The account that `address` names or is an alias of, made if there is none.
     private func account(_ address: EmailAddress) throws -> Int64 {
         if let id = try AccountRecord.id(of: address, in: database) { return id }
-        try insert(
+        return try database.insert(
             "INSERT INTO account (address_key, address, created) VALUES (?, ?, ?)",
             [address.key, address.text, time]
         )
-        return database.lastInsertedID
     }
 
     @discardableResult
@@ -112,9 +116,9 @@ struct ImportTransaction {
     ) throws -> Bool {
         try insert(
             """
-            INSERT OR IGNORE INTO recipient
+            INSERT INTO recipient
                 (address_key, certificate, address, source, first_seen, last_seen, trust)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
             [address.key, certificate, address.text, source.rawValue, time, time, trust.rawValue]
         )

@@ -10,7 +10,7 @@ extension ResponseRecord {
         let insert = """
             INSERT INTO ocsp_response (certificate, der, since, until) VALUES (?, ?, ?, ?)
             ON CONFLICT (certificate) DO UPDATE SET der = excluded.der, since = excluded.since, until = excluded.until
-            WHERE excluded.since >= since
+            WHERE excluded.since >= ocsp_response.since
             """
         for item in items {
             try database.execute(

@@ -91,9 +91,12 @@ package struct PolicyStore: Sendable {
         }
         try database.execute(
             """
-            INSERT OR REPLACE INTO policy_rule
+            INSERT INTO policy_rule
                 (side, pattern_key, pattern, sign, encrypt, override, missing, protected, decrypt_at_gateway)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (side, pattern_key) DO UPDATE SET pattern = excluded.pattern, sign = excluded.sign,
+                encrypt = excluded.encrypt, override = excluded.override, missing = excluded.missing,
+                protected = excluded.protected, decrypt_at_gateway = excluded.decrypt_at_gateway
             """,
             [
                 side, key, rule.scope.text, rule.sign?.rawValue, rule.encrypt?.rawValue,

@@ -14,15 +14,25 @@ struct KeyFile {
     init(_ location: StoreLocation) { folder = StoreFolder(location: location) }
 
     var path: String { folder.location.keyFile }
+    private var source: StoreKeySource { folder.location.keySource }
     private var successorPath: String { folder.location.keyFileSuccessor }
 
     /// The key in the file; nil if there is no file.
     ///
     /// - Throws: `.permissions`, `.cannotOpen`, `.corrupt`
-    func key() throws(KeystoreError) -> SealingKey? { try read(path) }
+    func key() throws(KeystoreError) -> SealingKey? {
+        switch source {
+        case .file, .home: return try read(path)
+        case .credential: return try read(path, isChecked: false)
+        case .program(let path):
+            var bytes = try KeyProgram(path: path).output()
+            defer { bytes.wipe() }
+            return try parse(bytes, from: path)
+        }
+    }
 
     /// The key that is about to take the place of `key()`, or should have.
-    func successor() throws(KeystoreError) -> SealingKey? { try read(successorPath) }
+    func successor() throws(KeystoreError) -> SealingKey? { source.isOurs ? try read(successorPath) : nil }
 
     /// Writes `key` as the key file of a store that has none.
     func create(_ key: SealingKey) throws(KeystoreError) { try write(key, to: path) }
@@ -34,10 +44,11 @@ struct KeyFile {
     func adopt() throws(KeystoreError) { try folder.rename(successorPath, to: path) }
 
     /// Removes the successor of a change that did not happen. Call under `StoreLock`.
-    func discard() { unlink(successorPath) }
+    func discard() { if source.isOurs { unlink(successorPath) } }
 
     /// Removes the key file and its successor, once the database needs neither. Call under `StoreLock`.
     func remove() throws(KeystoreError) {
+        guard source.isOurs else { return }
         discard()
         guard unlink(path) == 0 || errno == ENOENT else {
             throw KeystoreError.writeFailed(path: path, reason: String(cString: strerror(errno)))
@@ -45,13 +56,15 @@ struct KeyFile {
     }
 
     private func write(_ key: SealingKey, to path: String) throws(KeystoreError) {
+        guard source.isOurs else { throw .notWritable(path: self.path) }
         var bytes = Self.magic + key.withBytes { Array($0) }
         defer { bytes.wipe() }
         try folder.createFile(path, holding: bytes)
     }
 
-    private func read(_ path: String) throws(KeystoreError) -> SealingKey? {
-        guard try folder.inspect(path, isFolder: false) else { return nil }
+    /// - Parameter isChecked: whether the file must be ours and private. The service manager's belongs to it, and has rights of its own.
+    private func read(_ path: String, isChecked: Bool = true) throws(KeystoreError) -> SealingKey? {
+        if isChecked, try !folder.inspect(path, isFolder: false) { return nil }
         let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             let code = errno
@@ -60,12 +73,26 @@ struct KeyFile {
             throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(code)))
         }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: Self.magic.count + SealingKey.count + 1)
+        // A file of the service manager may hold base64.
+        var bytes = [UInt8](repeating: 0, count: 2 * (Self.magic.count + SealingKey.count))
         defer { bytes.wipe() }
         let count = Foundation.read(descriptor, &bytes, bytes.count)
-        guard count == Self.magic.count + SealingKey.count, bytes.starts(with: Self.magic),
-            let key = bytes[Self.magic.count..<count].withUnsafeBytes({ SealingKey($0) })
+        return try parse(bytes.prefix(max(0, count)), from: path)
+    }
+
+    /// The key in the bytes of a key file, or in their base64.
+    private func parse(_ bytes: some Collection<UInt8>, from path: String) throws(KeystoreError) -> SealingKey {
+        if let key = Self.key(in: Array(bytes)) { return key }
+        guard !source.isOurs, let decoded = Data(base64Encoded: Data(bytes), options: .ignoreUnknownCharacters),
+            let key = Self.key(in: Array(decoded))
         else { throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime") }
         return key
+    }
+
+    private static func key(in bytes: [UInt8]) -> SealingKey? {
+        var bytes = bytes
+        defer { bytes.wipe() }
+        guard bytes.count == magic.count + SealingKey.count, bytes.starts(with: magic) else { return nil }
+        return bytes[magic.count...].withUnsafeBytes { SealingKey($0) }
     }
 }

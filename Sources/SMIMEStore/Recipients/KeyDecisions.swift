@@ -12,8 +12,8 @@ struct KeyDecisions {
     init(on certificates: [Certificate], in database: SQLDatabase) throws {
         let keys = Set(certificates.map(\.publicKeyDigest))
         let select = """
-            SELECT address_key, trust, der FROM certificate CROSS JOIN recipient ON certificate.id = recipient.certificate
-            WHERE public_key = ? AND trust IN ('pinned', 'distrusted')
+            SELECT address_key, trust, der FROM certificate CROSS JOIN recipient
+            WHERE certificate.id = recipient.certificate AND public_key = ? AND trust IN ('pinned', 'distrusted')
             """
         for key in keys {
             let rows = try database.remembered(.keyDecisions, [key.bytes], cost: { 4096 * $0.count }) {

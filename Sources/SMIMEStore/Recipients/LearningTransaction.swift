@@ -164,7 +164,7 @@ struct LearningTransaction {
             report.changesStore = true
             guard writes else { continue }
             try database.execute(
-                "INSERT OR IGNORE INTO intermediate (certificate, learned) VALUES (?, 1)",
+                "INSERT INTO intermediate (certificate, learned) VALUES (?, 1) ON CONFLICT DO NOTHING",
                 [try CertificateRecord.insert(certificate, into: database)]
             )
         }

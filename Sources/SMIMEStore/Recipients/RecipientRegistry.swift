@@ -27,8 +27,11 @@ package actor RecipientRegistry {
     /// Every address and domain that a certificate is known for, in order.
     package func addresses() async throws(KeystoreError) -> [AddressScope] {
         try await database.read { database in
-            try database.values("SELECT min(address) FROM recipient GROUP BY address_key", as: String.self)
-                .map { try AddressScope($0) }
+            try database.values(
+                "SELECT min(address) FROM recipient GROUP BY address_key ORDER BY address_key",
+                as: String.self
+            )
+            .map { try AddressScope($0) }
         }
     }
 
@@ -53,9 +56,10 @@ package actor RecipientRegistry {
         try await database.read { database in
             try database.rows(
                 """
-                SELECT address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
-                WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? OR trust = 'pinned') GROUP BY address_key
-                HAVING last BETWEEN ? AND ? AND max(source = 'identity') = 0 ORDER BY address_key
+                SELECT min(address) AS address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
+                WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? <> 0 OR trust = 'pinned')
+                GROUP BY address_key HAVING max(not_after) BETWEEN ? AND ?
+                    AND max(CASE WHEN source = 'identity' THEN 1 ELSE 0 END) = 0 ORDER BY address_key
                 """,
                 [CertificateRecord.Usage.encryption.rawValue, start.seconds, end.seconds]
             ).map { (try AddressScope($0.value("address") as String), try $0.date("last")) }

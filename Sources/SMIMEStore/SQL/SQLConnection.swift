@@ -2,13 +2,24 @@
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
-    /// The key of the row that was inserted last.
-    var lastInsertedID: Int64 { get }
-
     /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
     ///
     /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int
+
+    /// Runs a statement that inserts one row into a table with a column `id`.
+    ///
+    /// - Returns: the key of the row.
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64
+
+    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    func continueKeys(of table: String) throws
+
+    /// What is wrong with the database as the engine stores it, in sentences.
+    func damagedPages() throws -> [String]
+
+    /// How many rows of which tables refer to rows that are missing.
+    func brokenReferences() throws -> [String: Int]
 
     /// Runs a query and passes each row to `body` until that returns false.
     ///

@@ -44,8 +44,14 @@ final class SQLDatabase {
         return value
     }
 
-    /// The key of the row that was inserted last.
-    var lastInsertedID: Int64 { connection.lastInsertedID }
+    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
+
+    /// What is wrong with the database as the engine stores it, in sentences.
+    func damagedPages() throws -> [String] { try connection.damagedPages() }
+
+    /// How many rows of which tables refer to rows that are missing.
+    func brokenReferences() throws -> [String: Int] { try connection.brokenReferences() }
 
     /// All rows of a query.
     func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> [SQLRow] {
@@ -112,6 +118,16 @@ final class SQLDatabase {
         return count
     }
 
+    /// Inserts one row, which counts as a change, into a table with a column `id`.
+    ///
+    /// - Returns: the key of the row.
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
+        let id = try connection.insert(sql, arguments)
+        changedCount += 1
+        raisesChangeCounter = true
+        return id
+    }
+
     /// Raises the change counter if something was changed that counts. Engines call it at the end of each writing transaction.
     func finish() throws {
         guard raisesChangeCounter else { return }
@@ -122,9 +138,15 @@ final class SQLDatabase {
 
 /// What stands for the connection where only the cache is asked.
 private struct NoConnection: SQLConnection {
-    var lastInsertedID: Int64 { 0 }
-
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
+
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.NotRemembered() }
+
+    func continueKeys(of table: String) throws { throw SQLDatabase.NotRemembered() }
+
+    func damagedPages() throws -> [String] { throw SQLDatabase.NotRemembered() }
+
+    func brokenReferences() throws -> [String: Int] { throw SQLDatabase.NotRemembered() }
 
     func query(
         _ sql: String,
@@ -132,6 +154,4 @@ private struct NoConnection: SQLConnection {
         keepsStatement: Bool,
         _ body: (SQLRow) throws -> Bool
     ) throws { throw SQLDatabase.NotRemembered() }
-
-    func hasTable(_ name: String) throws -> Bool { throw SQLDatabase.NotRemembered() }
 }

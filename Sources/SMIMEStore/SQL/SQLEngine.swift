@@ -36,8 +36,11 @@ protocol SQLEngine: Sendable {
 
 /// A step from one form of a database to the next.
 struct SQLMigration: Sendable {
-    /// The form that it leads to.
+    /// The form that it leads to, which the engine writes down.
     let number: Int
+    /// Written down with it: what makes a database a store.
+    let applicationID: Int
+    /// As SQLite reads them. Another engine puts its own words for those that it does not know.
     let statements: [String]
 }
 

@@ -9,6 +9,9 @@ struct SQLRow: Sendable {
         self.values = values
     }
 
+    /// The names of the columns, with the values as they are stored.
+    var stored: [(column: String, value: SQLValue)] { Array(zip(columns, values)).map { ($0, $1) } }
+
     /// The value in the first column; nil if it is NULL.
     ///
     /// - Throws: `SQLError` of the kind `.corrupt` for a value of another type.

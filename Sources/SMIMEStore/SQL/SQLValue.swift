@@ -22,6 +22,8 @@ struct SQLArguments: ExpressibleByArrayLiteral {
 
     init(arrayLiteral elements: (any SQLConvertible)?...) { values = elements.map { $0?.sqlValue ?? .null } }
 
+    init(storing values: [SQLValue]) { self.values = values }
+
     static func + (left: SQLArguments, right: SQLArguments) -> SQLArguments {
         var sum = left
         sum.values += right.values

@@ -7,8 +7,6 @@ struct SQLiteConnection: SQLConnection {
 
     init(_ database: Database) { self.database = database }
 
-    var lastInsertedID: Int64 { database.lastInsertedRowID }
-
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try SQLError.translating {
             let connection = database.sqliteConnection
@@ -18,6 +16,32 @@ struct SQLiteConnection: SQLConnection {
             // After CREATE TABLE, sqlite3_changes still has the count of the statement before.
             return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
         }
+    }
+
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
+        _ = try execute(sql, arguments)
+        return database.lastInsertedRowID
+    }
+
+    /// SQLite looks for the greatest key each time.
+    func continueKeys(of table: String) throws {}
+
+    func damagedPages() throws -> [String] {
+        var lines: [String] = []
+        try query("PRAGMA integrity_check", [], keepsStatement: true) { row in
+            if let line = try row.first(as: String.self), line != "ok" { lines.append(line) }
+            return true
+        }
+        return lines
+    }
+
+    func brokenReferences() throws -> [String: Int] {
+        var counts: [String: Int] = [:]
+        try query("PRAGMA foreign_key_check", [], keepsStatement: true) { row in
+            counts[try row.value("table"), default: 0] += 1
+            return true
+        }
+        return counts
     }
 
     func query(

@@ -53,6 +53,11 @@ final class SQLiteEngine: SQLEngine {
         for migration in migrations {
             migrator.registerMigration("\(migration.number)") { database in
                 for statement in migration.statements { try database.execute(sql: statement) }
+                try database.execute(
+                    sql: """
+                        PRAGMA user_version = \(migration.number); PRAGMA application_id = \(migration.applicationID)
+                        """
+                )
             }
         }
         try SQLError.translating { try migrator.migrate(writer) }

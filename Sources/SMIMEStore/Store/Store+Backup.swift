@@ -7,6 +7,11 @@ extension Store {
     ///
     /// - Throws: `.cannotCreate`, also where there is such a file already; `.writeFailed`
     package func backup(to path: String) async throws(KeystoreError) {
+        guard location.server == nil else {
+            let why =
+                "a file with everything is made by: smime --home DIR store copy --from URL; or use pg_dump on the server"
+            throw .notOnServer(path: location.path, why: why)
+        }
         let database = database
         try await onBlockingThread { () throws(KeystoreError) in
             do { try database.withEngine { try $0.writeCopy(to: path) } } catch { throw Self.error(error, path) }

@@ -47,12 +47,8 @@ extension Store {
     }
 
     static func damage(in database: SQLDatabase) throws -> [StoreFinding] {
-        let pages = try database.values("PRAGMA integrity_check", as: String.self).filter { $0 != "ok" }
-        let references = try database.rows("PRAGMA foreign_key_check").reduce(into: [:]) {
-            $0[try $1.value("table") as String, default: 0] += 1
-        }
-        return pages.map { StoreFinding(.integrity, .error, $0) }
-            + references.sorted { $0.key < $1.key }.map {
+        try database.damagedPages().map { StoreFinding(.integrity, .error, $0) }
+            + database.brokenReferences().sorted { $0.key < $1.key }.map {
                 StoreFinding(.reference, .error, "\($0.key): references to records that are missing: \($0.value)")
             }
     }

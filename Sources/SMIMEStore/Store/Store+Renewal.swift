@@ -56,15 +56,17 @@ extension Store {
         let fingerprint = certificate.fingerprint.bytes
         let rows = try database.rows(
             """
-            SELECT account, max(assigned) AS assigned, own.fingerprint AS own FROM certificate AS own
+            SELECT account, assigned, own.fingerprint AS own FROM certificate AS own
             JOIN identity ON identity.certificate = own.id
             WHERE own.public_key = ?1 AND NOT EXISTS (
                 SELECT 1 FROM certificate JOIN private_key ON certificate = id WHERE fingerprint = ?2)
-            GROUP BY account ORDER BY account
+            ORDER BY account, assigned DESC, own.id
             """,
             [certificate.publicKeyDigest.bytes, fingerprint]
         )
+        var accounts: Set<Int64> = []
         return try rows.compactMap { row in
+            guard accounts.insert(try row.value("account")).inserted else { return nil }
             guard let own = Fingerprint(bytes: try row.value("own") as [UInt8]) else { return nil }
             let account = try AccountRecord.account(row.value("account"), in: database)
             let scopes = try account.aliases.map { try AddressScope($0) } + [AddressScope(account.address)]

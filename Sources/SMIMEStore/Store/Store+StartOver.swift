@@ -9,7 +9,13 @@ extension Store {
     /// - Returns: the new paths of its folders; empty if there was no store.
     /// - Throws: `.busy`, `.cannotCreate`, `.permissions`, `.notWritable`, `.writeFailed`
     package static func startOver(_ location: StoreLocation, at time: Date) async throws(KeystoreError) -> [String] {
-        try await onBlockingThread { () throws(KeystoreError) in
+        guard location.server == nil else {
+            throw .notOnServer(
+                path: location.path,
+                why: "name another database, and make a store there: smime store init"
+            )
+        }
+        return try await onBlockingThread { () throws(KeystoreError) in
             var status = stat()
             let folders = [location.keyFolder, location.dataFolder].filter { (path: String) in
                 lstat(path, &status) == 0

@@ -67,12 +67,12 @@ private struct FetchedRemains {
     /// signatures were not checked.
     private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
         let issuers = try database.values(
-            "SELECT issuer_key FROM crl WHERE fetched GROUP BY issuer_key HAVING count(*) > 1",
+            "SELECT issuer_key FROM crl WHERE fetched <> 0 GROUP BY issuer_key HAVING count(*) > 1",
             as: [UInt8].self
         )
         return try issuers.flatMap { issuer in
             let all = try database.values(
-                "SELECT der FROM crl WHERE fetched AND issuer_key = ?",
+                "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ?",
                 [issuer],
                 as: [UInt8].self
             ).compactMap { try? CertificateList(der: $0) }
@@ -84,7 +84,7 @@ private struct FetchedRemains {
 
     private static func unneededAuthorities(in database: SQLDatabase) throws -> [Int64] {
         var learned = try database.rows(
-            "SELECT id, der FROM intermediate JOIN certificate ON certificate = id WHERE learned"
+            "SELECT id, der FROM intermediate JOIN certificate ON certificate = id WHERE learned <> 0"
         ).compactMap { row in
             let id: Int64 = try row.value("id")
             return (try? row.certificate()).map { (id: id, certificate: $0) }
@@ -94,8 +94,11 @@ private struct FetchedRemains {
         var names = try Set(
             database.rows(
                 """
-                SELECT der, min(id) FROM certificate WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned)
-                    OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient) GROUP BY issuer
+                SELECT der FROM certificate WHERE id IN (
+                    SELECT min(id) FROM certificate
+                    WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned <> 0)
+                        OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient)
+                    GROUP BY issuer)
                 """
             ).map { try $0.certificate().issuer.matchingKey }
         )

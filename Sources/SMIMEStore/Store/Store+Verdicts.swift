@@ -10,6 +10,15 @@ extension Store {
             try? await database.write { try NewVerdict.keep(verdicts, in: $0) }
             return
         }
+        guard location.server == nil else {
+            _ = try? await onBlockingThread { () throws(KeystoreError) in
+                do { try self.database.withEngine { try $0.writeNow { try NewVerdict.keep(verdicts, in: $0) } } } catch
+                {
+                    throw KeystoreError(error, path: self.location.path)
+                }
+            }
+            return
+        }
         guard access(location.dataFolder, W_OK) == 0, access(location.database, W_OK) == 0 else { return }
         let path = location.database
         try? await onBlockingThread { () throws(KeystoreError) in

@@ -134,7 +134,7 @@ public final class Store: Sendable {
     /// counts, such as the date of an author's last message.
     package func noteChange() { database.noteChange() }
 
-    private init(
+    init(
         _ location: StoreLocation,
         _ database: StoreDatabase,
         _ unlocker: StoreUnlocker,
@@ -149,7 +149,7 @@ public final class Store: Sendable {
         journal = DeliveryJournal(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
-        settings = SettingStore(database: database)
+        settings = SettingStore(database: database, isShared: location.server != nil)
     }
 
     /// How many changes of the store key may come between looking and doing.
@@ -165,6 +165,9 @@ public final class Store: Sendable {
         mode: Mode,
         passphrase: PassphraseSource? = nil
     ) throws(KeystoreError) -> Store {
+        if let server = location.server {
+            return try openNow(location, on: server, mode: mode, passphrase: passphrase)
+        }
         let folder = StoreFolder(location: location)
         if try !folder.exists() {
             if mode == .readOnly {
@@ -195,7 +198,7 @@ public final class Store: Sendable {
     }
 
     /// A change of the store key that was killed before it had tidied up.
-    private func finishInterruptedChange() throws(KeystoreError) {
+    func finishInterruptedChange() throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
         let lock = try StoreLock(location)
         do { try database.withEngine(settleKeyFile) } catch { throw KeystoreError(error, path: location.database) }

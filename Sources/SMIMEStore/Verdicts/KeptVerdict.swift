@@ -29,8 +29,11 @@ struct NewVerdict: Sendable {
     /// row meanwhile, the basis fits none.
     static func keep(_ verdicts: [NewVerdict], in database: SQLDatabase) throws {
         let insert = """
-            INSERT OR REPLACE INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned, revocation)
+            INSERT INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned, revocation)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM certificate WHERE id = ?1)
+            ON CONFLICT (certificate, by_pin) DO UPDATE SET basis = excluded.basis, since = excluded.since,
+                until = excluded.until, trusted = excluded.trusted, pinned = excluded.pinned,
+                revocation = excluded.revocation
             """
         for new in verdicts {
             let (kept, verdict) = (new.kept, new.kept.verdict)

@@ -38,7 +38,8 @@ extension VerdictRecord {
         """
 
     static let joins = """
-        LEFT JOIN verdict ON verdict.certificate = certificate.id AND by_pin = (recipient.trust = 'pinned')
+        LEFT JOIN verdict ON verdict.certificate = certificate.id
+            AND by_pin = CASE WHEN recipient.trust = 'pinned' THEN 1 ELSE 0 END
         """
 
     init(_ row: SQLRow, isPinned: Bool) throws {

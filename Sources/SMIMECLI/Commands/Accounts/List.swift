@@ -37,7 +37,7 @@ extension SMIMECommand {
         func run() async throws {
             let store = try await global.store(.readOnly)
             // Monitoring must notice a missing store, as with a disk that is not mounted.
-            if expiring != nil, !store.exists, store.location.home != nil { throw global.missingStore }
+            if expiring != nil, !store.exists, store.location.home != nil { throw try global.missingStore }
             store.noteIfMissing()
             let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))
             try report.print(

@@ -32,15 +32,16 @@ extension SMIMECommand.StoreCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
+            let location = try global.location
             let check = try await StoreCheck.run(
-                of: global.location,
+                of: location,
                 cleaning: dryRun ? .nothing : repair ? .unused : .ended,
                 at: .now,
                 reading: reader,
                 writing: { try await global.store(.readWrite) }
             )
             let (found, ended) = (check.findings, check.ended)
-            try report.print(CheckReport(global.location, check)) {
+            try report.print(CheckReport(location, check)) {
                 var table = TextTable()
                 for finding in ended {
                     table.add(dryRun ? "would forget" : "forgot", finding.code.rawValue, finding.text)
@@ -52,7 +53,7 @@ extension SMIMECommand.StoreCommand {
                         "forgot \(counted(count, "certificate"))"
                     )
                 }
-                guard !found.isEmpty else { return table.text + "\(global.location.database): sound\n" }
+                guard !found.isEmpty else { return table.text + "\(location.database): sound\n" }
                 for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
                 return table.text
             }
@@ -66,7 +67,7 @@ extension SMIMECommand.StoreCommand {
         private func reader() async throws -> Store {
             let passphrase = try StorePassphrase(origin: passwords.origin, asks: false).source()
             let store = try await Store.open(global.location, mode: .readOnly, passphrase: passphrase)
-            guard store.exists else { throw global.missingStore }
+            guard store.exists else { throw try global.missingStore }
             return store
         }
 

@@ -32,7 +32,7 @@ extension SMIMECommand.StoreCommand {
         }
 
         func run() async throws {
-            let location = global.location
+            let location = try global.location
             let restored = try await Store.restore(location, copy: file)
             let store = try await global.store(.readOnly)
             let result = try await RestoredReport(store, kept: restored.kept)

@@ -26,10 +26,10 @@ extension SMIMECommand.StoreCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let location = global.location
+            let location = try global.location
             try confirmation.confirm("\(location.path): the store would be put aside, and an empty one take its place")
             let kept = try await Store.startOver(location, at: .now)
-            guard !kept.isEmpty else { throw global.missingStore }
+            guard !kept.isEmpty else { throw try global.missingStore }
             try report.print(["kept": kept]) { kept.map { "kept \($0.escapedForDisplay)\n" }.joined() }
             Console.hint("import your keys again: smime import FILE.p12")
         }

@@ -8,10 +8,11 @@ extension SMIMECommand {
     struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "store",
-            abstract: "Lock, check, copy and migrate the store itself.",
+            abstract: "Make, lock, check, copy and migrate the store itself.",
             discussion: "  smime store check",
             subcommands: [
-                Protect.self, Rekey.self, Check.self, Backup.self, Restore.self, Migrate.self, StartOver.self,
+                Initialize.self, Copy.self, Protect.self, Rekey.self, Check.self, Backup.self, Restore.self,
+                Migrate.self, StartOver.self,
             ]
         )
     }
@@ -22,12 +23,16 @@ extension GlobalOptions {
     ///
     /// - Throws: `Failure` with status 66 where there is none.
     func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
-        guard try await store(.readOnly).exists else { throw missingStore }
+        guard try await store(.readOnly).exists else { throw try missingStore }
         return try await store(mode, password: password)
     }
 
     /// Why nothing can be done with a store that is not there.
     var missingStore: Failure {
+        get throws { Self.missingStore(at: try location) }
+    }
+
+    private static func missingStore(at location: StoreLocation) -> Failure {
         guard location.home == nil else {
             return Failure(.noInput, "\(location.path): there is no store", hints: [Failure.bringBack])
         }
@@ -114,7 +119,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             guard let pending = try await StoreMigration.pending(for: global.location) else {
-                throw global.missingStore
+                throw try global.missingStore
             }
             if !dryRun, !pending.isEmpty {
                 try await global.store(.readWrite).close()

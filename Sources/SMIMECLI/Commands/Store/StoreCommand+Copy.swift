@@ -1,0 +1,47 @@
+import ArgumentParser
+import SMIMEStore
+
+extension SMIMECommand.StoreCommand {
+    struct Copy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "copy",
+            abstract: "Copy the whole store to a PostgreSQL server, or back.",
+            discussion: """
+                The store that is written must not be there yet. Everything is copied in one transaction and verified; \
+                the same key file opens both. Settings that name programs and directories of one host (filter.sendmail, \
+                lookup.directory, revocation.directory) are left behind on the way to a server. Stop what writes to the \
+                old store first: what it writes later is not in the copy.
+
+                  smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
+                  smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime
+                """
+        )
+
+        @Option(help: ArgumentHelp("Copy the store in --home to this database.", valueName: "url"))
+        var to: String?
+        @Option(help: ArgumentHelp("Copy the store in this database to --home.", valueName: "url"))
+        var from: String?
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard (to == nil) != (from == nil) else { throw ValidationError("either --to or --from is needed") }
+        }
+
+        func run() async throws {
+            let home = try global.location
+            guard let url = to ?? from, home.server == nil else {
+                throw Failure(.usage, "name the server with --to or --from alone, not with --store or SMIME_STORE")
+            }
+            let server = home.on(try GlobalOptions.address(url, isArgument: true))
+            let (source, target) = to == nil ? (server, home) : (home, server)
+            let store = try await Store.open(source, mode: .readOnly)
+            guard store.exists else { throw try global.missingStore }
+            let counts = try await store.copy(to: target)
+            try await store.close()
+            for (table, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+                try Console.print("\(table): \(count)\n")
+            }
+            Console.note("copied \(source.path) to \(target.path)")
+        }
+    }
+}

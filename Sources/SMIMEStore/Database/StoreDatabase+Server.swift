@@ -1,0 +1,62 @@
+extension StoreDatabase {
+    /// Opens the database on `server`.
+    ///
+    /// - Returns: nil if its form is older and must be migrated first.
+    /// - Throws: `.noStore`, `.newer`, `.unreachable`
+    static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
+        let engine = PostgreSQLEngine(server)
+        guard try form(of: engine, on: server) == Schema.current.version else {
+            engine.pool.close()
+            return nil
+        }
+        return StoreDatabase(engine, path: server.name, isReadOnly: readOnly)
+    }
+
+    /// What `migrate` has to do. Nothing is changed.
+    static func pendingMigration(
+        on server: PostgreSQLAddress,
+        to schema: Schema
+    ) throws(KeystoreError) -> StoreMigration {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        return StoreMigration(found: try form(of: engine, on: server, knowing: schema), known: schema.version)
+    }
+
+    /// Brings the store on `server` to the form of `schema`, one process at a time.
+    ///
+    /// - Throws: `.notMigrated` for a role that may not
+    static func migrate(_ server: PostgreSQLAddress, to schema: Schema) throws(KeystoreError) {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        let found = try form(of: engine, on: server, knowing: schema)
+        do { try engine.migrate(by: schema.numbered) } catch let error as SQLError where error.kind == .denied {
+            throw KeystoreError.notMigrated(path: server.name, found: found, known: schema.version)
+        } catch { throw KeystoreError(error, path: server.name) }
+    }
+
+    /// Makes the tables of a store on `server`, if it has none.
+    ///
+    /// - Parameter fill: fills them in the same transaction.
+    /// - Returns: whether they were made.
+    static func create(
+        on server: PostgreSQLAddress,
+        filling fill: (SQLDatabase) throws -> Void
+    ) throws(KeystoreError) -> Bool {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        do { return try engine.migrate(by: Schema.current.numbered, filling: fill) } catch {
+            throw KeystoreError(error, path: server.name)
+        }
+    }
+
+    private static func form(
+        of engine: PostgreSQLEngine,
+        on server: PostgreSQLAddress,
+        knowing schema: Schema = .current
+    ) throws(KeystoreError) -> Int {
+        let version: SchemaVersion
+        do { version = try engine.schemaVersion() } catch { throw KeystoreError(error, path: server.name) }
+        guard version.version > 0 else { throw .noStore(path: server.name) }
+        return try form(of: engine, server.name, knowing: schema)
+    }
+}

@@ -1,0 +1,39 @@
+/// Where the key that seals the store key comes from.
+package enum StoreKeySource: Equatable, Sendable {
+    /// What the service manager gives, as a file that belongs to it (systemd.exec(5), `LoadCredential=`). It is only read.
+    case credential(String)
+    /// A file elsewhere.
+    case file(String)
+    /// The file in the store's own directory, made with the store.
+    case home
+    /// A program that prints the key, as its bytes or as base64. It is run without a shell, arguments, or most of the environment.
+    case program(String)
+
+    /// The credential of systemd that is the key, as in `LoadCredentialEncrypted=smime-store-key`.
+    package static let credential = "smime-store-key"
+    /// The environment variables that name a source.
+    package static let variables = ["SMIME_STORE_KEY_FILE", "CREDENTIALS_DIRECTORY"]
+
+    /// The source a user means: a file or a program that is given, else `SMIME_STORE_KEY_FILE`, else the credential, if there is one.
+    package init(file: String?, program: String?, environment: [String: String], exists: (String) -> Bool) {
+        let named = file ?? environment["SMIME_STORE_KEY_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        let credential = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(Self.credential)" }
+        if let program {
+            self = .program(program)
+        } else if let named {
+            self = .file(named)
+        } else if let credential, exists(credential) {
+            self = .credential(credential)
+        } else {
+            self = .home
+        }
+    }
+
+    /// Whether this program makes the key, and may replace it.
+    package var isOurs: Bool {
+        switch self {
+        case .file, .home: true
+        case .credential, .program: false
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import CPostgreSQL
+import Foundation
+
+/// A database of a PostgreSQL server, as a connection string in the form of a URL names it.
+///
+/// Source: https://www.postgresql.org/docs/current/libpq-connect.html
+package struct PostgreSQLAddress: Equatable, Sendable {
+    /// What is given to libpq, which takes the rest from its own environment variables, service and password files.
+    let options: [String: String]
+    /// The URL with neither password nor options, for messages.
+    package let name: String
+    /// Whether the URL holds a password, which every user of the host can read on a command line.
+    package let hasPassword: Bool
+
+    /// Whether `text` is meant to name a server.
+    package static func names(_ text: String) -> Bool {
+        text.hasPrefix("postgresql:") || text.hasPrefix("postgres:")
+    }
+
+    /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, and for one that asks for less than a verified server across a network;
+    ///   `.cannotOpen` without libpq.
+    package init(_ url: String) throws(KeystoreError) {
+        let shown = url.split(separator: "@").last.map(String.init) ?? ""
+        do { try self.init(parsing: url) } catch { throw KeystoreError(error, path: shown) }
+    }
+
+    private init(parsing url: String) throws {
+        let given = try Self.parse(url)
+        hasPassword = given["password"] != nil || given["sslpassword"] != nil
+        let place = [given["host"] ?? given["hostaddr"], given["port"].map { ":\($0)" }].compactMap(\.self).joined()
+        name =
+            "postgresql://" + (given["user"].map { "\($0)@" } ?? "") + place + "/" + (given["dbname"] ?? "")
+            + (given["service"].map { "?service=\($0)" } ?? "")
+        options = try Self.standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
+    }
+
+    /// What holds unless the URL says otherwise. A server that does not answer must not hold up mail for long.
+    private static let standard = [
+        "application_name": "smime", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
+        "keepalives_interval": "5", "keepalives_count": "3", "target_session_attrs": "read-write",
+        "tcp_user_timeout": "15000",
+    ]
+
+    /// Across a network the server must have a certificate for its name: who answers in its place could read all mail.
+    private static func protection(of given: [String: String], _ name: String) throws -> [String: String] {
+        let environment = ProcessInfo.processInfo.environment
+        let isElsewhere = given["service"] != nil || environment["PGSERVICE"] != nil
+        let host = given["hostaddr"] ?? given["host"] ?? environment["PGHOSTADDR"] ?? environment["PGHOST"]
+        let hosts = (host ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        guard isElsewhere && host == nil || !hosts.allSatisfy(isLocal) else { return [:] }
+        guard given["sslmode"] ?? "verify-full" == "verify-full" else {
+            throw KeystoreError.unusableAddress(name: name, why: "a server elsewhere needs sslmode=verify-full")
+        }
+        return ["sslmode": "verify-full", "gssencmode": "disable"]
+    }
+
+    /// Whether the server is on this host: a Unix socket, or a loopback address.
+    private static func isLocal(_ host: Substring) -> Bool {
+        host.isEmpty || host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+            || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
+    }
+
+    /// libpq: `PQconninfoParse`
+    private static func parse(_ url: String) throws -> [String: String] {
+        let library = try PostgreSQLLibrary.shared
+        var message: UnsafeMutablePointer<CChar>?
+        guard let first = library.parse(url, &message) else {
+            // What libpq says may quote the URL, and so the password.
+            library.freeMemory(message)
+            throw KeystoreError.unusableAddress(name: "--store", why: "is no URL like postgresql://user@host/database")
+        }
+        defer { library.freeOptions(first) }
+        var given: [String: String] = [:]
+        var option = first
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        return given
+    }
+}

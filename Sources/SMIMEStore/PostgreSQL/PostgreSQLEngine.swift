@@ -1,0 +1,112 @@
+import Foundation
+
+/// A database of a PostgreSQL server, by libpq, for stores that several hosts share.
+///
+/// Readers see a snapshot (`REPEATABLE READ`). Writers are `SERIALIZABLE`: they run side by side, and one that would see or overwrite
+/// half of another's work is undone and run again. So the closures must change nothing but the database.
+final class PostgreSQLEngine: SQLEngine {
+    /// How often a transaction is run until others are said to hold the store.
+    private static let maximumAttempts = 20
+
+    private static let reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
+    private static let writing = ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
+    /// Keeps others from the end of their transactions until this one has ended, so that it is not undone once more. The lock comes
+    /// before the snapshot, which the first query takes.
+    private static let writingAlone = writing + ["LOCK TABLE change_counter IN SHARE ROW EXCLUSIVE MODE"]
+
+    let pool: PostgreSQLPool
+
+    init(_ address: PostgreSQLAddress) { pool = PostgreSQLPool(address) }
+
+    func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
+        try await pool.onThread { try self.readNow(body) }
+    }
+
+    func write<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value {
+        try await pool.onThread { try self.writeNow(body) }
+    }
+
+    func readNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
+        try again { _ in
+            try pool.withSession { session in
+                session.begin(Self.reading)
+                let value = try undoing(session) { try body(SQLDatabase(PostgreSQLConnection(session))) }
+                session.finishReading()
+                return value
+            }
+        }
+    }
+
+    func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
+        try again { attempt in
+            try pool.withSession { session in
+                try transaction(session, beginning: attempt == 0 ? Self.writing : Self.writingAlone, body)
+            }
+        }
+    }
+
+    func changeCounter() throws -> Int64 {
+        try again { _ in
+            try pool.withSession { session in
+                let row = try session.run(ChangeCounter.reading, []).rows().first
+                guard let number = try row?.first(as: Int64.self) else {
+                    throw SQLError(.corrupt, "the change counter is missing")
+                }
+                return number
+            }
+        }
+    }
+
+    /// The server keeps its log for its replicas, and cleans it up itself.
+    func truncateLog() {}
+
+    func copy(to path: String) throws {
+        throw SQLError(.other, "a store on PostgreSQL is backed up there, with pg_dump")
+    }
+
+    func close() throws { pool.close() }
+
+    /// One writing transaction of `session`.
+    func transaction<Value>(
+        _ session: PostgreSQLSession,
+        beginning: [String],
+        _ body: (SQLDatabase) throws -> Value
+    ) throws -> Value {
+        session.begin(beginning)
+        let value = try undoing(session) {
+            let database = SQLDatabase(PostgreSQLConnection(session))
+            let value = try body(database)
+            try database.finish()
+            return value
+        }
+        do { try session.commit() } catch let error as SQLError where error.kind == .disconnected {
+            // It may have been done: running it again is for those who know.
+            throw SQLError(.unreachable, error.message)
+        } catch {
+            session.rollBack()
+            throw error
+        }
+        return value
+    }
+
+    private func undoing<Value>(_ session: PostgreSQLSession, _ body: () throws -> Value) throws -> Value {
+        do { return try body() } catch {
+            session.rollBack()
+            throw error
+        }
+    }
+
+    /// Runs `body`, again after a conflict with others, and after the loss of a connection; it has changed nothing then.
+    private func again<Value>(_ body: (_ attempt: Int) throws -> Value) throws -> Value {
+        var attempt = 0
+        while true {
+            do { return try body(attempt) } catch let error as SQLError {
+                attempt += 1
+                let most = error.kind == .conflict ? Self.maximumAttempts : error.kind == .disconnected ? 2 : 0
+                guard attempt < most else { throw error }
+            }
+            // A random pause, so that two do not meet again.
+            usleep(UInt32.random(in: 0...UInt32(attempt * 2000)))
+        }
+    }
+}

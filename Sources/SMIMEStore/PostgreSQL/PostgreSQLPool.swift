@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+
+/// The connections of one process to a database: as many as are in use at a time, up to a number.
+final class PostgreSQLPool: Sendable {
+    /// The most connections of one process.
+    static let capacity = 8
+    /// How long one waits for a connection that others use, and for a server that is being started, in seconds.
+    static let timeout = 10.0
+
+    private struct State {
+        var idle: [PostgreSQLSession] = []
+        var hasConnected = false
+        var isClosed = false
+    }
+
+    private let address: PostgreSQLAddress
+    private let state = Mutex(State())
+    private let places = DispatchSemaphore(value: capacity)
+    /// Runs what tasks ask for: waiting for a server must hold up none of the few cooperative threads.
+    private let threads: OperationQueue
+
+    init(_ address: PostgreSQLAddress) {
+        self.address = address
+        threads = OperationQueue()
+        threads.name = "smime store"
+        threads.maxConcurrentOperationCount = Self.capacity
+    }
+
+    /// Runs `body` on a thread that may block.
+    func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            threads.addOperation { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+
+    /// Runs `body` with a connection that nobody else uses meanwhile. Blocks.
+    ///
+    /// - Throws: `SQLError` of the kinds `.busy`, `.disconnected` and `.unreachable`; what `body` throws.
+    func withSession<Value>(_ body: (PostgreSQLSession) throws -> Value) throws -> Value {
+        guard places.wait(timeout: .now() + Self.timeout) == .success else {
+            throw SQLError(.busy, "all connections are in use")
+        }
+        defer { places.signal() }
+        let session = try state.withLock { $0.idle.popLast() } ?? connect()
+        do {
+            let value = try body(session)
+            keep(session)
+            return value
+        } catch {
+            if (error as? SQLError)?.kind == .disconnected {
+                // The others were cut off, too, as a rule.
+                forget()
+            } else {
+                keep(session)
+            }
+            throw error
+        }
+    }
+
+    /// Closes the connections that are not in use, and each other one after its use.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        forget()
+    }
+
+    /// A new connection. A server that was there before is waited for: it may be starting again, or another taking its place.
+    private func connect() throws -> PostgreSQLSession {
+        let deadline = Date.now.addingTimeInterval(Self.timeout)
+        var pause: UInt32 = 50_000
+        while true {
+            do {
+                let session = try PostgreSQLSession(address)
+                state.withLock { $0.hasConnected = true }
+                return session
+            } catch let error as SQLError {
+                let waits = state.withLock { $0.hasConnected && !$0.isClosed }
+                guard error.kind == .unreachable, waits, Date.now < deadline else { throw error }
+            }
+            usleep(pause)
+            pause = min(2 * pause, 1_000_000)
+        }
+    }
+
+    private func keep(_ session: PostgreSQLSession) {
+        // What is in a transaction still, or cut off, is closed when the last reference goes.
+        guard session.isIdle else { return }
+        state.withLock { if !$0.isClosed { $0.idle.append(session) } }
+    }
+
+    private func forget() {
+        let sessions = state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
+        }
+        _ = sessions
+    }
+}

@@ -1,0 +1,26 @@
+extension SQLError {
+    /// - Parameters:
+    ///   - state: the code of the error; nil if libpq itself reports it.
+    ///   - isConnected: whether the connection lasts.
+    /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    init(state: String?, message: String?, isConnected: Bool) {
+        let text = (message ?? "no answer").split(whereSeparator: \.isNewline).joined(separator: " ")
+        self.init(isConnected ? Self.kind(state ?? "") : .disconnected, text)
+    }
+
+    private static func kind(_ state: String) -> Kind {
+        switch state {
+        // Others did the same meanwhile: two transactions that both found a certificate missing and insert it.
+        case "40001", "40P01", "23505": .conflict
+        case "55P03", "57014", "53300": .busy
+        case "25006": .readOnly
+        case "42501", "53200": .denied
+        case "42P01", "42703", "3F000", "42883": .mismatch
+        case _ where state.hasPrefix("08") || state.hasPrefix("57P"): .disconnected
+        case _ where state.hasPrefix("28") || state.hasPrefix("3D"): .cannotOpen
+        case _ where state.hasPrefix("53") || state.hasPrefix("58"): .writeFailed
+        case _ where state.hasPrefix("XX"): .corrupt
+        default: .other
+        }
+    }
+}

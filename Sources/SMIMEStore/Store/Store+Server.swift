@@ -1,0 +1,45 @@
+import LibCrypto
+
+extension Store {
+    /// Makes the store that `location` names on its server, and a key file on this host if there is none.
+    ///
+    /// - Returns: false if the database has a store already, which stays as it is.
+    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` for a role that may not make tables.
+    package static func create(_ location: StoreLocation) async throws(KeystoreError) -> Bool {
+        try await onBlockingThread { () throws(KeystoreError) in
+            guard let server = location.server else {
+                let isThere = try StoreFolder(location: location).exists()
+                try openNow(location, mode: .readWrite).database.closeUnused()
+                return !isThere
+            }
+            let folder = StoreFolder(location: location)
+            try folder.create()
+            let lock = try StoreLock(location)
+            let isNew = try StoreDatabase.create(on: server) { try StoreKey.create(in: folder).save(in: $0) }
+            _ = consume lock
+            return isNew
+        }
+    }
+
+    /// Opens the store on `server`, on this thread, which may block.
+    static func openNow(
+        _ location: StoreLocation,
+        on server: PostgreSQLAddress,
+        mode: Mode,
+        passphrase: PassphraseSource?
+    ) throws(KeystoreError) -> Store {
+        let folder = StoreFolder(location: location)
+        for (path, isFolder) in folder.everything { try folder.inspect(path, isFolder: isFolder) }
+        // The locks of this host and its key file lie there.
+        if mode != .readOnly { try folder.create() }
+        var database = try StoreDatabase.open(server, readOnly: mode == .readOnly)
+        if database == nil {
+            try StoreMigration.run(on: location)
+            database = try StoreDatabase.open(server, readOnly: mode == .readOnly)
+        }
+        guard let database else { throw .corrupt(path: server.name, detail: "cannot be migrated") }
+        let store = Store(location, database, StoreUnlocker(location, source: passphrase), exists: true)
+        if mode != .readOnly { try store.finishInterruptedChange() }
+        return store
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The command with a store on a PostgreSQL server.
+@Suite(.enabled(if: PostgreSQLServer.programs != nil, "postgresql is not installed")) final class StoreServerTests {
+    private static let server = Result { try PostgreSQLServer(port: Int.random(in: 20_000..<32_000)) }
+
+    private let temporary: TemporaryFolder
+    private let home: String
+    private let url: String
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        home = temporary.file("store").path
+        url = try Self.server.get().url(Self.server.get().makeDatabase())
+    }
+
+    private func smime(_ words: [String], environment: [String: String] = [:]) throws -> CommandResult {
+        let own = ["PATH": "/usr/bin:/bin", "HOME": temporary.path, "SMIME_HOME": home]
+        return try CommandRunner(Tool.smime().path, environment: own.merging(environment) { $1 }).run(words)
+    }
+
+    private func importAlice(_ words: [String]) throws {
+        let result = try smime(
+            ["import"] + words + [Fixtures.root.appending(path: "certs/alice/alice.p12").path, "--password-env", "PW"],
+            environment: ["PW": "test"]
+        )
+        #expect(result.status == 0, "\(result.errorText)")
+    }
+
+    @Test func `a store is made on a server, used, and copied back`() throws {
+        let before = try smime(["--store", url, "account", "list"])
+        #expect(before.status == 78 && before.errorText.contains("smime store init"), "\(before.errorText)")
+        let made = try smime(["--store", url, "store", "init"])
+        #expect(made.status == 0 && made.errorText.contains("made an empty store"), "\(made.errorText)")
+        #expect(try smime(["store", "init"], environment: ["SMIME_STORE": url]).errorText.contains("a store already"))
+        try importAlice(["--store", url])
+        let accounts = try smime(["account", "list"], environment: ["SMIME_STORE": url])
+        #expect(accounts.text.contains("alice@example.com"))
+        #expect(try smime(["--store", url, "store", "check"]).status == 0)
+        let back = try smime(["store", "copy", "--from", url])
+        #expect(back.status == 0 && back.text.contains("private_key: 1\n"), "\(back.errorText)")
+        #expect(try smime(["account", "list"]).text == accounts.text)
+        #expect(try smime(["store", "check"]).status == 0)
+        #expect(try smime(["store", "copy", "--to", url]).status == 78)
+        #expect(
+            try smime(["--store", url, "store", "backup", "-o", temporary.file("b").path]).errorText.contains(
+                "store copy"
+            )
+        )
+    }
+
+    @Test func `a password in arguments is refused and not shown`() throws {
+        let secret = url.replacingOccurrences(of: "smime@", with: "smime:geheim@")
+        for words in [["--store", secret, "account", "list"], ["store", "copy", "--to", secret]] {
+            let result = try smime(words)
+            #expect(result.status == 64 && result.errorText.contains("password"), "\(result.errorText)")
+            #expect(!result.errorText.contains("geheim"))
+        }
+        // The environment is seen by the same user alone.
+        #expect(try smime(["store", "init"], environment: ["SMIME_STORE": secret]).status == 0)
+    }
+
+    @Test func `libpq brings no configuration of libcrypto with it`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        let configuration = temporary.file("evil.cnf")
+        try Data("openssl_conf = a\n[a]\nalg_section = b\n[b]\ndefault_properties = fips=yes\n".utf8).write(
+            to: configuration
+        )
+        let mail = temporary.file("mail.eml")
+        try importAlice(["--store", url])
+        try Data("From: alice@example.com\r\n\r\nHello\r\n".utf8).write(to: mail)
+        let result = try smime(["--store", url, "sign", mail.path], environment: ["OPENSSL_CONF": configuration.path])
+        #expect(result.status == 0 && result.text.contains("pkcs7-signature"), "\(result.errorText)")
+    }
+
+    @Test func `a server that is away is worth another try`() throws {
+        let result = try smime(["--store", "postgresql://127.0.0.1:1/db", "account", "list"])
+        #expect(result.status == 75 && result.errorText.contains("cannot be reached"), "\(result.errorText)")
+    }
+}
