@@ -64,7 +64,7 @@ struct TrustQuestion {
             "\(certificate.subject) \(certificate.fingerprint) would be trusted for \(address): compare the fingerprint with "
                 + "its owner, but not by mail",
             unless: false,
-            by: Console.namingHome(in: command)
+            by: command
         )
     }
 }

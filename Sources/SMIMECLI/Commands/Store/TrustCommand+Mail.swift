@@ -41,7 +41,7 @@ extension SMIMECommand.TrustCommand.Add {
             "every certificate that \(authority.subject) issued would be trusted; compare its fingerprint \(authority.fingerprint) "
                 + "with what the authority publishes",
             unless: false,
-            by: Console.namingHome(in: command)
+            by: command
         )
     }
 }
