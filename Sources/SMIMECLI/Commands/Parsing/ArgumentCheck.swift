@@ -12,7 +12,7 @@ struct ArgumentCheck {
     private static let maybeEmpty = ["--sender", "--name", "--from"]
     /// The options that may be repeated.
     private static let repeatable = [
-        "--add-alias", "--policy", "--remove-alias", "--to", "--to-cert",
+        "--add-alias", "--allow", "--listen", "--next-hop", "--policy", "--remove-alias", "--to", "--to-cert",
     ]
 
     private let invocation: Invocation
