@@ -55,6 +55,7 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.atOneMoment()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
+            if let fault = GatewayMail.envelopeFault(from: sender, to: mail.recipients) { throw fault }
             var work = engine.work(for: mail.recipients)
             return try await deliveries(of: engine.outgoing(mail, &work))
         }
@@ -72,6 +73,7 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.atOneMoment()
             let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
+            if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
             var work = engine.work(for: recipients)
             let (processed, report) = try await engine.incoming(mail, &work)
             return try await IncomingMessage(
