@@ -11,7 +11,7 @@ import Testing
         let scene = try ServeScene()
         let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
         #expect(replies == ["250 2.0.0 sent as Q1, Q2"])
-        let mails = scene.sink.all
+        let mails = scene.sink.all.sorted { $0.envelope[1] < $1.envelope[1] }
         #expect(mails.count == 2)
         for (mail, type) in zip(mails, ["authEnveloped-data", "multipart/signed"]) {
             #expect(mail.envelope.count == 2 && mail.envelope[0].hasPrefix("MAIL FROM:<alice@example.com>"))
@@ -67,7 +67,7 @@ import Testing
         let bytes = try Data(contentsOf: scene.smime)
         // The release binary has no trap.
         guard bytes.range(of: Data("SMIME_TEST_TRAP_MARK".utf8)) != nil else { return }
-        for expected in ["451", "554 5.6.0"] {
+        for expected in ["451 4.3.0", "554-5.6.0"] {
             let replies = try scene.send(ServeScene.mail("deadly"), from: alice, to: [bob], via: "out")
             #expect(replies.first?.hasPrefix(expected) == true, "\(replies)")
         }
