@@ -64,7 +64,7 @@ def decrypt(around, found, text):
     check(text not in around.content(found), "it is in clear")
     result = around.reader("decrypt", path, "-o", around.name("read"))
     check(text in open(around.name("read"), "rb").read(), "what is read is something else")
-    check(b"signed by alice@example.com, valid" in result.stderr, f"no valid signature: {result.stderr}")
+    check(b"Valid: signed by alice@example.com" in result.stderr, f"no valid signature: {result.stderr}")
 
 
 def mixed(around, port):
