@@ -40,6 +40,9 @@ import Testing
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = home.path
         let runner = CommandRunner(try Tool.smime().path, environment: environment)
+        // Its authority is younger than the signature.
+        let pinned = try runner.run(["import", "--trust", Fixtures.certs.appending(path: "expired/cert.pem").path])
+        try #require(pinned.status == 0, "\(pinned.errorText)")
         return try runner.run(
             ["git", "--status-fd=1", "--verify", "\(folder)/signature", "-"],
             input: .bytes(content)
