@@ -26,6 +26,11 @@ package struct PathValidator: Sendable {
     /// The same with the pins and the distrust that are about one of `names`, on the same budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
 
+    /// The same for what `certificate` signed without naming a sender, on the same budget.
+    package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
+        PathValidator(store.speaking(by: certificate, for: names), budget)
+    }
+
     /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one.
     ///
     /// The parameters are those of `TrustStore.judge`.

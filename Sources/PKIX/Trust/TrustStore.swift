@@ -105,6 +105,21 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
+    /// This trust store for a signature by `certificate` over something that names no sender, as a commit or a file.
+    ///
+    /// The reader is told the names in the certificate, so a pin counts only for the pinned certificate itself, and only if it was
+    /// pinned for every address in it: who holds a pinned key can have certificates about it issued in any name.
+    ///
+    /// - Parameter names: for each address in the certificate the names that stand for it.
+    package func speaking(by certificate: Certificate, for names: [Set<String>]) -> TrustStore {
+        let key = certificate.publicKeyDigest
+        let isForAll = scopes[key].map { scopes in names.allSatisfy { !$0.isDisjoint(with: scopes.pinned) } } ?? true
+        guard !isForAll || !pinnedCertificates.contains(certificate) else { return self }
+        var store = self
+        store.pinned.remove(key)
+        return store
+    }
+
     /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one, within a budget of its
     /// own.
     ///

@@ -134,11 +134,13 @@ package struct SignedLayer: Sendable {
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
-                // A message without a header has no sender to compare with the certificate.
-                let scopes = certificate.flatMap { identity?.scopes(of: $0) }
-                let validator = scopes.map(validator.speaking) ?? validator
                 let finding = certificate.flatMap { identity?.judge($0) }
-                let verdict = certificate.map { chain(of: $0, by: validator, at: time) }
+                let verdict = certificate.map { certificate in
+                    let validator =
+                        identity.map { validator.speaking(for: $0.scopes(of: certificate)) }
+                        ?? validator.speaking(by: certificate, for: certificate.mailAddresses.map(\.scopes))
+                    return chain(of: certificate, by: validator, at: time)
+                }
                 return VerificationReport.Signer(
                     certificate: certificate,
                     signingTime: signer.signingTime,

@@ -49,7 +49,7 @@ package struct SignerIdentity {
         let addresses = certificate.mailAddresses
         let authors = [from, sender.map { [$0.address] } ?? []].lazy.map { $0.filter(addresses.contains) }
             .first { !$0.isEmpty }
-        return Set((authors ?? []).flatMap { [$0.key, "@\($0.asciiDomain)"] })
+        return Set((authors ?? []).flatMap(\.scopes))
     }
 
     /// The result for one signer.
@@ -127,4 +127,9 @@ package struct SignerIdentity {
 extension Certificate {
     /// The addresses it names, as far as they are any.
     var mailAddresses: Set<EmailAddress> { Set(emailAddresses) }
+}
+
+extension EmailAddress {
+    /// The address and its whole domain, as keys of a store.
+    var scopes: Set<String> { [key, "@\(asciiDomain)"] }
 }
