@@ -293,7 +293,8 @@ class Postfix:
         "smtp_line_length_limit": "0",
     }  # fmt: skip
 
-    def __init__(self, around):
+    def __init__(self, around, ports=None, services=""):
+        """`ports` names for each port an option of its smtpd; `services` is more for master.cf."""
         self.around = around
         for folder in ("/etc/postfix", "/var/spool/postfix", "/var/lib/postfix"):
             copy = around.name(folder.strip("/").replace("/", "-"))
@@ -304,7 +305,7 @@ class Postfix:
         open("/etc/postfix/main.cf", "w").close()
         lines = open("/etc/postfix/master.cf").read()
         lines = re.sub(r"^(smtp|submission|smtps|pickup)\s+(inet|unix.*pickup).*\n(?:[ \t].*\n)*", "", lines, flags=re.M)
-        ports = {
+        ports = ports or {
             "out_lmtp": f"content_filter=lmtp:unix:{run}/out.lmtp",
             "in_lmtp": f"content_filter=lmtp:unix:{run}/in.lmtp",
             "out_smtp": f"content_filter=smtp:[127.0.0.1]:{port['serve_out']}",
@@ -315,7 +316,7 @@ class Postfix:
         }
         for name, option in ports.items():
             lines += f"127.0.0.1:{port[name]} inet n - n - 200 smtpd\n  -o {option}\n"
-        open("/etc/postfix/master.cf", "w").write(lines)
+        open("/etc/postfix/master.cf", "w").write(lines + services)
         settings = {**self.MAIN, "relayhost": f"[127.0.0.1]:{port['sink']}", "maillog_file": around.name("mail.log")}
         self.call("postconf", "-e", *[f"{key}={value}" for key, value in settings.items()])
         self.call("postconf", "-F", "*/*/chroot=n")
