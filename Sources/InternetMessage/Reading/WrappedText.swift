@@ -4,76 +4,60 @@ extension String {
     /// Characters count as much as the widest terminal makes of them, so that lines are rather too short than too long.
     ///
     /// - Parameters:
-    ///   - columns: how many columns a line may have.
+    ///   - columns: how many columns a line may have, more than the prefixes.
     ///   - prefix: what stands in front of the first line.
     ///   - rest: what stands in front of the others.
     package func wrapped(to columns: Int, behind prefix: String = "", then rest: String) -> [String] {
+        let scalars = Array(unicodeScalars)
         var lines: [String] = []
-        var line = LineInProgress(prefix, columns)
-        for scalar in unicodeScalars {
-            if !line.hasRoom(for: scalar) {
-                let (full, begun) = line.divided
-                lines.append(full)
-                line = LineInProgress(rest, columns)
-                begun.forEach { line.append($0) }
+        var start = 0
+        repeat {
+            let prefix = lines.isEmpty ? prefix : rest
+            let (line, end) = Self.line(of: scalars, from: start, behind: prefix, columns)
+            lines.append(line)
+            start = end
+        } while start < scalars.count
+        return lines
+    }
+
+    /// The line that begins at `start`, and where the next one does.
+    private static func line(
+        of scalars: [Unicode.Scalar],
+        from start: Int,
+        behind prefix: String,
+        _ columns: Int
+    ) -> (line: String, end: Int) {
+        var line = prefix.unicodeScalars
+        var (width, end) = (prefix.utf8.count, start)
+        /// The line up to its last blank.
+        var broken: (line: String.UnicodeScalarView, end: Int)?
+        while end < scalars.count {
+            let scalar = scalars[end]
+            let count = columnCount(of: scalar, at: width)
+            // A line takes at least one.
+            guard width + count <= columns || end == start else {
+                return broken.map { (String($0.line), $0.end) } ?? (String(line), end)
             }
-            line.append(scalar)
+            end += 1
+            width += count
+            if scalar == " " || scalar == "\t" {
+                broken = (line, end)
+                line.append(contentsOf: String(repeating: " ", count: count).unicodeScalars)
+            } else {
+                line.append(scalar)
+            }
         }
-        return lines + [line.text]
-    }
-}
-
-/// A line while it grows.
-private struct LineInProgress {
-    private let prefix: String
-    private let columns: Int
-    private var scalars: [Unicode.Scalar] = []
-    private var width: Int
-    /// How many scalars there are up to and with the last blank.
-    private var breakable = 0
-
-    init(_ prefix: String, _ columns: Int) {
-        self.prefix = prefix
-        self.columns = columns
-        width = prefix.utf8.count
+        return (String(line), end)
     }
 
-    var text: String { Self.text(prefix, scalars[...]) }
-
-    /// The line up to its last blank, and what belongs on the next one; the whole line if it has no blank.
-    var divided: (line: String, rest: ArraySlice<Unicode.Scalar>) {
-        let end = breakable == 0 ? scalars.count : breakable
-        return (Self.text(prefix, scalars[..<end]), scalars[end...])
-    }
-
-    /// Whether `scalar` fits; a line that holds nothing takes anything.
-    func hasRoom(for scalar: Unicode.Scalar) -> Bool {
-        scalars.isEmpty || width + columnCount(of: scalar) <= columns
-    }
-
-    mutating func append(_ scalar: Unicode.Scalar) {
-        let count = columnCount(of: scalar)
-        if scalar == "\t" {
-            scalars += Array(repeating: " ", count: count)
-        } else {
-            scalars.append(scalar)
-        }
-        width += count
-        if scalar == " " || scalar == "\t" { breakable = scalars.count }
-    }
-
+    /// How many columns a character may take.
+    ///
     /// Unicode Annex 11 calls East Asian characters and emoji wide; whatever may be so counts as that.
-    private func columnCount(of scalar: Unicode.Scalar) -> Int {
+    private static func columnCount(of scalar: Unicode.Scalar, at width: Int) -> Int {
         switch scalar.value {
         case 0x09: 8 - width % 8
         case ..<0x1100, 0x1E00...0x205E: 1
         default: 2
         }
-    }
-
-    private static func text(_ prefix: String, _ scalars: ArraySlice<Unicode.Scalar>) -> String {
-        var text = prefix.unicodeScalars
-        text.append(contentsOf: scalars)
-        return String(text)
     }
 }

@@ -9,9 +9,9 @@ extension ReadMail {
     /// wrapped here, so that no part of one begins a line of the terminal. Only where one valid signature covers everything, and its text
     /// speaks of nothing like it, the text stands as it is.
     ///
-    /// - Parameter columns: how long the lines may become; a terminal should have four more.
-    package func text(columns: Int = 76) -> String {
-        var lines = (verdict.sentence.asDisplayedLine).wrapped(to: columns, then: Self.indent)
+    /// - Parameter columns: how many columns the terminal has.
+    package func text(columns: Int = 80) -> String {
+        var lines = verdict.sentence.asDisplayedLine.wrapped(to: columns, then: Self.indent)
         lines += allRemarks.flatMap { $0.asDisplayedLine.wrapped(to: columns, behind: "  ", then: Self.indent) }
         lines += [""]
         lines += shownFields.flatMap { $0.value.wrapped(to: columns, behind: "\($0.name): ", then: Self.indent) }

@@ -57,7 +57,7 @@ extension SMIMECommand {
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
             let (mail, status) = try await opened(source, by: opener)
-            let text = try html ? mail.page() : mail.text(columns: Terminal.columns - 4)
+            let text = try html ? mail.page() : mail.text(columns: Terminal.columns)
             // Who has read enough closes the pager.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             guard status == .success else { throw status }
