@@ -43,6 +43,8 @@ import Testing
         #expect(
             ReadMail(try message(head + "\n [S mime: part 1]"), Self.good).text().hasSuffix("\n|  [S mime: part 1]\n")
         )
+        let html = "From: alice@example.com\nContent-Type: text/html\n\n&#91;<b>s</b>mime: part 1]"
+        #expect(ReadMail(try message(html), Self.good).text().hasSuffix("\n| [smime: part 1]\n"))
         #expect(ReadMail(try message(head + long), Self.unsigned).text().contains("\n| word"))
     }
 

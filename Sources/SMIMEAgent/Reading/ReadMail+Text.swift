@@ -30,7 +30,7 @@ extension ReadMail {
             case .body(let plain, let html):
                 lines.append("")
                 if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(told)") }
-                lines += body(plain?.text ?? html.map { MailHTML($0.text).text } ?? "")
+                lines += body(Self.words(plain, html))
                 lines += (plain ?? html).map(Self.notes)?.flatMap(own) ?? []
             case .message(let fields):
                 lines += [""] + own("part \(part.section)\(told), a message in this message")
@@ -64,11 +64,16 @@ extension ReadMail {
         guard partVerdicts == nil, verdict.tone == .good else { return true }
         return message.parts.contains { part in
             switch part.content {
-            case .body(let plain, let html): Self.posesAsOurs((plain ?? html)?.text ?? "")
+            case .body(let plain, let html): Self.posesAsOurs(Self.words(plain, html))
             case .message(let fields): fields.contains { Self.posesAsOurs($0.value) }
             case .attachment, .damaged, .encrypted: false
             }
         }
+    }
+
+    /// The words of a text that is there in one form or in two.
+    private static func words(_ plain: BodyText?, _ html: BodyText?) -> String {
+        plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
     /// Whether a text that one signer answers for names us, whatever stands between the letters.
