@@ -41,6 +41,24 @@ import Testing
     }
 
     @Test(arguments: 0...3)
+    func `without a journal what was sent in part says to whom`(_ failing: Int) async throws {
+        let transport = FakeTransport(failing: failing)
+        let groups = [["a@x.test", "b@x.test"], ["c@x.test"], ["d@x.test"]]
+        switch failing {
+        case 0: await #expect(throws: TransportError("no")) { try await delivery(groups).runOnce(through: transport) }
+        case 3: try await delivery(groups).runOnce(through: transport)
+        default:
+            let error = await #expect(throws: UnfinishedDelivery.self) {
+                try await delivery(groups).runOnce(through: transport)
+            }
+            #expect(error?.unserved == groups[failing])
+            #expect(error?.served.sorted() == groups.flatMap(\.self).filter { !groups[failing].contains($0) })
+        }
+        let isStopped = failing == 0
+        #expect(transport.sent.count == (isStopped ? 0 : failing == 3 ? 3 : 2))
+    }
+
+    @Test(arguments: 0...3)
     func `after any number of failed deliveries every recipient gets one copy`(_ failing: Int) async throws {
         let store = try await store()
         let transport = FakeTransport(failing: failing)

@@ -9,6 +9,9 @@ package struct BodyText: Sendable {
     /// Whether the transfer encoding is damaged, so that the text ends early.
     package let isDamaged: Bool
 
+    /// Whether nothing was read of what is there.
+    package var isLeftOut: Bool { isCut && text.isEmpty }
+
     package init(_ text: String, isCut: Bool = false, isDamaged: Bool = false) {
         self.text = text
         self.isCut = isCut

@@ -33,9 +33,11 @@ extension String {
         return String(shown)
     }
 
-    /// The same on one line, with characters that pose as others written as `\u{…}`: for header fields and names of files.
+    /// The same on one line, with single blanks, and with characters that pose as others written as `\u{…}`: for header fields
+    /// and names of files.
     package var asDisplayedLine: String {
-        let words = withoutTerminalControls.split { $0 == "\n" || $0 == "\t" }
+        // U+2800 is a pattern of Braille without a dot.
+        let words = withoutTerminalControls.split { $0.isWhitespace || $0 == "\u{2800}" }
         return words.joined(separator: " ").escapedForDisplay
     }
 }

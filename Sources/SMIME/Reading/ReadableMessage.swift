@@ -45,12 +45,14 @@ package struct ReadableMessage: Sendable {
 
     /// Reads the message in `source`.
     ///
-    /// - Parameter textLimit: how many bytes of each text are read.
+    /// - Parameters:
+    ///   - textLimit: how many bytes of each text are read.
+    ///   - totalLimit: how many bytes of all texts together; those behind are cut or left out (`BodyText.isLeftOut`).
     /// - Throws: `MIMEError.limitExceeded`; what reading throws; `CancellationError`.
-    package init(_ source: any ByteSource, textLimit: Int = 4 << 20) throws {
+    package init(_ source: any ByteSource, textLimit: Int = 4 << 20, totalLimit: Int = 16 << 20) throws {
         let message = LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
         fields = Self.fields(of: message.entity.header)
-        var walk = ReadableParts(textLimit: textLimit)
+        var walk = ReadableParts(textLimit: textLimit, totalLimit: totalLimit)
         try walk.add(MessagePlace(message), in: nil)
         (parts, isCut) = (walk.parts, walk.isCut)
     }

@@ -8,12 +8,20 @@ struct ReadableParts {
     private static let maximumParts = 1000
 
     private let textLimit: Int
+    /// How many bytes of text may still be read.
+    private var remaining: Int
     private(set) var parts: [ReadableMessage.Part] = []
     private(set) var isCut = false
     /// Whether something was decompressed. Only an attacker compresses twice.
     private var hasDecompressed = false
 
-    init(textLimit: Int) { self.textLimit = textLimit }
+    /// - Parameters:
+    ///   - textLimit: how many bytes of each text are read.
+    ///   - totalLimit: how many bytes of all texts together.
+    init(textLimit: Int, totalLimit: Int) {
+        self.textLimit = textLimit
+        remaining = totalLimit
+    }
 
     /// Adds what is at `place`.
     ///
@@ -117,8 +125,10 @@ struct ReadableParts {
         add(.body(plain: isHTML ? nil : text, html: isHTML ? text : nil), place, signature)
     }
 
-    private func text(of place: MessagePlace) throws -> BodyText {
-        try place.part.entity.bodyText(of: place.part.source, limit: textLimit)
+    private mutating func text(of place: MessagePlace) throws -> BodyText {
+        let text = try place.part.entity.bodyText(of: place.part.source, limit: min(textLimit, remaining))
+        remaining -= min(remaining, text.text.utf8.count)
+        return text
     }
 
     /// How many bytes the decoded body has; those of the encoded one if its encoding is damaged.

@@ -22,7 +22,7 @@ extension ReadMail {
             "<meta name=\"viewport\" content=\"width=device-width\">", "<title>\(title.escapedForHTML)</title>",
             "<style>\(Self.style)</style>", "</head>", "<body>", Self.line(verdict),
         ]
-        lines += verdict.remarks.map { "<p class=\"remark\">\($0.asDisplayedLine.escapedForHTML)</p>" }
+        lines += allRemarks.map { "<p class=\"remark\">\($0.asDisplayedLine.escapedForHTML)</p>" }
         lines.append("<table>")
         lines += shownFields.map { "<tr><th>\($0.name)</th><td>\($0.value.escapedForHTML)</td></tr>" }
         lines.append("</table>")
@@ -44,12 +44,12 @@ extension ReadMail {
     private func frame(_ content: ReadableMessage.Content) -> [String] {
         switch content {
         case .attachment, .damaged, .encrypted: return []
-        case .body(let plain, let html?):
-            return [Self.frame(MailHTML(html.text).safe, lines: Self.lineCount(html.text))]
-                + Self.notes(on: plain ?? html)
-        case .body(let plain, nil):
+        case .body(let plain, let html?) where plain == nil || !html.isLeftOut:
+            return [Self.frame(MailHTML(html.text).safe, lines: Self.lineCount(html.text))] + Self.paragraphs(on: html)
+        case .body(let plain, _):
             let text = (plain?.text ?? "").withoutTerminalControls
-            return [Self.frame(Self.preformatted(text), lines: Self.lineCount(text))] + Self.notes(on: plain)
+            return [Self.frame(Self.preformatted(text), lines: Self.lineCount(text))]
+                + (plain.map(Self.paragraphs) ?? [])
         case .message(let fields):
             let text = fields.map { "\($0.name): \($0.value.asDisplayedLine)" }.joined(separator: "\n")
             return [Self.frame(Self.preformatted(text), lines: fields.count)]
@@ -58,10 +58,8 @@ extension ReadMail {
 
     private static func preformatted(_ text: String) -> String { "<pre>\(text.escapedForHTML)</pre>" }
 
-    private static func notes(on text: BodyText?) -> [String] {
-        guard let text else { return [] }
-        return (text.isCut ? ["<p>The text is longer than is shown here.</p>"] : [])
-            + (text.isDamaged ? ["<p>The text is damaged and ends early.</p>"] : [])
+    private static func paragraphs(on text: BodyText) -> [String] {
+        notes(on: text).map { "<p>\($0.prefix(1).uppercased())\($0.dropFirst()).</p>" }
     }
 
     /// A frame around `content`. The policy of this page holds inside, too; it is repeated for readers that forget it.

@@ -1,55 +1,92 @@
+import ByteStreams
 import InternetMessage
 import SMIME
 
 extension ReadMail {
     /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, what is attached.
     ///
-    /// Lines of ours begin with `[smime: `; a line of the mail that does so gets a bar in front.
-    package var text: String {
-        var lines = [verdict.sentence.asDisplayedLine]
-        lines += verdict.remarks.map { "  \($0.asDisplayedLine)" }
+    /// Lines of ours begin with `[smime: `. A mail that could write such lines itself has a bar in front of all its lines, and they are
+    /// wrapped here, so that no part of one begins a line of the terminal. Only where one valid signature covers everything, and its text
+    /// speaks of nothing like it, the text stands as it is.
+    ///
+    /// - Parameter columns: how many columns the terminal has.
+    package func text(columns: Int = 80) -> String {
+        var lines = verdict.sentence.asDisplayedLine.wrapped(to: columns, then: Self.indent)
+        lines += allRemarks.flatMap { $0.asDisplayedLine.wrapped(to: columns, behind: "  ", then: Self.indent) }
         lines += [""]
-        lines += shownFields.map { "\($0.name): \($0.value)" }
+        lines += shownFields.flatMap { $0.value.wrapped(to: columns, behind: "\($0.name): ", then: Self.indent) }
         var attached: [String] = []
+        let isBarred = isBarred
+        func own(_ text: String) -> [String] {
+            Self.isolated(text).wrapped(to: columns, behind: Self.prefix, then: Self.indent)
+        }
+        func body(_ text: String) -> [String] {
+            let lines = Self.lines(text)
+            return isBarred ? lines.flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) } : lines
+        }
         for part in message.parts {
             let told = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
             switch part.content {
             case .body(let plain, let html):
                 lines.append("")
-                if partVerdicts != nil || message.parts.count > 1 {
-                    lines += [Self.mark("part \(part.section)\(told)")]
-                }
-                lines += Self.lines(plain?.text ?? html.map { MailHTML($0.text).text } ?? "")
-                lines += Self.notes(on: plain ?? html)
+                if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(told)") }
+                lines += body(Self.words(plain, html))
+                lines += (plain ?? html).map(Self.notes)?.flatMap(own) ?? []
             case .message(let fields):
-                lines += ["", Self.mark("part \(part.section), a message in this message\(told)")]
-                lines += fields.flatMap { Self.lines("\($0.name): \($0.value.asDisplayedLine)") }
+                lines += [""] + own("part \(part.section)\(told), a message in this message")
+                lines += fields.flatMap { body("\($0.name): \($0.value.asDisplayedLine)") }
             case .attachment, .damaged, .encrypted:
-                attached.append(Self.mark("part \(part.section), \(part.content.label ?? "")\(told)"))
+                attached += own("part \(part.section)\(told), \(part.content.label ?? "")")
             }
         }
-        if message.isCut { attached.append(Self.mark("there are more parts, which are not shown")) }
+        if message.isCut { attached += own("there are more parts, which are not shown") }
         if !attached.isEmpty { lines += [""] + attached }
         return lines.joined(separator: "\n") + "\n"
     }
 
     private static let prefix = "[smime: "
+    private static let bar = "| "
+    /// In front of what is left of a line of ours: no line begins with words out of the mail.
+    private static let indent = "    "
 
-    private static func mark(_ text: String) -> String { "\(prefix)\(text)]" }
+    /// A line of ours up to its bracket, which nothing in it closes.
+    private static func isolated(_ text: String) -> String { text.withoutBrackets + "]" }
 
-    private static func notes(on text: BodyText?) -> [String] {
-        guard let text else { return [] }
-        return (text.isCut ? [mark("the text is longer than is shown here")] : [])
-            + (text.isDamaged ? [mark("the text is damaged and ends early")] : [])
+    /// What is missing from a text.
+    static func notes(on text: BodyText) -> [String] {
+        (text.isLeftOut ? ["the text is left out: those before it are too long"] : [])
+            + (text.isCut && !text.isLeftOut ? ["the text is longer than is shown here"] : [])
+            + (text.isDamaged ? ["the text is damaged and ends early"] : [])
     }
 
-    /// The lines of a text out of the mail, none of which looks like one of ours.
+    /// Whether each line out of the mail has a bar in front.
+    private var isBarred: Bool {
+        guard partVerdicts == nil, verdict.tone == .good else { return true }
+        return message.parts.contains { part in
+            switch part.content {
+            case .body(let plain, let html): Self.posesAsOurs(Self.words(plain, html))
+            case .message(let fields): fields.contains { Self.posesAsOurs($0.value) }
+            case .attachment, .damaged, .encrypted: false
+            }
+        }
+    }
+
+    /// The words of a text that is there in one form or in two.
+    private static func words(_ plain: BodyText?, _ html: BodyText?) -> String {
+        plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
+    }
+
+    /// Whether a text that one signer answers for names us, whatever stands between the letters.
+    private static func posesAsOurs(_ text: String) -> Bool {
+        // With this bit letters are small, and `[` is `{`.
+        let shown = text.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
+        return String(decoding: shown, as: UTF8.self).contains("{smime")
+    }
+
+    /// The lines of a text out of the mail, without blank ones at its end.
     private static func lines(_ text: String) -> [String] {
         var lines = text.withoutTerminalControls.split(separator: "\n", omittingEmptySubsequences: false)[...]
         while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }
-        return lines.map { line in
-            let start = line.drop { $0.isWhitespace }.prefix(prefix.count).lowercased()
-            return start.hasPrefix("[smime") ? "| \(line)" : String(line)
-        }
+        return lines.map(String.init)
     }
 }

@@ -30,6 +30,17 @@ package struct ReadMail: Sendable {
         return part.signature.flatMap { partVerdicts[$0] } ?? ReadVerdict(.neutral, "not signed")
     }
 
+    /// What else is said about the whole message, each a sentence.
+    var allRemarks: [String] {
+        let isSigned = verdict.tone == .good || partVerdicts?.values.contains { $0.tone == .good } == true
+        var seen: Set<String> = []
+        let names = message.fields.map(\.name).filter {
+            provenFields[$0.lowercased()] == nil && seen.insert($0).inserted
+        }
+        guard isSigned, !names.isEmpty else { return verdict.remarks }
+        return verdict.remarks + ["not covered by the signature: \(names.joined(separator: ", "))"]
+    }
+
     /// The header fields as they are shown, on one line each.
     var shownFields: [(name: String, value: String)] {
         message.fields.map { field in
@@ -43,9 +54,9 @@ extension ReadableMessage.Content {
     var label: String? {
         switch self {
         case .attachment(let name, let type, let size):
-            "attachment \(name.map { "'\($0.asDisplayedLine)'" } ?? "without a name"), \(type.asDisplayedLine), \(Self.size(size))"
+            "attachment \(name.map { "'\($0.asFileLabel)'" } ?? "without a name"), \(type.asFileLabel), \(Self.size(size))"
         case .body: nil
-        case .damaged(let type): "a damaged part of type \(type.asDisplayedLine)"
+        case .damaged(let type): "a damaged part of type \(type.asFileLabel)"
         case .encrypted: "an encrypted part, which is not opened beside others"
         case .message: "a message in this message"
         }
@@ -59,4 +70,16 @@ extension ReadableMessage.Content {
         default: "\(count / 1_000_000).\(count / 100_000 % 10) MB"
         }
     }
+}
+
+extension String {
+    /// This name as it stands within words of ours: nothing in it ends the name or the line, or pushes what follows out of sight.
+    fileprivate var asFileLabel: String {
+        // The end of a name says what kind of file it is.
+        let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets
+        return name.count <= 80 ? name : "\(name.prefix(60))…\(name.suffix(19))"
+    }
+
+    /// With `_` in place of square brackets, which stand around lines of ours.
+    var withoutBrackets: String { replacing("[", with: "_").replacing("]", with: "_") }
 }

@@ -26,6 +26,7 @@ struct SMIMECommand: AsyncParsableCommand {
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
         FilterCommand.self, Serve.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self,
+        Unlock.self, Lock.self,
         Doctor.self, Explain.self,
     ]
 

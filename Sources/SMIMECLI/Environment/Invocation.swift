@@ -24,9 +24,14 @@ struct Invocation: Sendable {
     /// The first word that is no UTF-8; nil if all are.
     let malformedIndex: Int?
 
+    /// Whether the program's name says the verb, as `smime-sendmail` does.
+    let isNamedForVerb: Bool
+
     private init(_ bytes: [[UInt8]]) {
         self.bytes = bytes
-        let given = Self.verb(ofProgram: bytes.first) + bytes.dropFirst()
+        let verb = Self.verb(ofProgram: bytes.first)
+        isNamedForVerb = !verb.isEmpty
+        let given = verb + bytes.dropFirst()
         words = given.map { String(decoding: $0, as: UTF8.self) }
         malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }
     }

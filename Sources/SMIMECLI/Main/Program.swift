@@ -22,6 +22,7 @@ enum Program {
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
         MemoryDumps.forbid()
         Libcrypto.wipeFreedMemory()
+        KeyAgentProcess.begin(CommandLine.arguments)
         do throws(TransportError) {
             try FilterWorker.begin(CommandLine.arguments)
             try ServerWorker.begin(CommandLine.arguments)

@@ -77,11 +77,13 @@ struct GlobalOptions: ParsableArguments {
     ///
     /// - Parameter password: the source of its passphrase in the options.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
-        StoreOpening(
-            try location,
+        let source = StorePassphrase(origin: password)
+        let asksAgent = KeyAgentUse.isAllowed && source.asksPerson
+        return StoreOpening(
+            asksAgent ? try location.opened(by: KeyAgentUse.client) : try location,
             mode: mode,
             timeout: timeout(mode),
-            passphrase: try StorePassphrase(origin: password).source()
+            passphrase: try source.source()
         )
     }
 

@@ -6,11 +6,14 @@ import Synchronization
 /// The source of a locked store's passphrase: the options, else a systemd credential, else the person at the terminal.
 struct StorePassphrase {
     /// How often a passphrase may be typed.
-    private static let tries = 3
+    private static let tries = 2
 
     let origin: PassphraseOrigin?
     /// Whether a person may be asked.
     var asks = true
+
+    /// Whether the passphrase comes from nowhere but the person at the terminal.
+    var asksPerson: Bool { asks && origin?.isGiven != true && Self.credentialPath == nil }
 
     /// The source for the store, asked when it needs a private key.
     ///

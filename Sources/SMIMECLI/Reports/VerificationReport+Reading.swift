@@ -5,9 +5,10 @@ import SMIMEAgent
 /// The verdicts that `smime read` shows above a message and its parts.
 extension VerificationReport {
     /// The verdict on the message in one sentence, with what else a reader should know.
-    var readVerdict: ReadVerdict {
+    ///
+    /// - Parameter isEncrypted: whether it was encrypted as a whole.
+    func readVerdict(isEncrypted: Bool) -> ReadVerdict {
         let verdict = VerdictSentence(self, file: nil)
-        let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }
         let tone: ReadVerdict.Tone = verdict.isValid ? .good : status == .unsigned ? .neutral : .bad
         let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
         return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)
@@ -21,6 +22,12 @@ extension VerificationReport {
             (signers.first { !isGoodForItsPart($0) } ?? signers.first).map(readVerdict(on:))
         }
     }
+
+    /// Whether the message was encrypted as a whole.
+    var isEncrypted: Bool { layers.contains { $0.kind.isEncryption && !$0.isPart } }
+
+    /// Whether a part has a signature that is not valid.
+    var hasBadPart: Bool { readPartVerdicts?.values.contains { $0.tone == .bad } == true }
 
     private func isGoodForItsPart(_ signer: Signer) -> Bool {
         status(of: signer) == .partial && signer.status == .valid

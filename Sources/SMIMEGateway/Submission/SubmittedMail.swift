@@ -20,7 +20,7 @@ package struct SubmittedMail: Sendable {
     ///   - source: the message.
     ///   - recipients: those on the command line.
     ///   - readsHeader: whether those of To, Cc and Bcc are recipients, too; of a resent message, those of its Resent fields.
-    ///   - sender: the envelope sender; nil is the author, or else the user.
+    ///   - sender: the envelope sender; nil is the author, of a resent message the one who resends it, or else the user.
     ///   - name: the full name of the user, for a From that has to be written.
     ///   - user: the name of the user on this host.
     ///   - qualifier: completes names without a domain.
@@ -37,15 +37,18 @@ package struct SubmittedMail: Sendable {
         guard source.count > 0 else { throw GatewayRefusal.emptyMessage("standard input") }
         let header = try MIMEReader.message(in: source).header
         var found = recipients.map { qualifier.qualified($0) }
-        if readsHeader { found += try Self.recipients(in: header, qualifier) }
+        let resent = ResentFields(header)
+        if readsHeader { found += try Self.recipients(in: header, resent, qualifier) }
         var seen: Set<String> = []
         found = found.filter { seen.insert($0).inserted }
         guard !found.isEmpty else { throw GatewayRefusal(.message, "5.1.3", "the message has no recipients") }
         let login = EnvelopeSender(qualifier.qualified(user))
-        let author = try Self.author(in: header, qualifier)
+        let author =
+            try resent.isEmpty ? Self.mailbox(in: header.all("From"), qualifier) : Self.resender(resent, qualifier)
         self.recipients = found
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
-        let written = self.sender.address ?? login.address
+        // Whoever resends a message is not its author.
+        let written = resent.isEmpty ? self.sender.address ?? login.address : nil
         self.source = try Self.completed(source, header, author: written, named: name, qualifier)
     }
 
@@ -57,10 +60,14 @@ package struct SubmittedMail: Sendable {
     /// The addresses that the header names as recipients.
     ///
     /// - Throws: `GatewayRefusal` that names the field in which something is no address: none may be left out unsaid.
-    private static func recipients(in header: HeaderBlock, _ qualifier: AddressQualifier) throws -> [String] {
-        let resent = ["Resent-To", "Resent-Cc", "Resent-Bcc"]
-        let isResent = resent.contains { header.first($0) != nil }
-        let fields = (isResent ? resent : ["To", "Cc", "Bcc"]).flatMap(header.all)
+    private static func recipients(
+        in header: HeaderBlock,
+        _ resent: ResentFields,
+        _ qualifier: AddressQualifier
+    ) throws -> [String] {
+        let fields =
+            resent.isEmpty
+            ? ["To", "Cc", "Bcc"].flatMap(header.all) : ["Resent-To", "Resent-Cc", "Resent-Bcc"].flatMap(resent.all)
         return try fields.flatMap { field in
             guard !field.value.isEmpty else { return [String]() }
             let list = try AddressList(qualifier.qualified(list: field.value))
@@ -75,9 +82,17 @@ package struct SubmittedMail: Sendable {
         }
     }
 
-    /// The one mailbox of From; nil if there is none or are several.
-    private static func author(in header: HeaderBlock, _ qualifier: AddressQualifier) throws -> EmailAddress? {
-        let fields = header.all("From")
+    /// Who resends a message: Resent-Sender, which is there where Resent-From is not one person. Not its author, who has nothing
+    /// to do with it.
+    ///
+    /// RFC 5322 §3.6.6
+    private static func resender(_ fields: ResentFields, _ qualifier: AddressQualifier) throws -> EmailAddress? {
+        let senders = fields.all("Resent-Sender")
+        return try mailbox(in: senders.isEmpty ? fields.all("Resent-From") : senders, qualifier)
+    }
+
+    /// The one mailbox of a field; nil if there is none or are several.
+    private static func mailbox(in fields: [HeaderField], _ qualifier: AddressQualifier) throws -> EmailAddress? {
         guard fields.count == 1, let field = fields.first else { return nil }
         let list = try AddressList(qualifier.qualified(list: field.value))
         return list.addresses.count == 1 ? list.addresses.first : nil

@@ -26,6 +26,8 @@ package struct StoreLocation: Equatable, Sendable {
     }
     /// Where the key comes from that seals the store key.
     package private(set) var keySource = StoreKeySource.home
+    /// The agent that may have the store's key, asked in place of a passphrase; nil if none is asked.
+    package private(set) var keyAgent: KeyAgentClient?
     /// The new key file until the database is sealed with it.
     var keyFileSuccessor: String { keyFile + ".next" }
     /// Locked while the store, its key or its form is being made.
@@ -58,6 +60,13 @@ package struct StoreLocation: Equatable, Sendable {
         var location = self
         location.keySource = source
         if case .file(let path) = source { location.keySource = .file(Self.absolute(path)) }
+        return location
+    }
+
+    /// The same place, with an agent that may have its key.
+    package func opened(by agent: KeyAgentClient) -> StoreLocation {
+        var location = self
+        location.keyAgent = agent
         return location
     }
 

@@ -60,6 +60,19 @@ struct StoreKey: Sendable {
         }
     }
 
+    /// The store key that `agent` keeps for a passphrase's protector; nil if it keeps none.
+    init?(wrapped: [UInt8], keptBy agent: KeyAgentClient) {
+        guard let name = try? KeyAgentClient.name(of: wrapped), let bytes = agent.key(name, count: SealingKey.count),
+            let key = bytes.withBytes({ SealingKey($0) })
+        else { return nil }
+        self.init(key: key)
+    }
+
+    /// Lends the bytes of the store key, for an agent that keeps it; they must not escape.
+    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+        try key.withBytes(body)
+    }
+
     /// Whether `fileKey` gives back the store key in `sealed`.
     static func opens(_ sealed: [UInt8], under fileKey: SealingKey) -> Bool { open(sealed, under: fileKey) != nil }
 

@@ -89,6 +89,7 @@ final class StoreUnlocker: Sendable {
     }
 
     private func ask(for wrapped: [UInt8]) throws(KeystoreError) -> StoreKey {
+        if let agent = location.keyAgent, let key = StoreKey(wrapped: wrapped, keptBy: agent) { return key }
         var attempt = 0
         while attempt < Self.maximumAttempts, let passphrase = try passphrase(attempt) {
             let key = try StoreKey(wrapped: wrapped, passphrase: passphrase, location: location)

@@ -101,7 +101,7 @@ extension SMIMECommand {
                     judged = then
                 }
             }
-            let verdict = judged.readVerdict
+            let verdict = judged.readVerdict(isEncrypted: false)
             Console.note(verdict.sentence)
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)

@@ -50,10 +50,9 @@ extension Invocation {
     private func sendmail() throws -> any ParsableCommand {
         guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
         let given = divided.arguments
-        let arguments = try SendmailArguments(given)
-        guard !arguments.own.contains("--help"), given != ["-h"] else {
-            throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
-        }
+        guard ![["-h"], ["--help"]].contains(given) else { throw CleanExit.helpRequest(SMIMECommand.Sendmail.self) }
+        let arguments = try SendmailArguments(given, takesOwn: !isNamedForVerb)
+        guard !arguments.own.contains("--help") else { throw CleanExit.helpRequest(SMIMECommand.Sendmail.self) }
         return try SMIMECommand.Sendmail.parseAsRoot(arguments.own + ["--"] + arguments.others)
     }
 

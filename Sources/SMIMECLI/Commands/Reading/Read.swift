@@ -57,8 +57,9 @@ extension SMIMECommand {
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
             let (mail, status) = try await opened(source, by: opener)
-            let text = try html ? mail.page() : mail.text
-            try Output.write(to: target, isPrivate: true) { try $0.write(text) }
+            let text = try html ? mail.page() : mail.text(columns: Terminal.columns)
+            // Who has read enough closes the pager.
+            try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             guard status == .success else { throw status }
         }
 
@@ -72,15 +73,21 @@ extension SMIMECommand {
                 // It is shown as it came, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
                 hint(at: report)
-                return (try mail(source, report, report), report.exitStatus)
+                return (try mail(source, report, report, isEncrypted: report.isEncrypted), report.exitStatus)
             }
-            hint(at: opened.report)
             let shown = try Spool.source { try opened.write(to: $0) }
             // Parts that are signed inside of the encryption are judged as those of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
-            let status = opened.report.signers.isEmpty && !opened.report.isMalformed
-            return (try mail(shown, opened.report, inner), status ? .success : opened.report.exitStatus)
+            // A signature in a valid one adds nothing, and takes something away only if it is not valid itself.
+            let counts = opened.report.coverage != .whole || inner.hasBadPart
+            let judged = [opened.report] + (isDecrypted && counts ? [inner] : [])
+            let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
+            hint(at: worst ?? opened.report)
+            return (
+                try mail(shown, worst ?? opened.report, inner, isEncrypted: opened.report.isEncrypted),
+                worst?.exitStatus ?? .success
+            )
         }
 
         /// Says what to do about a signature that is not valid; a command needs the name of a file.
@@ -98,15 +105,18 @@ extension SMIMECommand {
             }
         }
 
-        /// - Parameter inner: the report on the parts of what is shown.
+        /// - Parameters:
+        ///   - report: the report that the verdict on top tells.
+        ///   - inner: the report on the parts of what is shown.
         private func mail(
             _ source: any ByteSource,
             _ report: VerificationReport,
-            _ inner: VerificationReport
+            _ inner: VerificationReport,
+            isEncrypted: Bool
         ) throws -> ReadMail {
             ReadMail(
                 try ReadableMessage(source),
-                report.readVerdict,
+                report.readVerdict(isEncrypted: isEncrypted),
                 provenFields: report.provenFields,
                 partVerdicts: report.coverage == .whole ? nil : inner.readPartVerdicts
             )

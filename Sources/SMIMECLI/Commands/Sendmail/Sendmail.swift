@@ -46,7 +46,7 @@ extension SMIMECommand {
         var words: [String] = []
 
         func run() async throws {
-            let arguments = try SendmailArguments(words)
+            let arguments = try SendmailArguments(words, takesOwn: false)
             let store = try await global.store(.readOnly, password: passwords.origin)
             guard store.exists else {
                 throw Failure(
@@ -107,8 +107,13 @@ extension SMIMECommand {
             case .refused(let refusal): throw refusal
             case .sentBefore: return
             }
-            do {
-                try await processed.delivery.run(through: transport, rememberingIn: nil, as: nil, at: .now)
+            do { try await processed.delivery.runOnce(through: transport) } catch let error as UnfinishedDelivery {
+                // Not 75: programs would try again with all recipients.
+                throw Failure(
+                    .unavailable,
+                    "\(error)",
+                    hints: ["send the mail again to these alone: \(error.unserved.joined(separator: " "))"]
+                )
             } catch { throw GatewayRefusal(undelivered: error) }
             await engine.keepAnswers(of: processed).forEach(Console.warning)
         }

@@ -22,9 +22,10 @@ struct SendmailArguments: Equatable {
     private(set) var others: [String] = []
 
     /// The options of ours that have a value.
-    private static let ownWithValue = [
-        "--color", "--encrypt", "--home", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
-    ]
+    private static let ownWithValue =
+        Invocation.globalNames + [
+            "--encrypt", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
+        ]
     /// Whole words that change nothing here: delivery modes, error modes, and what is so anyhow.
     private static let harmless: Set<String> = [
         "-G", "-U", "-bm", "-em", "-ep", "-eq", "-ew", "-m", "-n", "-o7", "-o8", "-odb", "-odd", "-odi", "-odq", "-oee",
@@ -34,8 +35,10 @@ struct SendmailArguments: Equatable {
     /// Letters of options with a value that is left out: encoding, hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
 
+    /// - Parameter takesOwn: whether options of ours may stand in front. Where other programs write all the words, as behind
+    ///   `smime-sendmail`, such an option may come from whoever chose an address.
     /// - Throws: `Failure` with status 64 for an option that is not taken, or without its value.
-    init(_ words: [String]) throws {
+    init(_ words: [String], takesOwn: Bool) throws {
         var rest = words[...]
         while let word = rest.first {
             if word == "--" {
@@ -46,7 +49,7 @@ struct SendmailArguments: Equatable {
             let (before, isOwn) = (rest, word.hasPrefix("--"))
             rest = rest.dropFirst()
             if isOwn {
-                guard others.isEmpty else { throw Self.misplaced(word) }
+                guard takesOwn, others.isEmpty else { throw Self.misplaced(word) }
                 takeOwn(word, &rest)
             } else if word.hasPrefix("-"), word != "-" {
                 try take(word, &rest)
@@ -89,7 +92,7 @@ struct SendmailArguments: Equatable {
         Failure(
             .usage,
             "sendmail option '\(word)' is not taken",
-            hints: ["options of smime stand in front of all options of sendmail"]
+            hints: ["options of smime stand behind `smime sendmail`, in front of all options of sendmail"]
         )
     }
 

@@ -32,8 +32,10 @@ extension SMIMECommand.StoreCommand {
         func run() async throws {
             let store = try await global.existingStore(.readWrite, password: passwords.origin)
             let before = try await store.protection()
+            let kept = try await store.nameForAgent()
             try await store.protect(with: protection, passphrase: try newPassphrase(before))
             try await store.close()
+            KeyAgentUse.forget(kept)
             try report.print(["before": before.rawValue, "after": protection.rawValue]) {
                 "protected by \(protection.words), before by \(before.words)"
             }
@@ -79,10 +81,12 @@ extension SMIMECommand.StoreCommand {
             let store = try await global.existingStore(.readWrite)
             let keyFile = try await store.protection() == .passphrase ? nil : store.location.keyFile
             let needsPassphrase = try await store.protection() != .keyFile
+            let kept = try await store.nameForAgent()
             let count = try await store.rekey(
                 passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
             )
             try await store.close()
+            KeyAgentUse.forget(kept)
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
             guard let keyFile else { return }
             Console.note("older copies of the store need the old key file, which was \(keyFile)")

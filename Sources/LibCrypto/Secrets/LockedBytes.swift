@@ -1,0 +1,52 @@
+import COpenSSL
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Secret bytes in pages of their own, which are not swapped out and in no core file; wiped when the last reference goes.
+///
+/// For secrets that a process holds for hours. `SecretBytes` is for those of a moment.
+///
+/// mlock(2), madvise(2) `MADV_DONTDUMP`
+package final class LockedBytes: Sendable {
+    private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
+    package let count: Int
+
+    /// `count` zero bytes; nil if the system does not let this process lock memory (`RLIMIT_MEMLOCK`).
+    package init?(count: Int) {
+        let page = max(sysconf(Int32(_SC_PAGESIZE)), 4096)
+        let size = (max(count, 1) + page - 1) / page * page
+        guard let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            start != MAP_FAILED
+        else { return nil }
+        guard mlock(start, size) == 0 else {
+            munmap(start, size)
+            return nil
+        }
+        #if os(Linux)
+        madvise(start, size, MADV_DONTDUMP)
+        #endif
+        storage = UnsafeMutableRawBufferPointer(start: start, count: size)
+        self.count = count
+    }
+
+    deinit {
+        OPENSSL_cleanse(storage.baseAddress, storage.count)
+        munmap(storage.baseAddress, storage.count)
+    }
+
+    /// Lends the bytes to be filled in; call before others have a reference.
+    package func fill(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
+    }
+
+    /// Lends the bytes for the duration of `body`; they must not escape.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    }
+}

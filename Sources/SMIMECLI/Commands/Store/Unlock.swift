@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import SMIMEStore
+
+extension SMIMECommand {
+    struct Unlock: AsyncParsableCommand {
+        /// The longest time in seconds: a week.
+        private static let maximumTime = 7 * 86_400.0
+
+        static let configuration = CommandConfiguration(
+            commandName: "unlock",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Ask for the store's passphrase once, and keep its key in memory for a time.",
+            discussion: """
+                For a store with a passphrase (`smime store protect passphrase`). Until the time is over, `smime lock` is \
+                called, you log out, or the passphrase or the key changes, commands of yours that need a private key do \
+                not ask for the passphrase.
+
+                Meanwhile every program that runs as you can use the key, too. filter and serve never use it, sendmail \
+                only in a terminal. --password-… of a command is used in its place.
+
+                  smime unlock --for 8h
+                """
+        )
+
+        @Option(
+            name: .customLong("for"),
+            help: ArgumentHelp("How long, as 30m, 8h or 2d; at most a week. (default: 8h)", valueName: "time"),
+            transform: Self.time
+        )
+        var time: TimeInterval = 8 * 3600
+        @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var global: GlobalOptions
+
+        private static func time(_ text: String) throws -> TimeInterval {
+            let (unit, number) = (text.last, Double(text.dropLast()))
+            let short: TimeInterval? =
+                switch unit {
+                case "m": number.map { $0 * 60 }
+                case "s": number
+                default: nil
+                }
+            let time = try short ?? TimeOptions.interval(text)
+            guard time >= 1, time <= maximumTime else { throw ValidationError("'\(text)' is not between 1s and 7d") }
+            return time
+        }
+
+        func run() async throws {
+            let store = try await global.existingStore(.readOnly, password: passwords.origin)
+            guard let (name, key) = try await store.keyForAgent() else {
+                return Console.note(
+                    "the store has no passphrase: its key file opens it, and there is nothing to unlock"
+                )
+            }
+            try await store.close()
+            let folder = KeyAgentUse.client.folder
+            try folder.create()
+            KeyAgentUse.client.forget(name)
+            try KeyAgentProcess.start(key, named: name, in: folder, for: time)
+            Console.note(
+                "unlocked until \(Date.now.addingTimeInterval(time).formatted(.iso8601)), or until: smime lock"
+            )
+        }
+    }
+
+    struct Lock: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "lock",
+            _superCommandName: SMIMECommand.name,
+            abstract: "Forget the keys that `smime unlock` keeps.",
+            discussion: """
+                Of all stores of yours. The next command that needs a private key asks for the passphrase again.
+
+                  smime lock
+                """
+        )
+
+        @OptionGroup var global: GlobalOptions
+
+        func run() throws {
+            let client = KeyAgentUse.client
+            let (count, isSure) = client.forgetAll()
+            guard isSure else {
+                throw Failure(
+                    .unavailable,
+                    "\(client.folder.path): an agent did not answer, and may still have a key",
+                    hints: ["end it: pkill smime-key-agent"]
+                )
+            }
+            Console.note(count == 0 ? "nothing was unlocked" : "locked")
+        }
+    }
+}

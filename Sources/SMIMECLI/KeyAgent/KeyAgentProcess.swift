@@ -1,0 +1,97 @@
+import Foundation
+import LibCrypto
+import SMIMEGateway
+import SMIMEStore
+
+/// The process that keeps a key: this very program, started as `smime-key-agent FOLDER NAME SECONDS`, with the key on its standard input.
+enum KeyAgentProcess {
+    /// The first word of its command line.
+    private static let program = "smime-key-agent"
+    /// What it writes to its standard output once it listens.
+    private static let ready: UInt8 = 0x2B
+
+    /// Starts an agent for `key`, and waits until it listens.
+    ///
+    /// - Throws: `Failure` if it cannot.
+    static func start(_ key: SecretBytes, named name: String, in folder: RuntimeFolder, for time: TimeInterval) throws {
+        var (input, output) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
+        guard pipe(&input) == 0, pipe(&output) == 0 else {
+            throw Failure(.tryAgain, "cannot make a pipe: \(String(cString: strerror(errno)))")
+        }
+        defer { for end in [input[0], output[0]] { close(end) } }
+        for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var child = ChildProgram(
+            path: executable,
+            words: [program, folder.path, name, "\(Int(time))"],
+            standardInput: input[0],
+            standardOutput: output[1]
+        )
+        child.standardError = -1
+        do throws(TransportError) { _ = try child.start() } catch {
+            for end in [input[1], output[1]] { close(end) }
+            throw Failure(.tryAgain, error.reason)
+        }
+        close(output[1])
+        key.withBytes { _ = write(input[1], $0.baseAddress, $0.count) }
+        close(input[1])
+        var byte: UInt8 = 0
+        guard read(output[0], &byte, 1) == 1, byte == ready else {
+            throw Failure(
+                .unavailable,
+                "\(folder.path): the key cannot be kept",
+                hints: ["this needs a page of locked memory (ulimit -l) and a socket in that directory"]
+            )
+        }
+    }
+
+    /// Makes this process an agent if `words`, its command line, begin with `program`, and stays until the key is gone.
+    static func begin(_ words: [String]) {
+        guard words.first == program else { return }
+        guard words.count == 4, let seconds = Int(words[3]), seconds > 0,
+            let key = LockedBytes(count: SealingKey.count), key.read(from: STDIN_FILENO)
+        else { exit(ExitStatus.usage.rawValue) }
+        #if os(Linux)
+        ProcessName.set(program)
+        #endif
+        // Its terminal may close, and its directory may go.
+        setsid()
+        guard chdir("/") == 0 else { exit(ExitStatus.software.rawValue) }
+        let kept = KeptKey(key, of: geteuid(), until: .now + .seconds(seconds))
+        do throws(KeystoreError) {
+            let agent = try KeyAgent(kept, named: words[2], in: RuntimeFolder(path: words[1]))
+            var byte = ready
+            write(STDOUT_FILENO, &byte, 1)
+            // Whoever reads what `smime unlock` says must not wait for this process.
+            for stream in [STDIN_FILENO, STDOUT_FILENO] { close(stream) }
+            for stream in [STDIN_FILENO, STDOUT_FILENO] where open("/dev/null", O_RDWR) != stream {
+                exit(ExitStatus.software.rawValue)
+            }
+            agent.run()
+        } catch { exit(ExitStatus.cannotCreate.rawValue) }
+        exit(ExitStatus.success.rawValue)
+    }
+
+    /// This program, even if another one has taken its place on the disk by now.
+    private static var executable: String {
+        #if os(Linux)
+        "/proc/self/exe"
+        #else
+        Bundle.main.executablePath ?? CommandLine.arguments[0]
+        #endif
+    }
+}
+
+extension LockedBytes {
+    /// Fills them in from a descriptor; false if there are fewer bytes.
+    fileprivate func read(from descriptor: Int32) -> Bool {
+        var total = 0
+        fill { buffer in
+            while total < buffer.count, let start = buffer.baseAddress {
+                let count = Foundation.read(descriptor, start + total, buffer.count - total)
+                guard count > 0 else { return }
+                total += count
+            }
+        }
+        return total == count
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import LibCrypto
+
+/// Keeps the key of a store and gives it to programs of the same user, until its time is over.
+///
+/// It also ends when it is told to, and when its socket is gone: with the runtime folder at logout, or because a newer agent has taken
+/// its place.
+package struct KeyAgent: ~Copyable {
+    private let kept: KeptKey
+    private let path: String
+    private let socket: Int32
+    /// The socket's file, to tell it from a later one of the same name.
+    private let file: ino_t
+
+    /// Begins to listen as `name`, in the place of an agent that has ended without a word.
+    ///
+    /// - Throws: `.cannotCreate`
+    package init(_ kept: KeptKey, named name: String, in folder: RuntimeFolder) throws(KeystoreError) {
+        self.kept = kept
+        path = "\(folder.path)/\(name)"
+        unlink(path)
+        guard let socket = AgentSocket.listening(name, in: folder) else {
+            throw KeystoreError.cannotCreate(path: path, code: errno)
+        }
+        self.socket = socket
+        var status = stat()
+        file = lstat(path, &status) == 0 ? status.st_ino : 0
+    }
+
+    deinit {
+        close(socket)
+        if Self.isThere(path, file) { unlink(path) }
+    }
+
+    /// Answers until the key must go. Blocks this thread.
+    ///
+    /// - Parameters:
+    ///   - interval: how often it looks whether its time is over, or its socket gone, in milliseconds.
+    ///   - now: the clock.
+    package consuming func run(every interval: Int32 = 2000, now: () -> ContinuousClock.Instant = { .now }) {
+        while Self.isThere(path, file), !kept.hasEnded(at: now()) {
+            var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            guard poll(&waiting, 1, interval) > 0 else { continue }
+            guard let peer = AgentSocket.accepted(from: socket) else { continue }
+            let answer = answer(peer, now)
+            close(peer)
+            if answer == .gone { return }
+        }
+    }
+
+    private borrowing func answer(_ peer: Int32, _ now: () -> ContinuousClock.Instant) -> KeptKey.Answer {
+        var byte: UInt8 = 0
+        let count = read(peer, &byte, 1)
+        let answer = kept.answer(count == 1 ? byte : nil, from: AgentSocket.peer(of: peer), at: now())
+        if answer == .key { kept.key.withBytes { _ = write(peer, $0.baseAddress, $0.count) } }
+        return answer
+    }
+
+    private static func isThere(_ path: String, _ file: ino_t) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_ino == file
+    }
+}

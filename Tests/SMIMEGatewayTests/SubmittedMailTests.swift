@@ -1,0 +1,66 @@
+import ByteStreams
+import SMIMEAgent
+import SMIMEGateway
+import Testing
+
+/// Who sends a mail that a program hands in, and who gets it.
+@Suite struct SubmittedMailTests {
+    private func mail(_ header: String, from sender: EnvelopeSender? = nil) throws -> SubmittedMail {
+        try SubmittedMail(
+            MemorySource(Array("\(header)\n\ntext\n".utf8)),
+            to: [],
+            readsHeader: true,
+            from: sender,
+            named: nil,
+            user: "login",
+            AddressQualifier(domain: try #require(HostName("host.example.org")))
+        )
+    }
+
+    private func text(_ mail: SubmittedMail) throws -> String {
+        String(decoding: try mail.source.bytes(in: 0..<mail.source.count), as: UTF8.self)
+    }
+
+    private static let author = "From: alice@example.com\nTo: bob@example.com\n"
+
+    @Test(arguments: [
+        ("Resent-From: carol@example.com\nResent-To: dave@example.com\n", "carol@example.com"),
+        (
+            "Resent-Sender: erin@example.com\nResent-From: carol@example.com, x@example.com\nResent-To: dave@example.com\n",
+            "erin@example.com"
+        ),
+        ("Resent-From: carol@example.com, x@example.com\nResent-To: dave@example.com\n", "login@host.example.org"),
+        ("Resent-From: carol\nResent-To: dave@example.com\n", "carol@host.example.org"),
+        ("Resent-To: dave@example.com\n", "login@host.example.org"),
+    ])
+    func `Whoever resends a message is its sender, never the author`(resent: String, sender: String) throws {
+        let found = try mail(resent + Self.author)
+        #expect(found.sender.text == sender)
+        #expect(found.recipients == ["dave@example.com"])
+        #expect(try mail(resent + Self.author, from: EnvelopeSender("me@example.com")).sender.text == "me@example.com")
+    }
+
+    @Test func `Fields of an earlier resending count no more`() throws {
+        let latest = "Resent-From: carol@example.com\nResent-To: dave@example.com\n"
+        let earlier = "Resent-From: bob@example.com\nResent-To: old@example.com\nResent-Cc: older@example.com\n"
+        let found = try mail(latest + earlier + Self.author)
+        #expect(found.recipients == ["dave@example.com"])
+        #expect(found.sender.text == "carol@example.com")
+    }
+
+    @Test func `A resent message without a new recipient does not go to the old ones`() {
+        #expect(throws: GatewayRefusal.self) { try mail("Resent-From: carol@example.com\n" + Self.author) }
+    }
+
+    @Test func `A resent message gets no new author`() throws {
+        let found = try mail("Resent-From: carol@example.com\nResent-To: dave@example.com\nTo: bob@example.com")
+        #expect(!(try text(found)).contains("\nFrom:"))
+    }
+
+    @Test func `Any other message is sent by its author, or else by the user`() throws {
+        #expect(try mail(Self.author).sender.text == "alice@example.com")
+        let found = try mail("To: bob@example.com")
+        #expect(found.sender.text == "login@host.example.org")
+        #expect(try text(found).hasPrefix("From: <login@host.example.org>\n"))
+    }
+}
