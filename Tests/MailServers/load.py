@@ -100,4 +100,5 @@ def main():
         print(name, round(1e6 * cpu / count), round(1e6 * wall / count), f"{1e3 * middle:.1f} {1e3 * late:.1f}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

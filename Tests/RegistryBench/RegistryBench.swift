@@ -4,19 +4,23 @@ import SMIMEStore
 
 /// Measures look-ups by address in a store that `scripts/bench registry` has filled; no part of the product.
 ///
-/// Arguments: the store's home, and how many addresses `user1@example.com`, `user2@example.com`, … it knows. Prints the
-/// medians and the 95th percentiles, in microseconds: of finding the certificates, and of choosing one, chain and all.
+/// Arguments: the store's home, how many addresses `user1@example.com`, `user2@example.com`, … it knows, and the URL of its database if
+/// that is on a server. Prints the medians and the 95th percentiles, in microseconds: of finding the certificates, and of choosing one, chain and all.
 @main
 struct RegistryBench {
     private static let rounds = 2_000
 
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 2, let home = arguments.first, let count = arguments.last.flatMap({ Int($0) }) else {
-            print("usage: RegistryBench HOME COUNT")
+        guard 2...3 ~= arguments.count, let home = arguments.first,
+            let count = arguments.dropFirst().first.flatMap({ Int($0) })
+        else {
+            print("usage: RegistryBench HOME COUNT [URL]")
             exit(64)
         }
-        let store = try await Store.open(StoreLocation(home: home), mode: .readOnly)
+        var location = StoreLocation(home: home)
+        if let url = arguments.dropFirst(2).first { location = location.on(try PostgreSQLAddress(url)) }
+        let store = try await Store.open(location, mode: .readOnly)
         let lookup = RecipientLookup(store: store, systemAnchors: false)
         let addresses = try (0..<rounds).map { _ in try AddressScope("user\(Int.random(in: 1...count))@example.com") }
         let found = try await measure(addresses) { address in

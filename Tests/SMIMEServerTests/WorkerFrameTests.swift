@@ -30,7 +30,7 @@ import Testing
                 content: .bytes(ByteBuffer(bytes: [0, 255]))
             )
         ),
-        .settle(number: 1, served: ["a@b.c"], learns: true), .countExpiring,
+        .settle(number: 1, served: ["a@b.c"], learns: true), .countExpiring, .check,
     ]
 
     private static let answers: [WorkerAnswer] = [
@@ -54,7 +54,7 @@ import Testing
             ),
             WorkerLog()
         ),
-        .settled(number: 4, WorkerLog()),
+        .settled(number: 4, WorkerLog()), .checked(nil), .checked(WorkerObstacle("gone", isOfKeys: true)),
     ]
 
     private func payload(_ frame: ByteBuffer) throws -> ByteBuffer {

@@ -160,6 +160,23 @@ import Testing
         #expect(newer == .newer(path: home.location.path, found: pending.known, known: Schema.current.version))
     }
 
+    @Test func `a later form that serves this program is used, and not copied`() async throws {
+        let home = try home()
+        try await home.open().settings.set("key", to: "1")
+        let later = Schema(
+            migrations: Schema.current.migrations + [["CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT) STRICT"]],
+            serves: Schema.current.version
+        )
+        try StoreMigration.run(on: home.location, to: later)
+        let store = try await home.open(.readWrite)
+        try await store.settings.set("key", to: "2")
+        #expect(try await home.open(.readOnly).settings.value(of: "key") == "2")
+        #expect(try await StoreMigration.pending(for: home.location)?.isEmpty == true)
+        let copy = try TemporaryHome(on: nil)
+        let error = await #expect(throws: KeystoreError.self) { try await store.copy(to: copy.location) }
+        #expect(error == .newer(path: home.location.path, found: later.version, known: Schema.current.version))
+    }
+
     @Test func `a table of another schema does not stand for ours`() async throws {
         let home = try home()
         let store = try await home.open()

@@ -10,6 +10,8 @@ final class GatewayRuntime {
     private static let workerTime = TimeAmount.seconds(5)
     /// How often the certificates that end soon are counted.
     private static let countingTime = TimeAmount.hours(1)
+    /// How often a worker is asked whether the store can be used.
+    private static let checkingTime = TimeAmount.seconds(2)
 
     private let settings: ServerSettings
     private let manager: ServiceManager
@@ -88,7 +90,7 @@ final class GatewayRuntime {
     }
 
     private func watchWorkers() {
-        var lastTrouble: String?
+        var (lastTrouble, lastKeyTrouble): (String?, String?)
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
@@ -105,7 +107,13 @@ final class GatewayRuntime {
             if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
                 logger.error("the store cannot be used: \(trouble.reason)")
             }
+            if trouble == nil, lastTrouble != nil { logger.notice("the store can be used again") }
             lastTrouble = trouble?.reason
+            let keyTrouble = core.pool.keyTrouble
+            if let keyTrouble, keyTrouble != lastKeyTrouble {
+                logger.error("no private key can be used, and mail that needs one waits: \(keyTrouble)")
+            }
+            lastKeyTrouble = keyTrouble
             guard let opened = opening else { return }
             opening = nil
             // One that cannot be reached now is waited for; mail gets 451 meanwhile.
@@ -153,6 +161,15 @@ final class GatewayRuntime {
         manager.notify("READY=1\nSTATUS=listening on \(names)")
         keepWatchdogQuiet()
         countLater()
+        checkLater()
+    }
+
+    private func checkLater() {
+        _ = loop.assumeIsolated().scheduleTask(in: Self.checkingTime) { [self] in
+            guard !isStopped else { return }
+            core.pool.check()
+            checkLater()
+        }
     }
 
     private func keepWatchdogQuiet() {
@@ -174,7 +191,8 @@ final class GatewayRuntime {
 
     private var trouble: String? {
         if core.isStopping { return "stopping" }
-        return core.pool.trouble.map { "the store cannot be used: \($0.reason)" }
+        if let trouble = core.pool.trouble { return "the store cannot be used: \(trouble.reason)" }
+        return core.pool.keyTrouble.map { "no private key can be used: \($0)" }
     }
 
     private var metricsText: String {

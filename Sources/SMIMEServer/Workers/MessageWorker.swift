@@ -29,6 +29,9 @@ package struct MessageWorker {
     private let tools: Tools
     private var finished = FinishedMails()
     private var counted = (hits: 0, misses: 0)
+    /// The store on a server for the journal's records. A connection costs more than a record, and one that was there before waits for
+    /// a server that is starting again.
+    private var writable: Store?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], _ tools: Tools) {
         self.socket = socket
@@ -63,6 +66,9 @@ package struct MessageWorker {
             case .countExpiring:
                 guard let count = await worker.countExpiring() else { continue }
                 try worker.socket.send(WorkerAnswer.expiring(count).frame)
+            case .check:
+                let obstacle = await worker.tools.store.atOneMoment().obstacle()
+                try worker.socket.send(WorkerAnswer.checked(obstacle.map(WorkerObstacle.init)).frame)
             }
         }
     }
@@ -142,15 +148,11 @@ package struct MessageWorker {
     }
 
     /// Does what is left to do after a message: nothing that fails here is a failure of the message.
-    private func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
+    private mutating func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
         var log = WorkerLog()
         guard let mail = finished[number] else { return log }
         if !served.isEmpty, let entry = mail.entry {
-            do throws(KeystoreError) {
-                let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
-                try await store.journal.record(served, of: entry, at: .now)
-                try await store.close()
-            } catch {
+            do throws(KeystoreError) { try await record(served, of: entry) } catch {
                 log.warnings.append("a second attempt may send the message twice: \(error)")
             }
         }
@@ -160,6 +162,34 @@ package struct MessageWorker {
             if let warning { log.warnings.append(warning) }
         }
         return log
+    }
+
+    /// How long a record is tried while the store's server is away: another attempt at the message must know of it.
+    private static let recordingTime = Duration.seconds(10)
+
+    private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {
+        guard tools.store.location.server != nil else {
+            let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
+            try await store.journal.record(served, of: entry, at: .now)
+            return try await store.close()
+        }
+        let deadline = ContinuousClock.now + Self.recordingTime
+        while true {
+            do throws(KeystoreError) {
+                // Recording twice does no harm.
+                return try await writableStore().journal.record(served, of: entry, at: .now)
+            } catch {
+                guard error.isTemporary, ContinuousClock.now < deadline else { throw error }
+                try? await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    private mutating func writableStore() async throws(KeystoreError) -> Store {
+        if let writable { return writable }
+        let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
+        writable = store
+        return store
     }
 
     private func countExpiring() async -> Int? {

@@ -95,6 +95,8 @@ final class Worker {
 
     func countExpiring() { channel?.writeAndFlush(WorkerRequest.countExpiring.frame, promise: nil) }
 
+    func check() { channel?.writeAndFlush(WorkerRequest.check.frame, promise: nil) }
+
     func retire() {
         isRetired = true
         closeIfDone()
@@ -128,6 +130,7 @@ final class Worker {
             pool.onSettled(log)
             settling.removeValue(forKey: number)?(true)
         case .expiring(let count): pool.onExpiring(count)
+        case .checked(let obstacle): pool.checked(obstacle)
         }
     }
 

@@ -71,6 +71,8 @@ package enum WorkerAnswer: Equatable, Sendable {
     case settled(number: UInt64, WorkerLog)
     /// How many current certificates of accounts end within 30 days.
     case expiring(Int)
+    /// What stands in the way of using the store now; nil if nothing does.
+    case checked(WorkerObstacle?)
 
     package var frame: ByteBuffer {
         WorkerFrame.encode { buffer in
@@ -92,6 +94,12 @@ package enum WorkerAnswer: Equatable, Sendable {
             case .expiring(let count):
                 buffer.writeInteger(UInt8(4))
                 buffer.writeInteger(UInt32(clamping: count))
+            case .checked(let obstacle):
+                buffer.writeInteger(UInt8(5))
+                buffer.writeOptional(obstacle) { buffer, obstacle in
+                    buffer.writeText(obstacle.reason)
+                    buffer.writeFlag(obstacle.isOfKeys)
+                }
             }
         }
     }
@@ -110,6 +118,12 @@ package enum WorkerAnswer: Equatable, Sendable {
             )
         case 3: self = .settled(number: try buffer.readNumber(UInt64.self), try buffer.readLog())
         case 4: self = .expiring(Int(try buffer.readNumber(UInt32.self)))
+        case 5:
+            self = .checked(
+                try buffer.readOptional { (buffer) throws(WorkerFrameError) in
+                    WorkerObstacle(try buffer.readText(), isOfKeys: try buffer.readFlag())
+                }
+            )
         default: throw WorkerFrameError()
         }
     }

@@ -27,6 +27,8 @@ final class WorkerPool {
         var patience = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
         var idleTime = TimeAmount.seconds(60)
+        /// How long a worker without a message may take to say whether the store can be used.
+        var checkTime = TimeAmount.seconds(3)
     }
 
     private struct Pending {
@@ -47,7 +49,11 @@ final class WorkerPool {
     private var isRetrying = false
     /// Why there is no worker with an open store; nil if there is one.
     private(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
-    /// Called when `trouble` changes.
+    /// Why no private key can be used, though the store can; nil if they can.
+    private(set) var keyTrouble: String?
+    /// The worker that was asked whether the store can be used, and has not answered.
+    private var asked: (worker: Worker, limit: Scheduled<Void>?)?
+    /// Called when `trouble` or `keyTrouble` changes.
     var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
     var onSettled: (WorkerLog) -> Void = { _ in }
@@ -161,11 +167,43 @@ final class WorkerPool {
             isRetrying = false
             startMissing()
         }
-        retryDelay = min(retryDelay * 2, .seconds(30))
+        retryDelay = min(retryDelay * 2, .seconds(5))
     }
 }
 
 extension WorkerPool {
+    /// Asks a worker whether the store can be used; one that is at a message answers after it. What it says changes `trouble`.
+    func check() {
+        guard !isClosing, asked == nil else { return }
+        let free = idle.last
+        guard let worker = free ?? active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
+        let limit = free.map { _ in
+            loop.assumeIsolated().scheduleTask(in: settings.checkTime) { [self] in
+                note(WorkerObstacle("the store does not answer", isOfKeys: false))
+            }
+        }
+        asked = (worker, limit)
+        worker.check()
+    }
+
+    /// A worker has found `obstacle`, or none.
+    func checked(_ obstacle: WorkerObstacle?) {
+        forgetCheck()
+        note(obstacle)
+    }
+
+    private func forgetCheck() {
+        asked?.limit?.cancel()
+        asked = nil
+    }
+
+    private func note(_ obstacle: WorkerObstacle?) {
+        let before = (trouble?.reason, keyTrouble)
+        keyTrouble = obstacle.flatMap { $0.isOfKeys ? $0.reason : nil }
+        trouble = obstacle.flatMap { $0.isOfKeys ? nil : ($0.reason, false) }
+        if (trouble?.reason, keyTrouble) != before { onChange() }
+    }
+
     /// A worker has opened the store, or cannot.
     func started(_ worker: Worker, trouble found: (reason: String, isLasting: Bool)?) {
         if let found {
@@ -177,6 +215,7 @@ extension WorkerPool {
         trouble = nil
         if wasInTrouble { onChange() }
         becameIdle(worker)
+        check()
     }
 
     func becameIdle(_ worker: Worker) {
@@ -195,6 +234,7 @@ extension WorkerPool {
     func ended(_ worker: Worker) {
         idle.removeAll { $0 === worker }
         workers[ObjectIdentifier(worker)] = nil
+        if asked?.worker === worker { forgetCheck() }
         reap(worker, attempts: 0)
     }
 

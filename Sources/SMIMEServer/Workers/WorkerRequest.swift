@@ -47,6 +47,8 @@ package enum WorkerRequest: Equatable, Sendable {
     case settle(number: UInt64, served: [String], learns: Bool)
     /// How many certificates of accounts end soon is wanted.
     case countExpiring
+    /// Whether the store can be used is wanted.
+    case check
 
     package var frame: ByteBuffer {
         WorkerFrame.encode { buffer in
@@ -67,6 +69,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeTexts(served)
                 buffer.writeFlag(learns)
             case .countExpiring: buffer.writeInteger(UInt8(2))
+            case .check: buffer.writeInteger(UInt8(3))
             }
         }
     }
@@ -99,6 +102,7 @@ package enum WorkerRequest: Equatable, Sendable {
                 learns: try buffer.readFlag()
             )
         case 2: self = .countExpiring
+        case 3: self = .check
         default: throw WorkerFrameError()
         }
     }

@@ -17,7 +17,7 @@ package struct WorkerTrouble: Error, Sendable {
     package init(_ error: KeystoreError) {
         let isLasting =
             switch error {
-            case .corrupt, .missing, .newer, .older: true
+            case .corrupt, .missing, .newer, .noStore, .older, .unusableAddress: true
             default: false
             }
         self.init("\(error)", isLasting: isLasting)

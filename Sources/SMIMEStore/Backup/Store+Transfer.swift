@@ -9,7 +9,16 @@ extension Store {
     package func copy(to location: StoreLocation) async throws(KeystoreError) -> [String: Int] {
         let database = database
         return try await onBlockingThread { () throws(KeystoreError) in
-            do { return try database.withEngine { try Self.copy($0, to: location) } } catch {
+            do {
+                return try database.withEngine { engine in
+                    // Of a later form, which we can use, we do not know all tables.
+                    let form = try engine.schemaVersion().version
+                    guard form == Schema.current.version else {
+                        throw KeystoreError.newer(path: database.path, found: form, known: Schema.current.version)
+                    }
+                    return try Self.copy(engine, to: location)
+                }
+            } catch {
                 throw KeystoreError(error, path: location.path)
             }
         }

@@ -15,8 +15,17 @@ package struct Schema: Sendable {
     /// The statements of each migration, from `oldest` on.
     package let migrations: [[String]]
 
+    /// The oldest form whose programs can use a store of the newest one on a server, where hosts are upgraded one after the other. Older
+    /// than the newest one as long as later migrations only add what older programs need not know.
+    package let serves: Int
+
     /// A schema with these migrations, each a list of statements.
-    package init(migrations: [[String]]) { self.migrations = migrations }
+    ///
+    /// - Parameter serves: nil if no program for an older form can use it.
+    package init(migrations: [[String]], serves: Int? = nil) {
+        self.migrations = migrations
+        self.serves = serves ?? Self.oldest + migrations.count - 1
+    }
 
     /// The form this program writes.
     package var version: Int { Self.oldest + migrations.count - 1 }
@@ -24,7 +33,13 @@ package struct Schema: Sendable {
     /// The migrations with their numbers.
     var numbered: [SQLMigration] {
         migrations.enumerated().map {
-            SQLMigration(number: Self.oldest + $0.offset, applicationID: Self.applicationID, statements: $0.element)
+            let number = Self.oldest + $0.offset
+            return SQLMigration(
+                number: number,
+                serves: min(number, serves),
+                applicationID: Self.applicationID,
+                statements: $0.element
+            )
         }
     }
 

@@ -82,7 +82,7 @@ extension StoreDatabase {
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
-        guard found.version <= schema.version else {
+        guard min(found.version, found.serves) <= schema.version else {
             throw KeystoreError.newer(path: path, found: found.version, known: schema.version)
         }
         guard found.version >= Schema.oldest else {

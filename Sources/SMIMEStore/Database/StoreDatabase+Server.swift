@@ -5,7 +5,7 @@ extension StoreDatabase {
     /// - Throws: `.noStore`, `.newer`, `.unreachable`
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
-        guard try form(of: engine, on: server) == Schema.current.version else {
+        guard try form(of: engine, on: server) >= Schema.current.version else {
             engine.pool.close()
             return nil
         }
@@ -29,7 +29,7 @@ extension StoreDatabase {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
         let found = try form(of: engine, on: server, knowing: schema)
-        do { try engine.migrate(by: schema.numbered) } catch let error as SQLError where error.kind == .denied {
+        do { try engine.migrate(by: schema.numbered) } catch let error as SQLError where error.kind == .forbidden {
             throw KeystoreError.notMigrated(path: server.name, found: found, known: schema.version)
         } catch { throw KeystoreError(error, path: server.name) }
     }
@@ -47,6 +47,17 @@ extension StoreDatabase {
         do { return try engine.migrate(by: Schema.current.numbered, filling: fill) } catch {
             throw KeystoreError(error, path: server.name)
         }
+    }
+
+    /// Runs statements that change no data in one transaction.
+    static func run(_ statements: [String], on server: PostgreSQLAddress) throws(KeystoreError) {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        do {
+            try engine.writeNow { database in
+                for statement in statements { try database.execute(statement, isCounted: false) }
+            }
+        } catch { throw KeystoreError(error, path: server.name) }
     }
 
     private static func form(

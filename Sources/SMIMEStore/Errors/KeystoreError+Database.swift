@@ -23,6 +23,8 @@ extension KeystoreError {
             case .busy, .conflict: .busy(path: path)
             case .disconnected, .unreachable: .unreachable(path: path, reason: error.message)
             case .corrupt, .mismatch: .corrupt(path: path, detail: error.message)
+            case .forbidden:
+                .notOnServer(path: path, why: "the role that is connected may not do this: \(error.message)")
             case .cannotOpen, .denied: .cannotOpen(path: path, reason: error.message)
             case .writeFailed: .writeFailed(path: path, reason: error.message)
             case .readOnly: .notWritable(path: path)

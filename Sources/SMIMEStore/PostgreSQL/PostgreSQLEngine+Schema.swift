@@ -5,9 +5,13 @@ extension PostgreSQLEngine {
     func schemaVersion() throws -> SchemaVersion {
         do {
             return try readNow { database in
-                let row = try database.row("SELECT number, application_id FROM store_version")
+                let row = try database.row("SELECT number, serves, application_id FROM store_version")
                 guard let row else { throw SQLError(.corrupt, "the version is missing") }
-                return SchemaVersion(version: try row.value("number"), applicationID: try row.value("application_id"))
+                return SchemaVersion(
+                    version: try row.value("number"),
+                    serves: try row.value("serves"),
+                    applicationID: try row.value("application_id")
+                )
             }
         } catch let error as SQLError where error.kind == .mismatch {
             return SchemaVersion(version: 0, applicationID: 0)
@@ -28,7 +32,8 @@ extension PostgreSQLEngine {
                     let found = try Self.version(marking: migration.applicationID, in: database)
                     guard found < migration.number else { return }
                     for statement in migration.statements { try database.execute(Self.translated(statement)) }
-                    try database.execute("UPDATE store_version SET number = ?", [migration.number], isCounted: false)
+                    let update = "UPDATE store_version SET number = ?, serves = ?"
+                    try database.execute(update, [migration.number, migration.serves], isCounted: false)
                     guard found == 0 else { return }
                     isNew = true
                     try fill(database)
@@ -49,9 +54,14 @@ extension PostgreSQLEngine {
         if try database.value(hasSchema, as: Bool.self) != true { try database.execute("CREATE SCHEMA smime") }
         let hasTable = "SELECT to_regclass('smime.store_version') IS NOT NULL"
         if try database.value(hasTable, as: Bool.self) != true {
-            try database.execute("CREATE TABLE store_version (number BIGINT NOT NULL, application_id BIGINT NOT NULL)")
             try database.execute(
-                "INSERT INTO store_version (number, application_id) VALUES (0, ?)",
+                """
+                CREATE TABLE store_version (
+                    number BIGINT NOT NULL, serves BIGINT NOT NULL, application_id BIGINT NOT NULL)
+                """
+            )
+            try database.execute(
+                "INSERT INTO store_version (number, serves, application_id) VALUES (0, 0, ?)",
                 [applicationID],
                 isCounted: false
             )

@@ -4,7 +4,7 @@ extension SQLError {
     ///   - isConnected: whether the connection lasts.
     /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
     init(state: String?, message: String?, isConnected: Bool) {
-        let text = (message ?? "no answer").split(whereSeparator: \.isNewline).joined(separator: " ")
+        let text = (message ?? "no answer").split(whereSeparator: \.isWhitespace).joined(separator: " ")
         self.init(isConnected ? Self.kind(state ?? "") : .disconnected, text)
     }
 
@@ -14,7 +14,8 @@ extension SQLError {
         case "40001", "40P01", "23505": .conflict
         case "55P03", "57014", "53300": .busy
         case "25006": .readOnly
-        case "42501", "53200": .denied
+        case "42501": .forbidden
+        case "53200": .denied
         case "42P01", "42703", "3F000", "42883": .mismatch
         case _ where state.hasPrefix("08") || state.hasPrefix("57P"): .disconnected
         case _ where state.hasPrefix("28") || state.hasPrefix("3D"): .cannotOpen

@@ -38,6 +38,8 @@ protocol SQLEngine: Sendable {
 struct SQLMigration: Sendable {
     /// The form that it leads to, which the engine writes down.
     let number: Int
+    /// The oldest form whose programs can use the database afterwards.
+    let serves: Int
     /// Written down with it: what makes a database a store.
     let applicationID: Int
     /// As SQLite reads them. Another engine puts its own words for those that it does not know.
@@ -47,5 +49,11 @@ struct SQLMigration: Sendable {
 /// What a database says it is.
 struct SchemaVersion: Sendable {
     let version: Int
+    /// The oldest form whose programs can use it.
+    let serves: Int
     let applicationID: Int
+
+    init(version: Int, serves: Int? = nil, applicationID: Int) {
+        (self.version, self.serves, self.applicationID) = (version, serves ?? version, applicationID)
+    }
 }

@@ -15,8 +15,10 @@ struct SQLError: Error {
         case mismatch
         /// The database cannot be opened.
         case cannotOpen
-        /// Memory or a right is missing.
+        /// Memory or a right of the process is missing.
         case denied
+        /// The database role may not do this.
+        case forbidden
         /// The disk is full or failing.
         case writeFailed
         /// The database can only be read.

@@ -21,6 +21,18 @@ extension Store {
         }
     }
 
+    /// Gives roles their rights in the store that `location` names on its server, and takes other ones.
+    ///
+    /// - Throws: `.notOnServer` for a store in a file, and for who is not its owner; what opening throws.
+    package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
+        guard let server = location.server else {
+            throw .notOnServer(path: location.path, why: "only a store on a server has roles")
+        }
+        try await onBlockingThread { () throws(KeystoreError) in
+            try StoreDatabase.run(roles.flatMap(\.statements), on: server)
+        }
+    }
+
     /// Opens the store on `server`, on this thread, which may block.
     static func openNow(
         _ location: StoreLocation,

@@ -153,7 +153,7 @@ public final class Store: Sendable {
     }
 
     /// How many changes of the store key may come between looking and doing.
-    private static let changesSeen = 5
+    static let changesSeen = 5
 
     func isChanged(_ protectors: Protectors) async throws(KeystoreError) -> Bool {
         try await database.read { try Protectors(in: $0) } != protectors

@@ -12,7 +12,9 @@ struct ArgumentCheck {
     private static let maybeEmpty = ["--sender", "--name", "--from"]
     /// The options that may be repeated.
     private static let repeatable = [
-        "--add-alias", "--allow", "--listen", "--next-hop", "--policy", "--remove-alias", "--to", "--to-cert",
+        "--add-alias", "--allow", "--gateway-role", "--listen", "--next-hop", "--policy", "--reader-role",
+        "--remove-alias", "--to",
+        "--to-cert",
     ]
 
     private let invocation: Invocation

@@ -15,18 +15,45 @@ extension SMIMECommand.StoreCommand {
                 --store-key-file FILE (or SMIME_STORE_KEY_FILE), the systemd credential smime-store-key, or \
                 --store-key-command PROGRAM name another place for it. The program prints the key file, or its base64.
 
+                --gateway-role and --reader-role give roles of the database their rights, also in a store that is there \
+                already: run it again after an upgrade. A gateway's role reads, learns and writes the journal; only the \
+                owner can change accounts, keys, rules, settings and trust. --print-sql prints the statements instead.
+
                   smime --home /var/lib/smime --store postgresql://smime@db.example.org/smime store init
+                  smime --store postgresql://smime@db.example.org/smime store init --gateway-role smime_gateway
                 """
         )
 
+        @Option(help: ArgumentHelp("Let this role of the database run a gateway; repeatable.", valueName: "role"))
+        var gatewayRole: [String] = []
+        @Option(help: ArgumentHelp("Let this role of the database read; repeatable.", valueName: "role"))
+        var readerRole: [String] = []
+        @Flag(name: .customLong("print-sql"), help: "Print the SQL for the roles, and change nothing.")
+        var printsSQL = false
         @OptionGroup var global: GlobalOptions
 
+        func validate() throws {
+            guard !printsSQL || !gatewayRole.isEmpty || !readerRole.isEmpty else {
+                throw ValidationError("--print-sql needs --gateway-role or --reader-role")
+            }
+        }
+
         func run() async throws {
+            let roles =
+                try gatewayRole.map { try StoreRole(.gateway, $0) } + readerRole.map { try StoreRole(.reader, $0) }
+            if printsSQL {
+                let statements = ["SET search_path = smime, pg_temp"] + roles.flatMap(\.statements)
+                return try Console.print(statements.map { $0 + ";\n" }.joined())
+            }
             let location = try global.location
             let isNew = try await Store.create(location)
             Console.note(
                 isNew ? "made an empty store at \(location.path)" : "\(location.path): there is a store already"
             )
+            if !roles.isEmpty {
+                try await Store.grant(roles, in: location)
+                Console.note("roles that have their rights now: \(roles.map(\.name).joined(separator: ", "))")
+            }
             guard isNew, location.server != nil, location.keySource.isOurs else { return }
             Console.hint("put the key file on every other host: \(location.keyFile)")
         }

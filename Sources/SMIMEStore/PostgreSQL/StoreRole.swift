@@ -1,0 +1,67 @@
+/// A role of a PostgreSQL database, beside the owner of the tables, and what it may do in a store.
+///
+/// A gateway reads everything, learns from mail, and writes the journal and what is itself a cache. It can change neither accounts, keys,
+/// rules, settings, anchors nor decisions about certificates: who has taken over one gateway must not rule the others.
+package struct StoreRole: Equatable, Sendable {
+    package enum Kind: Sendable {
+        case gateway
+        /// Reads everything and writes nothing.
+        case reader
+    }
+
+    package let kind: Kind
+    /// Its name in the database.
+    package let name: String
+
+    /// - Throws: `.unusableAddress` for a name with other characters than letters, digits, `-`, `_` and `.`.
+    package init(_ kind: Kind, _ name: String) throws(KeystoreError) {
+        let isNamed =
+            !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
+        guard isNamed else {
+            throw .unusableAddress(name: name, why: "a role's name has letters, digits, '-', '_' and '.'")
+        }
+        (self.kind, self.name) = (kind, name)
+    }
+
+    /// What gives the role its rights, and takes others. The role must be there; the tables are named without their schema.
+    package var statements: [String] {
+        let role = "\"\(name)\""
+        let rights =
+            switch kind {
+            case .gateway: Self.gatewayRights
+            case .reader: [] as [String]
+            }
+        return ["REVOKE ALL ON ALL TABLES IN SCHEMA smime FROM \(role)", "GRANT USAGE ON SCHEMA smime TO \(role)"]
+            + (["SELECT ON ALL TABLES IN SCHEMA smime"] + rights).map { "GRANT \($0) TO \(role)" } + Self.policies
+    }
+
+    /// Tables that a gateway can only read.
+    package static let ownersTables = [
+        "account", "account_alias", "anchor", "identity", "policy_rule", "private_key", "protector", "setting",
+        "store_version",
+    ]
+
+    /// `LOCK TABLE` needs the right to change all of `change_counter`.
+    private static let gatewayRights = [
+        "INSERT ON certificate, crl, intermediate, recipient",
+        "UPDATE (first_seen, last_seen, capabilities, capabilities_time) ON recipient",
+        "DELETE ON crl",
+        "INSERT, UPDATE, DELETE ON handed_over, ocsp_response, service_outage, verdict",
+        "UPDATE ON change_counter",
+    ]
+
+    /// Which rows of tables that hold learned and given things a role can write. They do not bind the owner.
+    private static let policies = [
+        ("recipient", "INSERT", "WITH CHECK (trust <> 'pinned' AND source = 'harvest')"),
+        ("recipient", "UPDATE", "USING (true)"), ("intermediate", "INSERT", "WITH CHECK (learned = 1)"),
+        ("crl", "INSERT", "WITH CHECK (fetched = 1)"), ("crl", "DELETE", "USING (fetched = 1)"),
+        ("recipient", "SELECT", "USING (true)"), ("intermediate", "SELECT", "USING (true)"),
+        ("crl", "SELECT", "USING (true)"),
+    ].flatMap { table, verb, condition in
+        let name = "smime_\(verb.lowercased())"
+        return [
+            "ALTER TABLE \(table) ENABLE ROW LEVEL SECURITY", "DROP POLICY IF EXISTS \(name) ON \(table)",
+            "CREATE POLICY \(name) ON \(table) FOR \(verb) \(condition)",
+        ]
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIMEStore
+import TestSupport
+import Testing
+
+/// What roles of the database may do.
+@Suite(.withPostgreSQL) final class StoreRoleTests {
+    private let home: TemporaryHome
+    private let server: PostgreSQLServer
+    private let name: String
+
+    init() throws {
+        home = try TemporaryHome(on: PostgreSQLServer.shared.get())
+        (server, name) = try #require(home.database)
+    }
+
+    /// The store as a role of `kind` sees it.
+    private func store(as kind: StoreRole.Kind) async throws -> Store {
+        let role = "\(name)-\(kind)"
+        _ = try server.run("CREATE ROLE \"\(role)\" LOGIN", in: name)
+        try await Store.grant([StoreRole(kind, role)], in: home.location)
+        // Giving them again changes nothing.
+        try await Store.grant([StoreRole(kind, role)], in: home.location)
+        let location = StoreLocation(home: home.path).on(try PostgreSQLAddress(server.url(name, role: role)))
+        return try await Store.open(location, mode: .readWrite)
+    }
+
+    private func dropRoles() throws {
+        for role in try server.run("SELECT rolname FROM pg_roles WHERE rolname LIKE '\(name)-%'", in: name).split(
+            separator: "\n"
+        ) { _ = try server.run("DROP OWNED BY \"\(role)\"; DROP ROLE \"\(role)\"", in: name) }
+    }
+
+    private func refuses(_ what: String, _ body: () async throws -> Void) async throws {
+        let error = await #expect(throws: KeystoreError.self, "\(what)") { try await body() }
+        let text = "\(try #require(error))"
+        #expect(text.contains("permission denied") || text.contains("row-level security"), "\(what): \(text)")
+    }
+
+    @Test func `a gateway works, learns and writes the journal, and rules nothing`() async throws {
+        let owner = try await home.open()
+        var batch = try ImportBatch.people("alice")
+        let bob = try Certificate(fixture: "bob/cert.pem")
+        batch.recipients = [.init(certificate: bob, addresses: [try .init("bob@example.com")], isPinned: true)]
+        _ = try await owner.add(batch, at: .judged)
+        let gateway = try await store(as: .gateway)
+        _ = try await gateway.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
+        #expect(await gateway.obstacle() == nil)
+        let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
+        try await gateway.journal.record(["x@example.com"], of: entry, at: .judged)
+        let sighting = try SignerSighting(
+            address: EmailAddress("p384@example.com"),
+            certificate: Certificate(fixture: "p384/cert.pem"),
+            authorities: [Certificate(fixture: "ca/intermediate.pem")],
+            capabilities: [0x30, 0x00]
+        )
+        #expect(try await gateway.recipients.learn([sighting], at: .judged).entries.count == 1)
+        let later = Date.judged.addingTimeInterval(3 * 86_400)
+        #expect(try await gateway.recipients.learn([sighting], at: later).changesStore)
+        #expect(try await owner.recipients.count() == 3)
+
+        try await refuses("settings") { try await gateway.settings.set("filter.tags", to: "on") }
+        try await refuses("rules") { _ = try await gateway.policy.set(Policy.Rule(.global, sign: .never)) }
+        try await refuses("anchors") {
+            _ = try await gateway.anchors.remove(try await gateway.anchors.all().map(\.certificate.fingerprint))
+        }
+        try await refuses("accounts") { _ = try await gateway.add(try ImportBatch.people("several"), at: .judged) }
+        let scope = try AddressScope("p384@example.com")
+        for trust in [KnownRecipient.Trust.pinned, .distrusted] {
+            try await refuses("trust") {
+                _ = try await gateway.recipients.setTrust(trust, of: scope)
+            }
+        }
+        try await refuses("a pin") { _ = try await gateway.add(batch, at: .judged) }
+        try dropRoles()
+    }
+
+    @Test func `a reader reads`() async throws {
+        _ = try await home.open().add(try ImportBatch.people("alice"), at: .judged)
+        let reader = try await store(as: .reader)
+        #expect(try await reader.accounts.all().count == 1)
+        try await refuses("the journal") {
+            try await reader.journal.record(["x@example.com"], of: .init(queueID: "q", digest: [1]), at: .judged)
+        }
+        try dropRoles()
+    }
+
+    @Test func `every table is the owner's or has rights for gateways`() async throws {
+        _ = try await home.open()
+        let tables = try server.run("SELECT tablename FROM pg_tables WHERE schemaname = 'smime'", in: name)
+        let granted = try StoreRole(.gateway, "g").statements.filter {
+            $0.hasPrefix("GRANT") && !$0.hasPrefix("GRANT SELECT")
+        }
+        .flatMap { $0.split { !$0.isLetter && $0 != "_" } }
+        for table in tables.split(separator: "\n") {
+            #expect(granted.contains(table) != StoreRole.ownersTables.contains(String(table)), "\(table)")
+        }
+    }
+
+    @Test(arguments: ["", "a b", "a\"; DROP TABLE account; --", "ä", "a?"])
+    func `what is no plain name of a role is refused`(role: String) {
+        #expect(throws: KeystoreError.self) { try StoreRole(.gateway, role) }
+    }
+
+    @Test func `a dump of the database opens nothing`() async throws {
+        let owner = try await home.open()
+        _ = try await owner.add(try ImportBatch.people("alice"), at: .judged)
+        let dump = try CommandRunner(try #require(PostgreSQLServer.programs) + "/pg_dump").run([
+            "-h", server.folder, "-U", "smime", name,
+        ])
+        #expect(dump.status == 0 && dump.text.contains("COPY smime.private_key"))
+        let copy = try TemporaryHome(on: PostgreSQLServer.shared.get())
+        let other = try #require(copy.database)
+        let file = FileManager.default.temporaryDirectory.appending(path: "dump-\(name).sql")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data(dump.text.utf8).write(to: file)
+        let restored = try CommandRunner(try #require(PostgreSQLServer.programs) + "/psql").run([
+            "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", server.folder, "-U", "smime", "-d", other.name, "-f", file.path,
+        ])
+        #expect(restored.status == 0, "\(restored.errorText)")
+        let thief = try await Store.open(copy.location, mode: .readOnly)
+        #expect(try await thief.accounts.all().count == 1)
+        let error = await #expect(throws: KeystoreError.self) {
+            try await thief.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
+        }
+        #expect(error == .keyMissing(path: copy.location.keyFile))
+        guard case .key(.keyMissing)? = await thief.obstacle() else {
+            Issue.record("the missing key is not noticed")
+            return
+        }
+        // With the key file it is a backup.
+        try FileManager.default.createDirectory(atPath: copy.location.keyFolder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: home.location.keyFile, toPath: copy.location.keyFile)
+        _ = try await thief.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
+    }
+}
