@@ -22,8 +22,11 @@ extension Setting {
         case .sendmail: "a program by its whole path, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
         case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
-        case .lookupDirectoryTimeout, .revocationTimeout: "a time like 2s or 500ms, up to 300s"
-        case .lookupSources: "registry, or registry and directory"
+        case .lookupCommand: "a program by its whole path, without arguments"
+        case .lookupCache, .lookupCacheOfNone: "a time like 30s, 10m, 1h or 7d, up to 30d"
+        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .revocationTimeout:
+            "a time like 2s or 500ms, up to 300s"
+        case .lookupSources: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
         case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
         }
     }

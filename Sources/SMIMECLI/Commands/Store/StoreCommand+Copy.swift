@@ -9,7 +9,7 @@ extension SMIMECommand.StoreCommand {
             discussion: """
                 The store that is written must not be there yet. Everything is copied in one transaction and verified; \
                 the same key file opens both. Settings that name programs and directories of one host (filter.sendmail, \
-                lookup.directory, revocation.directory) are left behind on the way to a server. Stop what writes to the \
+                lookup.command, lookup.directory, revocation.directory) are left behind on the way to a server. Stop what writes to the \
                 old store first: what it writes later is not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
