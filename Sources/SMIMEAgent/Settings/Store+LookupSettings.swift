@@ -1,3 +1,4 @@
+import CertificateDiscovery
 package import SMIMEStore
 
 /// The settings `lookup.…`, read from the store every time.
@@ -23,6 +24,22 @@ extension Store {
         )
     }
 
+    /// The directory of `lookup.ldap`; nil if that is empty.
+    private static func ldapSource(_ values: SettingValues) throws(SettingError) -> LDAPSource? {
+        let text = try values[.lookupLDAP, { $0 }]
+        guard !text.isEmpty else { return nil }
+        let authorities = try values[.lookupLDAPAuthorities, { $0 }]
+        let name = try values[.lookupLDAPName, { $0 }]
+        let password = try values[.lookupLDAPPassword, { $0 }]
+        let directory = LDAPDirectory(
+            url: try values[.lookupLDAP, LDAPURL.init],
+            startsTLS: try values[.lookupLDAPStartTLS, Setting.isOn],
+            authorities: authorities.isEmpty ? nil : authorities,
+            credentials: name.isEmpty ? nil : LDAPDirectory.Credentials(name: name, passwordFile: password)
+        )
+        return LDAPSource(directory, url: text, timeLimit: try values[.lookupLDAPTimeout, Setting.timeLimit])
+    }
+
     /// The source of this name; nil if its settings name none.
     private static func source(
         _ name: String,
@@ -37,6 +54,7 @@ extension Store {
             let path = try values[.lookupCommand, { $0 }]
             let timeLimit = try values[.lookupCommandTimeout, Setting.timeLimit]
             return path.isEmpty ? nil : CommandSource(path: path, timeLimit: timeLimit)
+        case "ldap": return try ldapSource(values)
         default: return nil
         }
     }

@@ -37,6 +37,12 @@ extension SMIMECommand {
                 lookup.command: a program that gets an address as its only argument and prints its certificates as PEM. It \
                 ends with 0, or 1 if there is none, or 75 if it does not know now. Empty for none.
                 lookup.command.timeout: how long to wait for that program.
+                lookup.ldap: an LDAP directory as a URL, such as ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), \
+                where %s is the address. Empty for none.
+                lookup.ldap.starttls (on, off): whether TLS is started with an ldap URL.
+                lookup.ldap.ca-file: the certificates that its TLS certificate must chain to. Empty for the system's.
+                lookup.ldap.bind, lookup.ldap.password-file: the name to open it with, and a file with the password.
+                lookup.ldap.timeout: how long to wait for it.
                 lookup.budget: how long all sources but registry and directory may hold up one message.
                 lookup.cache, lookup.cache.none: how long their certificates are used without asking again, and how long it \
                 is believed that there is none, as 1h or 10m.
