@@ -47,7 +47,9 @@ let package = Package(
         ),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CIDN2", pkgConfig: linkedIDN2, providers: [.apt(["libidn2-dev"]), .brew(["libidn2"])]),
+        .systemLibrary(name: "CLDAP"),
         .systemLibrary(name: "CPostgreSQL"),
+        .systemLibrary(name: "CSpawn"),
         .target(name: "ByteStreams"),
         .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
@@ -70,7 +72,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]
         ),
-        .target(name: "CertificateDiscovery", dependencies: ["LibCrypto", "PKIX"]),
+        .target(name: "CertificateDiscovery", dependencies: ["CLDAP", "CSpawn", "LibCrypto", "PKIX"]),
         .target(
             name: "SMIMEAgent",
             dependencies: [

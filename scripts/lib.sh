@@ -6,7 +6,7 @@ export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
-readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql swaks miltertest
+readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql slapd swaks miltertest
     python3)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -31,7 +31,9 @@ need() {
     # The tests run a Postfix of their own; the one of the system must not begin to listen because of them.
     [[ " ${missing[*]} " != *" postfix "* ]] ||
         "${as[@]}" debconf-set-selections <<<'postfix postfix/main_mailer_type select No configuration'
-    # Nor is there a database of the system.
+    # Nor is there a directory or a database of the system.
+    [[ " ${missing[*]} " != *" slapd "* ]] ||
+        "${as[@]}" debconf-set-selections <<<'slapd slapd/no_configuration boolean true'
     [[ " ${missing[*]} " != *" postgresql "* || -e /etc/postgresql-common/createcluster.conf ]] ||
         "${as[@]}" install -D -m 644 /dev/stdin /etc/postgresql-common/createcluster.conf <<<'create_main_cluster = false'
     "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null 2>&1 || {

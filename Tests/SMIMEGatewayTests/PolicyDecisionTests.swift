@@ -173,6 +173,23 @@ import Testing
         )
     }
 
+    @Test func `while a remote source is down only mail that must be encrypted waits`() throws {
+        let unreached = Availability.unreached(why: "the directory is down")
+        let require = Policy.Rule(.global, encrypt: .require)
+        let found = try decision([require], encryption: unreached)
+        #expect(found.action == .deferral)
+        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (the directory is down)"])
+        #expect(try decision([require], protection: .encrypted, encryption: unreached).action == .deferral)
+        let sent = try decision(encryption: unreached)
+        #expect(sent.action == .sign && sent.obstacles.isEmpty)
+        #expect(
+            sent.warnings == [
+                "not encrypted: no usable certificate for bob@dept.example.org (the directory is down)"
+            ]
+        )
+        #expect(try decision([Policy.Rule(.global, encrypt: .never)], encryption: unreached).warnings.isEmpty)
+    }
+
     @Test func `a warning says when a known but unusable certificate lowers the protection`() throws {
         let expired = Availability.unusable(why: "expired on 2026-10-01")
         let found = try decision(signing: expired, encryption: expired)

@@ -43,7 +43,7 @@ extension SeededGenerator {
     mutating func standing() -> Availability {
         let standings: [Availability] = [
             .usable, .usable, .usable, .missing(why: "none is known"), .unusable(why: "expired"),
-            .unknown(why: "the folder is away"),
+            .unknown(why: "the folder is away"), .unreached(why: "the directory is down"),
         ]
         return standings.randomElement(using: &self) ?? .usable
     }

@@ -6,7 +6,7 @@ extension Availability {
         if choice.selected != nil {
             self = .usable
         } else if choice.isUnknown {
-            self = .unknown(why: choice.whyNone)
+            self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
         } else {
             self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
         }

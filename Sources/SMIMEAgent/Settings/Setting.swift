@@ -1,4 +1,5 @@
 import CMSSyntax
+import CertificateDiscovery
 import Foundation
 import InternetMessage
 import SMIME
@@ -29,11 +30,33 @@ package enum Setting: String, CaseIterable, Sendable {
     case headerProtection = "header-protection"
     /// Whether hidden header fields are repeated in the text.
     case legacyDisplay = "legacy-display"
+    /// How long remote sources may hold up one message, as `10s`.
+    case lookupBudget = "lookup.budget"
+    /// How long certificates of remote sources are used without asking again, as `1h`.
+    case lookupCache = "lookup.cache"
+    /// How long it is believed that a remote source has none, as `10m`.
+    case lookupCacheOfNone = "lookup.cache.none"
+    /// A program that prints the certificates of an address; empty for none.
+    case lookupCommand = "lookup.command"
+    /// How long that program may take, as `5s` or `500ms`.
+    case lookupCommandTimeout = "lookup.command.timeout"
     /// A folder of recipients' certificates; empty for none.
     case lookupDirectory = "lookup.directory"
     /// How long that folder may take to answer, as `2s` or `500ms`.
     case lookupDirectoryTimeout = "lookup.directory.timeout"
-    /// The sources of recipients' certificates: `registry`, or `registry directory`.
+    /// An LDAP directory, as `LDAPURL` reads it; empty for none.
+    case lookupLDAP = "lookup.ldap"
+    /// A file with the certificates of authorities for its TLS; empty for the system's.
+    case lookupLDAPAuthorities = "lookup.ldap.ca-file"
+    /// The name that it is opened with; empty for none.
+    case lookupLDAPName = "lookup.ldap.bind"
+    /// A file with the password for that.
+    case lookupLDAPPassword = "lookup.ldap.password-file"
+    /// Whether TLS is started on a connection without it.
+    case lookupLDAPStartTLS = "lookup.ldap.starttls"
+    /// How long it may take, as `5s` or `500ms`.
+    case lookupLDAPTimeout = "lookup.ldap.timeout"
+    /// The sources of recipients' certificates in order, the registry first.
     case lookupSources = "lookup.sources"
     /// A folder of revocation lists, which are used like those of the store; empty for none.
     case revocationDirectory = "revocation.directory"
@@ -62,7 +85,9 @@ package enum Setting: String, CaseIterable, Sendable {
         switch self {
         case .encryptionCipher: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
-        case .authservID, .decryptedSender, .lookupDirectory, .revocationDirectory: ""
+        case .authservID, .decryptedSender, .lookupCommand, .lookupDirectory, .lookupLDAP, .lookupLDAPAuthorities,
+            .lookupLDAPName, .lookupLDAPPassword, .revocationDirectory:
+            ""
         case .bounceText: "If you do not know what to do, ask your mail administrator"
         case .filterLog: LogTarget.syslog.rawValue
         case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
@@ -70,10 +95,13 @@ package enum Setting: String, CaseIterable, Sendable {
         case .recipientDelimiter: "\(Subaddressing.standard)"
         case .sendmail: "\(SendmailCommand())"
         case .headerConfidentiality: HeaderConfidentiality.none.rawValue
-        case .headerProtection: "on"
+        case .headerProtection, .lookupLDAPStartTLS: "on"
+        case .lookupBudget: "10s"
+        case .lookupCache: "1h"
+        case .lookupCacheOfNone: "10m"
         case .lookupDirectoryTimeout: "2s"
-        case .revocationTimeout: "5s"
-        case .lookupSources: "registry directory"
+        case .lookupCommandTimeout, .lookupLDAPTimeout, .revocationTimeout: "5s"
+        case .lookupSources: (["registry"] + Self.sourceNames).joined(separator: " ")
         case .subjectTags: "\(SubjectTags.standard)"
         }
     }
@@ -88,14 +116,19 @@ package enum Setting: String, CaseIterable, Sendable {
             value.utf8.count <= 500 && !value.unicodeScalars.contains { $0.properties.generalCategory == .control }
         case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
         case .filterLog: LogTarget(rawValue: value) != nil
-        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
-            .revocationPrivateAddresses:
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
+            .revocationOnline, .revocationPrivateAddresses:
             Self.isOn(value) != nil
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
-        case .lookupDirectory, .revocationDirectory: value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
-        case .lookupDirectoryTimeout, .revocationTimeout: Self.timeLimit(value) != nil
+        case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .revocationDirectory:
+            value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
+        case .lookupCache, .lookupCacheOfNone: Self.retention(value) != nil
+        case .lookupLDAP: value.isEmpty || LDAPURL(value) != nil
+        case .lookupLDAPName: !value.contains("\0")
+        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout, .revocationTimeout:
+            Self.timeLimit(value) != nil
         case .lookupSources: Self.sources(value) != nil
         case .subjectTags: SubjectTags(parsing: value) != nil
         }
@@ -104,14 +137,27 @@ package enum Setting: String, CaseIterable, Sendable {
     /// `on`, `off`.
     static func isOn(_ value: String) -> Bool? { value == "on" ? true : value == "off" ? false : nil }
 
+    /// The sources that may follow the registry, in their usual order. One without settings of its own is not asked.
+    package static let sourceNames = ["directory", "command", "ldap"]
+
     /// The sources after the registry that `value` names; nil if the registry is not the first, one is unknown, or one
     /// is named twice.
     static func sources(_ value: String) -> [String]? {
         let names = value.split { $0 == " " || $0 == "," }.map(String.init)
-        guard names.first == "registry", names.allSatisfy(["registry", "directory"].contains),
+        guard names.first == "registry", names.dropFirst().allSatisfy(sourceNames.contains),
             Set(names).count == names.count
         else { return nil }
         return Array(names.dropFirst())
+    }
+
+    /// `30s`, `10m`, `1h`, `7d`: up to thirty days; `0s` for not at all.
+    static func retention(_ value: String) -> Duration? {
+        let units = ["s": 1, "m": 60, "h": 3600, "d": 86400]
+        let longest = 30 * 86400
+        guard let unit = value.last.flatMap({ units[String($0)] }), let count = Int(value.dropLast()),
+            (0...longest).contains(count), count * unit <= longest
+        else { return nil }
+        return .seconds(count * unit)
     }
 
     /// `2s`, `500ms`: from ten milliseconds to five minutes.

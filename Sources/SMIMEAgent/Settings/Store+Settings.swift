@@ -35,18 +35,6 @@ extension Store {
         return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
     }
 
-    /// The sources of recipients' certificates after the registry: `lookup.sources`, `lookup.directory`,
-    /// `lookup.directory.timeout`.
-    ///
-    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    package func lookupSources() async throws -> [any CertificateSource] {
-        let values = try await settingValues()
-        let names = try values[.lookupSources, Setting.sources]
-        let path = try values[.lookupDirectory, { $0 }]
-        guard names.contains("directory"), !path.isEmpty else { return [] }
-        return [DirectorySource(path: path, timeLimit: try values[.lookupDirectoryTimeout, Setting.timeLimit])]
-    }
-
     /// The lists in the folder that `revocation.directory` names; none if that is empty.
     ///
     /// - Parameter warn: called for files in it that are no lists; they are ignored.
@@ -128,13 +116,15 @@ extension Store {
         revocation: (any RevocationSource)? = nil
     ) async throws -> RecipientLookup {
         let sources = if let sources { sources } else { try await lookupSources() }
-        return RecipientLookup(
+        var lookup = RecipientLookup(
             store: self,
             sources: sources,
             systemAnchors: systemAnchors,
             options: try await lists.added(to: options, in: self),
             revocation: revocation
         )
+        lookup.limits = try await lookupLimits()
+        return lookup
     }
 }
 

@@ -47,7 +47,7 @@ extension Failure {
         choices.map { choice in
             if choice.isUnknown {
                 return
-                    "repair the source (`smime doctor` shows it), or remove the setting: smime config unset lookup.directory"
+                    "repair the source (`smime doctor` shows it), or remove its setting (smime config list: lookup.…)"
             }
             if let distrusted = choice.candidates.first(where: { $0.reason == .distrusted }) {
                 let certificate = distrusted.recipient.certificate.fingerprint
@@ -65,11 +65,12 @@ extension Failure {
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(shell: choice.address) FILE"
             }
-            // A certificate from another source is pinned by adding it to the registry.
+            // A certificate from another source is pinned by adding it to the registry. A folder has a file of it.
+            let file = untrusted.source == .directory ? untrusted.sourceDetail : nil
             let pin =
                 untrusted.rank == 0
                 ? "trust \(shell: untrusted.address)"
-                : "add \(shell: untrusted.address) \(shell: untrusted.sourceDetail ?? "FILE") --trust"
+                : "add \(shell: untrusted.address) \(shell: file ?? "FILE") --trust"
             return
                 "import the certificate of its issuer with --trust, or compare fingerprints and: smime recipient \(pin)"
         }

@@ -15,15 +15,21 @@ extension Setting {
         case .bounceText: "a sentence of at most 500 bytes on one line, or nothing"
         case .decryptedSender: "an address, or nothing"
         case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
-        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .revocationOnline,
-            .revocationPrivateAddresses:
+        case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
+            .revocationOnline, .revocationPrivateAddresses:
             "on or off"
         case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
         case .sendmail: "a program by its whole path, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
         case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
-        case .lookupDirectoryTimeout, .revocationTimeout: "a time like 2s or 500ms, up to 300s"
-        case .lookupSources: "registry, or registry and directory"
+        case .lookupCommand: "a program by its whole path, without arguments"
+        case .lookupCache, .lookupCacheOfNone: "a time like 30s, 10m, 1h or 7d, up to 30d"
+        case .lookupLDAP: "a URL like ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), or nothing"
+        case .lookupLDAPAuthorities, .lookupLDAPPassword: "a file by its whole path"
+        case .lookupLDAPName: "the name of an entry, or nothing"
+        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout, .revocationTimeout:
+            "a time like 2s or 500ms, up to 300s"
+        case .lookupSources: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
         case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
         }
     }

@@ -33,6 +33,12 @@ extension MailRecord {
         let encryptions = plan.encryptions
         addDetail("cipher", Self.unique(encryptions.map(\.cipher)))
         addDetail("certificates", encryptions.map { RecipientValue($0.recipient.text, "\($0.certificate)") })
+        addDetail(
+            "found_in",
+            encryptions.compactMap { encryption in
+                plan.sources[encryption.recipient].map { RecipientValue(encryption.recipient.text, $0.rawValue) }
+            }
+        )
         addRules(
             plan.decisions.map { decision in
                 let axes = ["sign=", "encrypt="].compactMap { axis in decision.reasons.last { $0.hasPrefix(axis) } }

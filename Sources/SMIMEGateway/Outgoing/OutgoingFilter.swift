@@ -90,6 +90,7 @@ package struct OutgoingFilter: Sendable {
             decisions: found.decisions,
             visible: try controls.visibleRecipients(),
             parties: found.parties,
+            sources: found.sources,
             ciphers: ciphers,
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
@@ -197,6 +198,7 @@ package struct OutgoingFilter: Sendable {
     private struct Verdict {
         let decisions: [PolicyDecision]
         let parties: [EmailAddress: CipherNegotiation.Party]
+        let sources: [EmailAddress: KnownRecipient.Source]
         let signing: SigningAvailability
         private let recipients: [EmailAddress]
         private let questions: [PolicyQuestion]
@@ -205,10 +207,12 @@ package struct OutgoingFilter: Sendable {
             _ recipients: [EmailAddress],
             _ questions: [PolicyQuestion],
             _ parties: [EmailAddress: CipherNegotiation.Party],
+            _ sources: [EmailAddress: KnownRecipient.Source],
             _ signing: SigningAvailability
         ) {
             decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
             self.parties = parties
+            self.sources = sources
             self.signing = signing
             self.recipients = recipients
             self.questions = questions
@@ -222,7 +226,7 @@ package struct OutgoingFilter: Sendable {
                 question.encryptionObstacle = form.encryption.map { "\($0)" }
                 return question
             }
-            return Verdict(recipients, limited, parties, signing)
+            return Verdict(recipients, limited, parties, sources, signing)
         }
     }
 
@@ -287,6 +291,7 @@ package struct OutgoingFilter: Sendable {
                 encryption: choices.mapValues(Availability.init)
             )
         }
-        return Verdict(everybody, questions, choices.compactMapValues(\.party), signing)
+        let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
+        return Verdict(everybody, questions, choices.compactMapValues(\.party), found, signing)
     }
 }

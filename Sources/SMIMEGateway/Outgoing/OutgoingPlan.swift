@@ -5,7 +5,7 @@ package import InternetMessage
 package import PKIX
 import SMIME
 import SMIMEAgent
-import SMIMEStore
+package import SMIMEStore
 
 /// The plan for an outgoing message: the decision for each recipient, and the messages to send.
 package struct OutgoingPlan: Sendable {
@@ -27,6 +27,9 @@ package struct OutgoingPlan: Sendable {
     /// encrypted message, because its RecipientInfos would show the address to the others.
     package let messages: [Message]
 
+    /// Where the certificates of recipients were found that the registry does not have.
+    package let sources: [EmailAddress: KnownRecipient.Source]
+
     private let source: any ByteSource
     private let parties: [EmailAddress: CipherNegotiation.Party]
     private let ciphers: CipherPreferences
@@ -47,6 +50,7 @@ package struct OutgoingPlan: Sendable {
         decisions: [PolicyDecision],
         visible: Set<EmailAddress>,
         parties: [EmailAddress: CipherNegotiation.Party],
+        sources: [EmailAddress: KnownRecipient.Source],
         ciphers: CipherPreferences,
         senders: [EmailAddress],
         signer: SignedDataWriter.Signer?,
@@ -59,6 +63,7 @@ package struct OutgoingPlan: Sendable {
         self.changed = changed
         self.decisions = decisions
         self.parties = parties
+        self.sources = sources
         self.ciphers = ciphers
         self.senders = senders
         self.signer = signer

@@ -233,20 +233,39 @@ private struct Outcome {
         guard level != .never else { return false }
         let why: String
         switch standing {
-        case .missing(let text), .unknown(let text), .unusable(let text): why = text
+        case .missing(let text), .unknown(let text), .unreached(let text), .unusable(let text): why = text
         case .usable: return true
         }
         let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
         reasons.append(text)
-        if case .unknown = standing {
+        if standing.isUnknown(for: level) {
             obstacles.append(text)
             isUnknown = true
         } else if level == .require {
             obstacles.append(text)
             isRefused = true
-        } else if case .unusable = standing {
+        } else if standing.isWarned {
             warnings.append("not \(what.done): \(text)")
         }
         return false
+    }
+}
+
+extension Availability {
+    /// Whether a message waits, of which this is wanted as much as `level`, because it is not known if it can be had.
+    fileprivate func isUnknown(for level: Policy.Level) -> Bool {
+        switch self {
+        case .unknown: true
+        case .unreached: level == .require
+        case .missing, .unusable, .usable: false
+        }
+    }
+
+    /// Whether a warning says that a message goes without.
+    fileprivate var isWarned: Bool {
+        switch self {
+        case .unreached, .unusable: true
+        case .missing, .unknown, .usable: false
+        }
     }
 }

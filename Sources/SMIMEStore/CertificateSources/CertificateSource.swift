@@ -43,8 +43,32 @@ package struct SourceAnswer: Sendable {
     package var warnings: [String] = []
     /// The addresses whose certificates could not be read, so that it is unknown whether there are any.
     package var outages: [AddressScope: SourceOutage] = [:]
+    /// How long the answers about these addresses may be kept, where the source says so.
+    package var lifetimes: [AddressScope: Duration] = [:]
 
     package init() {}
+
+    /// Adds what the source has under `address` at the place `detail`: certificates for it, and those of authorities.
+    package mutating func add(
+        _ certificates: [Certificate],
+        for address: AddressScope,
+        from source: KnownRecipient.Source,
+        at detail: String
+    ) {
+        let authorities = certificates.filter { $0.isCertificateAuthority && !$0.names(address) }
+        for certificate in certificates where !authorities.contains(certificate) {
+            guard !found.contains(where: { $0.address == address && $0.certificate == certificate }) else { continue }
+            found.append(
+                FoundCertificate(
+                    address: address,
+                    certificate: certificate,
+                    source: source,
+                    detail: detail,
+                    authorities: authorities
+                )
+            )
+        }
+    }
 }
 
 /// A certificate that a source has for an address or domain.
@@ -79,10 +103,13 @@ package struct FoundCertificate: Sendable {
 
 extension CertificateSource {
     /// Calls `question` on a thread of its own, which is left to itself when the time is over.
+    ///
+    /// - Parameter limit: how long to wait; nil for `timeLimit`.
     package func ask<Answer: Sendable>(
-        _ question: @escaping @Sendable (any CertificateSource) throws(SourceOutage) -> Answer
+        within limit: Duration? = nil,
+        _ question: @escaping @Sendable (Self) throws(SourceOutage) -> Answer
     ) async throws(SourceOutage) -> Answer {
-        let limit = timeLimit
+        let limit = limit ?? timeLimit
         let answer = Promise<Result<Answer, SourceOutage>>()
         Thread.detachNewThread {
             answer.give(Result { () throws(SourceOutage) in try question(self) })

@@ -73,22 +73,7 @@ package struct DirectorySource: CertificateSource {
         }
         defer { close(descriptor) }
         do {
-            let certificates = try Self.certificates(in: descriptor)
-            let authorities = certificates.filter { $0.isCertificateAuthority && !$0.names(address) }
-            for certificate in certificates where !authorities.contains(certificate) {
-                guard !answer.found.contains(where: { $0.address == address && $0.certificate == certificate }) else {
-                    continue
-                }
-                answer.found.append(
-                    FoundCertificate(
-                        address: address,
-                        certificate: certificate,
-                        source: kind,
-                        detail: file,
-                        authorities: authorities
-                    )
-                )
-            }
+            answer.add(try Self.certificates(in: descriptor), for: address, from: kind, at: file)
         } catch let error where error is CMSError || error is SourceOutage {
             answer.warnings.append("\(file): left out: \(Self.reason(error))")
         } catch {

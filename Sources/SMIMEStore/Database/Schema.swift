@@ -5,7 +5,7 @@
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 package struct Schema: Sendable {
     /// The schema of this program.
-    package static let current = Schema(migrations: [tables])
+    package static let current = Schema(migrations: [tables, lookups])
     /// The form that the first migration makes. Programs before the first release wrote forms 1 to 9, which differ from it and are not
     /// read.
     package static let oldest = 10
@@ -251,6 +251,25 @@ package struct Schema: Sendable {
             PRIMARY KEY (certificate, by_pin)
         ) STRICT, WITHOUT ROWID
         """,
+    ]
+
+    /// The answers of `KeptAnswer`: a cache. `certificates` has one DER behind the other, and is empty if there are none; `outage` has a
+    /// reason if the source could not be asked, and then `address_key` is empty.
+    private static let lookups = [
+        """
+        CREATE TABLE lookup_answer (
+            source TEXT NOT NULL,
+            address_key TEXT NOT NULL,
+            time INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            certificates BLOB NOT NULL,
+            detail TEXT NOT NULL,
+            outage TEXT,
+            form INTEGER NOT NULL DEFAULT 1,
+            PRIMARY KEY (source, address_key)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX lookup_answer_by_end ON lookup_answer (until)",
     ]
 
     /// The one row of `ChangeCounter`.

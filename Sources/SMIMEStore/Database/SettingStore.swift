@@ -2,7 +2,10 @@
 package struct SettingStore: Sendable {
     /// Settings that name programs and directories of one host. In a database that several hosts share they are neither made nor heeded:
     /// who can write there must not choose what runs on a gateway.
-    package static let namesOfHost: Set<String> = ["filter.sendmail", "lookup.directory", "revocation.directory"]
+    package static let namesOfHost: Set<String> = [
+        "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", "lookup.ldap.password-file",
+        "revocation.directory",
+    ]
 
     private let database: StoreDatabase
     private let isShared: Bool

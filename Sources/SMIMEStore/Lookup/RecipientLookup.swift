@@ -26,7 +26,7 @@ package struct RecipientLookup: Sendable {
     /// The store that is asked first.
     package let store: Store
     /// The sources after the registry.
-    package let sources: [any CertificateSource]
+    package internal(set) var sources: [any CertificateSource]
     /// Whether the system's trust anchors count.
     package let systemAnchors: Bool
     /// How strictly chains are judged.
@@ -35,6 +35,10 @@ package struct RecipientLookup: Sendable {
     package let revocation: (any RevocationSource)?
     /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
     package var fewestKept = 32
+    /// For how long remote sources are asked, and for how long their answers are kept.
+    package var limits = LookupLimits.standard
+    /// Whether remote sources are asked even if an answer of theirs is kept.
+    package var asksAnew = false
 
     package init(
         store: Store,
@@ -73,13 +77,13 @@ package struct RecipientLookup: Sendable {
         var found: [FoundCertificate] = []
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
+        var held: Set<AddressScope> = []
+        var remote = RemoteLookup(store, limits, isFresh: asksAnew)
         for (index, source) in sources.enumerated() {
             let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
             guard !wanted.isEmpty else { break }
             do throws(SourceOutage) {
-                var answer = try await source.ask { source throws(SourceOutage) in
-                    try source.search(for: Self.withDomains(wanted))
-                }
+                var answer = try await Self.answer(of: source, for: Self.withDomains(wanted), &remote)
                 for position in answer.found.indices { answer.found[position].rank = index + 1 }
                 warnings += answer.warnings
                 for address in wanted {
@@ -87,11 +91,13 @@ package struct RecipientLookup: Sendable {
                     let outage = answer.outages[address] ?? domain.flatMap { answer.outages[$0] }
                     guard let outage else { continue }
                     outages[address, default: []].append(Self.text(source, outage))
+                    if !(source is any RemoteSource) { held.insert(address) }
                 }
                 guard !answer.found.isEmpty else { continue }
                 found += answer.found
             } catch {
                 for address in wanted { outages[address, default: []].append(Self.text(source, error)) }
+                if !(source is any RemoteSource) { held.formUnion(wanted) }
                 continue
             }
             (evidence, value) = try await look(for: addresses, found, body)
@@ -99,11 +105,23 @@ package struct RecipientLookup: Sendable {
         }
         await store.keep(new, from: fewestKept)
         choices = await afterAsking(evidence, choices, at: time)
-        for index in choices.indices { choices[index].outages = outages[choices[index].address] ?? [] }
+        for index in choices.indices {
+            choices[index].outages = outages[choices[index].address] ?? []
+            choices[index].isHeldByOutage = held.contains(choices[index].address)
+        }
         warnings += choices.flatMap(\.keylessWarnings)
         var told: Set<String> = []
         warnings += addresses.flatMap { outages[$0] ?? [] }.filter { told.insert($0).inserted }
         return (Answer(choices: choices, warnings: warnings), value)
+    }
+
+    private static func answer(
+        of source: any CertificateSource,
+        for addresses: [AddressScope],
+        _ remote: inout RemoteLookup
+    ) async throws(SourceOutage) -> SourceAnswer {
+        if let source = source as? any RemoteSource { return try await remote.answer(of: source, for: addresses) }
+        return try await source.ask { source throws(SourceOutage) in try source.search(for: addresses) }
     }
 
     private static func text(_ source: any CertificateSource, _ outage: SourceOutage) -> String {

@@ -23,7 +23,8 @@ package struct RecipientOverview: Sendable {
 }
 
 extension RecipientLookup {
-    /// The same as `choices(for:at:)`, without reading the certificates as long as verdicts on them are kept.
+    /// The same as `choices(for:at:)`, without reading the certificates as long as verdicts on them are kept, and without asking remote
+    /// sources, which would learn the whole list.
     ///
     /// - Parameter addresses: in the order of the registry.
     package func overviews(
@@ -31,6 +32,9 @@ extension RecipientLookup {
         at time: Date
     ) async throws(KeystoreError) -> (overviews: [RecipientOverview], warnings: [String]) {
         let (options, systemAnchors) = (options, systemAnchors)
+        var lookup = self
+        lookup.sources = sources.filter { !($0 is any RemoteSource) }
+        let sources = lookup.sources
         var page = RegistryPage(overviews: addresses.map { _ in nil })
         if revocation == nil || options.revocation == .off {
             page = try await store.read { snapshot in
@@ -44,7 +48,7 @@ extension RecipientLookup {
             return !sources.isEmpty && overview.selected.map { $0.address != addresses[index] } ?? true
         }
         guard !others.isEmpty else { return (page.overviews.compactMap(\.self), []) }
-        let answer = try await choices(for: others.map { addresses[$0] }, at: time)
+        let answer = try await lookup.choices(for: others.map { addresses[$0] }, at: time)
         for (index, choice) in zip(others, answer.choices) { page.overviews[index] = RecipientOverview(choice) }
         return (page.overviews.compactMap(\.self), answer.warnings)
     }

@@ -7,6 +7,8 @@ public struct KnownRecipient: Sendable {
     public enum Source: String, Sendable {
         /// Given by hand for this address.
         case added
+        /// Printed by the program of the setting `lookup.command`, and not kept here.
+        case command
         /// Found in a directory of certificates, and not kept here.
         case directory
         /// Given for every address of the domain.
@@ -17,6 +19,10 @@ public struct KnownRecipient: Sendable {
         case identity
         /// From a file of certificates.
         case imported = "import"
+        /// Found in an LDAP directory, and not kept here.
+        case ldap
+        /// Found in a DNS record SMIMEA (RFC 8162), and not kept here.
+        case smimea
     }
 
     /// Why it may be believed.

@@ -10,6 +10,9 @@ package struct RecipientChoice: Sendable {
 
     /// Why sources could not be asked, one sentence each: it is unknown what they have.
     public internal(set) var outages: [String] = []
+    /// Whether mail waits for one of those sources even if it need not be encrypted: a folder of ours is missing. Other hosts and
+    /// programs that do not answer hold only mail that must be encrypted.
+    package internal(set) var isHeldByOutage = false
 
     /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand, and where a verdict was
     /// kept.

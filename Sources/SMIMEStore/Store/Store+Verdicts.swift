@@ -2,18 +2,23 @@ import Foundation
 
 extension Store {
     /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us.
-    ///
-    /// One that was opened for looking is opened once more for that.
     func keep(_ verdicts: [NewVerdict], from fewest: Int) async {
-        guard exists, !verdicts.isEmpty, verdicts.count >= fewest else { return }
+        guard !verdicts.isEmpty, verdicts.count >= fewest else { return }
+        await writeCache { try NewVerdict.keep(verdicts, in: $0) }
+    }
+
+    /// Writes what is only a cache; nothing happens where the store cannot be written just now, or by us.
+    ///
+    /// A store that was opened for looking is opened once more for that.
+    func writeCache(_ body: @escaping @Sendable (SQLDatabase) throws -> Void) async {
+        guard exists else { return }
         guard database.isReadOnly else {
-            try? await database.write { try NewVerdict.keep(verdicts, in: $0) }
+            try? await database.write(body)
             return
         }
         guard location.server == nil else {
             _ = try? await onBlockingThread { () throws(KeystoreError) in
-                do { try self.database.withEngine { try $0.writeNow { try NewVerdict.keep(verdicts, in: $0) } } } catch
-                {
+                do { try self.database.withEngine { try $0.writeNow(body) } } catch {
                     throw KeystoreError(error, path: self.location.path)
                 }
             }
@@ -24,7 +29,7 @@ extension Store {
         try? await onBlockingThread { () throws(KeystoreError) in
             do {
                 let writer = try SQLiteEngine.openWriter(path, timeout: 0)
-                try writer.writeNow { try NewVerdict.keep(verdicts, in: $0) }
+                try writer.writeNow(body)
                 // A read-only connection cannot remove the log.
                 writer.truncateLog()
                 try writer.close()

@@ -64,24 +64,28 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Show every certificate known for an address, which one is used, and why.",
             discussion: """
                 Also shows the certificates of the address's domain, and those of other sources (see `smime \
-                config`).
+                config`). What those answered is kept for some time; --refresh asks them again.
 
                   smime recipient show bob@example.org
+                  smime recipient show bob@example.org --refresh
                 """
         )
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
+        @Flag(help: "Ask the other sources again, even if an answer of theirs is kept.")
+        var refresh = false
         @OptionGroup var time: TimeOptions
         @OptionGroup var anchors: AnchorOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let lookup = try await global.store(.readOnly).lookup(
+            var lookup = try await global.store(.readOnly).lookup(
                 systemAnchors: anchors.systemAnchors,
                 lists: FolderLists(warn: Console.warning)
             )
+            lookup.asksAnew = refresh
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {

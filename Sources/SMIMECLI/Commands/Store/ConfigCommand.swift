@@ -29,10 +29,23 @@ extension SMIMECommand {
                 header-confidentiality (none, baseline, shy): what encrypted mail hides of its header, for accounts \
                 without a setting of their own.
                 legacy-display (on, off): whether hidden fields are repeated in the text.
-                lookup.sources: the sources of recipients' certificates in order, the registry first.
+                lookup.sources: the sources of recipients' certificates in order, the registry first. One whose own setting \
+                is empty is not asked.
                 lookup.directory: a folder of certificates in files named after the address, as bob@example.org.pem, or \
                 the domain, as @example.org.pem. Empty for none.
                 lookup.directory.timeout: how long to wait for that folder, as 2s or 500ms.
+                lookup.command: a program that gets an address as its only argument and prints its certificates as PEM. It \
+                ends with 0, or 1 if there is none, or 75 if it does not know now. Empty for none.
+                lookup.command.timeout: how long to wait for that program.
+                lookup.ldap: an LDAP directory as a URL, such as ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), \
+                where %s is the address. Empty for none.
+                lookup.ldap.starttls (on, off): whether TLS is started with an ldap URL.
+                lookup.ldap.ca-file: the certificates that its TLS certificate must chain to. Empty for the system's.
+                lookup.ldap.bind, lookup.ldap.password-file: the name to open it with, and a file with the password.
+                lookup.ldap.timeout: how long to wait for it.
+                lookup.budget: how long all sources but registry and directory may hold up one message.
+                lookup.cache, lookup.cache.none: how long their certificates are used without asking again, and how long it \
+                is believed that there is none, as 1h or 10m.
                 revocation.directory: a folder of revocation lists, which count like imported ones. While it cannot be \
                 read, verdicts have a warning, and --revocation hard rejects.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \

@@ -8,9 +8,9 @@ extension SMIMECommand.StoreCommand {
             abstract: "Copy the whole store to a PostgreSQL server, or back.",
             discussion: """
                 The store that is written must not be there yet. Everything is copied in one transaction and verified; \
-                the same key file opens both. Settings that name programs and directories of one host (filter.sendmail, \
-                lookup.directory, revocation.directory) are left behind on the way to a server. Stop what writes to the \
-                old store first: what it writes later is not in the copy.
+                the same key file opens both. Settings that name programs, files and directories of one host \
+                (filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
+                revocation.directory) are left behind on the way to a server. Stop what writes to the old store first: what it writes later is not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
                   smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime

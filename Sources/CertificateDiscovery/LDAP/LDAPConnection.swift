@@ -1,0 +1,194 @@
+import CLDAP
+import Foundation
+
+/// A connection to an LDAP directory, for one thread.
+///
+/// Everything that libldap would take from its configuration files and environment, and that matters, is set.
+package final class LDAPConnection {
+    /// The most entries that one search returns.
+    private static let maximumEntries = 20
+    /// The most values that one search returns, and the most bytes of each.
+    private static let maximumValues = 100
+    private static let maximumValue = 1 << 18
+    /// The most bytes of one answer of the server.
+    private static let maximumAnswer = 1 << 22
+
+    private let library: LDAPLibrary
+    private let pointer: OpaquePointer
+    private let watch: SocketWatch
+    private let deadline: ContinuousClock.Instant
+
+    /// Prepares a connection, which is made when it is used first.
+    ///
+    /// libldap: `ldap_initialize`
+    init(_ server: String, until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) {
+        library = try LDAPLibrary.shared
+        var made: OpaquePointer?
+        let code = library.initialize(&made, server)
+        guard code == CInt(LDAP_SUCCESS), let made else {
+            throw DiscoveryOutage("libldap does not take the URL: \(Self.text(code, library))")
+        }
+        pointer = made
+        self.deadline = deadline
+        watch = SocketWatch(library, until: deadline)
+        try set(LDAP_OPT_CONNECT_CB, watch.callbacks)
+        var version = CInt(LDAP_VERSION3)
+        var aliases = CInt(LDAP_DEREF_NEVER)
+        try set(LDAP_OPT_PROTOCOL_VERSION, &version)
+        try set(LDAP_OPT_DEREF, &aliases)
+        // Null is "off": the password of this server is for no other one.
+        try set(LDAP_OPT_REFERRALS, nil)
+        var time = try Self.time(until: deadline)
+        try set(LDAP_OPT_NETWORK_TIMEOUT, &time)
+        try set(LDAP_OPT_TIMEOUT, &time)
+        var buffer: OpaquePointer?
+        var limit = UInt(Self.maximumAnswer)
+        guard library.getOption(pointer, CInt(LDAP_OPT_SOCKBUF), &buffer) == CInt(LDAP_SUCCESS),
+            let buffer, library.controlBuffer(buffer, CInt(LBER_SB_OPT_SET_MAX_INCOMING), &limit) >= 0
+        else { throw DiscoveryOutage("libldap takes no limit for answers") }
+    }
+
+    deinit {
+        _ = library.unbind(pointer, nil, nil)
+        watch.end()
+    }
+
+    /// Demands that the server has a certificate for its name below one of these authorities.
+    func requireCertificate(authorities: String) throws(DiscoveryOutage) {
+        var demand = CInt(LDAP_OPT_X_TLS_DEMAND)
+        var version = CInt(LDAP_OPT_X_TLS_PROTOCOL_TLS1_2)
+        var isServer: CInt = 0
+        try set(LDAP_OPT_X_TLS_REQUIRE_CERT, &demand)
+        try set(LDAP_OPT_X_TLS_PROTOCOL_MIN, &version)
+        let code = library.setOption(pointer, CInt(LDAP_OPT_X_TLS_CACERTFILE), authorities)
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
+        // Without a new context the options above do not count.
+        guard library.setOption(pointer, CInt(LDAP_OPT_X_TLS_NEWCTX), &isServer) == CInt(LDAP_SUCCESS) else {
+            throw DiscoveryOutage("\(authorities): no certificates of authorities for TLS")
+        }
+    }
+
+    /// libldap: `ldap_start_tls_s`
+    func startTLS() throws(DiscoveryOutage) {
+        let code = library.startTLS(pointer, nil, nil)
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
+    }
+
+    /// libldap: `ldap_sasl_bind_s`
+    func bind(_ name: String, _ password: inout [UInt8]) throws(DiscoveryOutage) {
+        let code = password.withUnsafeMutableBytes { bytes in
+            var credentials = berval(
+                bv_len: UInt(bytes.count),
+                bv_val: bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            )
+            return library.bind(pointer, name, nil, &credentials, nil, nil, nil)
+        }
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
+    }
+
+    /// The values of the attributes that `url` names, of all entries that the filter finds.
+    ///
+    /// libldap: `ldap_search_ext_s`
+    func search(
+        _ url: LDAPURL,
+        _ filter: String,
+        until deadline: ContinuousClock.Instant
+    ) throws(DiscoveryOutage) -> [[UInt8]] {
+        var time = try Self.time(until: deadline)
+        var names: [UnsafeMutablePointer<CChar>?] = url.attributes.map { strdup($0) } + [nil]
+        defer { for name in names { free(name) } }
+        var result: OpaquePointer?
+        let code = library.search(
+            pointer,
+            url.base,
+            url.scope.code,
+            filter,
+            &names,
+            0,
+            nil,
+            nil,
+            &time,
+            CInt(Self.maximumEntries),
+            &result
+        )
+        defer { if let result { _ = library.freeMessage(result) } }
+        guard code == CInt(LDAP_SUCCESS) || code == CInt(LDAP_SIZELIMIT_EXCEEDED) else {
+            throw failure(code)
+        }
+        var values: [[UInt8]] = []
+        var entry = result.flatMap { library.firstEntry(pointer, $0) }
+        while let found = entry, values.count < Self.maximumValues {
+            values += self.values(of: found, url.attributes)
+            entry = library.nextEntry(pointer, found)
+        }
+        return Array(values.prefix(Self.maximumValues))
+    }
+
+    private func values(of entry: OpaquePointer, _ wanted: [String]) -> [[UInt8]] {
+        var values: [[UInt8]] = []
+        var position: OpaquePointer?
+        var name = library.firstAttribute(pointer, entry, &position)
+        while let attribute = name {
+            if Self.isWanted(String(cString: attribute), wanted) { values += self.values(of: entry, attribute) }
+            library.freeMemory(attribute)
+            name = library.nextAttribute(pointer, entry, position)
+        }
+        if let position { library.freeElement(position, 0) }
+        return values
+    }
+
+    private func values(of entry: OpaquePointer, _ attribute: UnsafePointer<CChar>) -> [[UInt8]] {
+        guard let list = library.values(pointer, entry, attribute) else { return [] }
+        defer { library.freeValues(list) }
+        var values: [[UInt8]] = []
+        var next = list
+        while let value = next.pointee?.pointee, values.count < Self.maximumValues {
+            if let start = value.bv_val, value.bv_len <= Self.maximumValue {
+                values.append([UInt8](UnsafeRawBufferPointer(start: start, count: Int(value.bv_len))))
+            }
+            next += 1
+        }
+        return values
+    }
+
+    /// Whether `name` is one of `wanted`, whatever options it has.
+    private static func isWanted(_ name: String, _ wanted: [String]) -> Bool {
+        func kind(_ name: String) -> String { String(name.prefix { $0 != ";" }).lowercased() }
+        return wanted.contains { kind($0) == kind(name) }
+    }
+
+    private func set(_ option: Int, _ value: UnsafeRawPointer?) throws(DiscoveryOutage) {
+        let code = library.setOption(pointer, CInt(option), value)
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
+    }
+
+    private static func time(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> timeval {
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { throw .timeLimit }
+        let (seconds, attoseconds) = left.components
+        return timeval(tv_sec: Int(seconds), tv_usec: max(1, Int(attoseconds / 1_000_000_000_000)))
+    }
+
+    /// Why a call failed.
+    private func failure(_ code: CInt) -> DiscoveryOutage {
+        // A connection that the deadline cuts fails somehow.
+        let isOver = code == CInt(LDAP_TIMEOUT) || code == CInt(LDAP_TIMELIMIT_EXCEEDED) || .now >= deadline
+        if isOver { return .timeLimit }
+        let tls = code == CInt(LDAP_CONNECT_ERROR) ? " (TLS: see lookup.ldap.ca-file)" : ""
+        return DiscoveryOutage("the directory cannot be searched: \(Self.text(code, library))\(tls)")
+    }
+
+    private static func text(_ code: CInt, _ library: LDAPLibrary) -> String {
+        library.errorText(code).map { String(cString: $0) } ?? "error \(code)"
+    }
+}
+
+extension LDAPURL.Scope {
+    fileprivate var code: CInt {
+        switch self {
+        case .base: CInt(LDAP_SCOPE_BASE)
+        case .oneLevel: CInt(LDAP_SCOPE_ONELEVEL)
+        case .subtree: CInt(LDAP_SCOPE_SUBTREE)
+        }
+    }
+}

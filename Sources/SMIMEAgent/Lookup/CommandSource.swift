@@ -1,0 +1,70 @@
+import CertificateDiscovery
+import Foundation
+import PKIX
+package import SMIMEStore
+
+/// The program of the setting `lookup.command` as a source of certificates. It is not asked about whole domains.
+package struct CommandSource: RemoteSource {
+    /// The whole path of the program.
+    package let path: String
+    package let timeLimit: Duration
+    /// `command`
+    package var kind: KnownRecipient.Source { .command }
+    package var identity: String { path }
+
+    package init(path: String, timeLimit: Duration) {
+        self.path = path
+        self.timeLimit = timeLimit
+    }
+
+    package func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        let program = LookupProgram(path: path)
+        var answer = SourceAnswer()
+        try answer.collect(addresses.filter { !$0.isDomain }) { scope, answer throws(DiscoveryOutage) in
+            guard let output = try program.output(about: scope.key, until: deadline) else { return }
+            guard let items = try? KeyMaterial.read(output) else {
+                throw DiscoveryOutage("what the program prints is no certificate")
+            }
+            let certificates = items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }
+            guard !certificates.isEmpty else { throw DiscoveryOutage("the program prints no certificate") }
+            answer.add(certificates, for: scope, from: kind, at: path)
+        }
+        return answer
+    }
+
+    /// Says which program it is, if it can be run.
+    package func state() throws(SourceOutage) -> String {
+        guard access(path, X_OK) == 0 else { throw SourceOutage("\(path): \(String(cString: strerror(errno)))") }
+        return path
+    }
+}
+
+extension SourceAnswer {
+    /// Asks `question` about each of `addresses`, and notes outages.
+    ///
+    /// - Throws: `SourceOutage` if the source answered about none of them in time.
+    mutating func collect(
+        _ addresses: [AddressScope],
+        _ question: (AddressScope, inout SourceAnswer) throws(DiscoveryOutage) -> Void
+    ) throws(SourceOutage) {
+        var isOver = false
+        var hasAnswered = false
+        for address in addresses {
+            guard !isOver else {
+                outages[address] = SourceOutage(DiscoveryOutage.timeLimit.reason)
+                continue
+            }
+            do throws(DiscoveryOutage) {
+                try question(address, &self)
+                hasAnswered = true
+            } catch {
+                if error == .timeLimit, !hasAnswered { throw SourceOutage(error.reason) }
+                isOver = error == .timeLimit
+                outages[address] = SourceOutage(error.reason)
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import CertificateDiscovery
+import PKIX
+package import SMIMEStore
+
+/// The directory of the setting `lookup.ldap` as a source of certificates. It is not asked about whole domains.
+package struct LDAPSource: RemoteSource {
+    package let directory: LDAPDirectory
+    package let timeLimit: Duration
+    /// The URL as it was set.
+    private let url: String
+    /// `ldap`
+    package var kind: KnownRecipient.Source { .ldap }
+    package var identity: String { "\(url) \(directory.credentials?.name ?? "")" }
+
+    package init(_ directory: LDAPDirectory, url: String, timeLimit: Duration) {
+        self.directory = directory
+        self.url = url
+        self.timeLimit = timeLimit
+    }
+
+    package func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        var answer = SourceAnswer()
+        let people = addresses.filter { !$0.isDomain }
+        guard !people.isEmpty else { return answer }
+        let connection = try connect(until: deadline)
+        try answer.collect(people) { scope, answer throws(DiscoveryOutage) in
+            let values = try directory.values(for: scope.key, by: connection, until: deadline)
+            let readable = values.compactMap { try? KeyMaterial.read($0) }
+            if readable.count < values.count {
+                answer.warnings.append("\(directory.url.server): a value that is no certificate was left out")
+            }
+            let certificates = readable.joined().compactMap {
+                if case .certificate(let found) = $0 { found } else { nil }
+            }
+            answer.add(certificates, for: scope, from: kind, at: directory.url.server)
+        }
+        return answer
+    }
+
+    /// Says which server it is, if it can be asked.
+    package func state() throws(SourceOutage) -> String {
+        let deadline = ContinuousClock.now + timeLimit
+        let connection = try connect(until: deadline)
+        do throws(DiscoveryOutage) {
+            _ = try directory.values(for: "postmaster@invalid", by: connection, until: deadline)
+        } catch { throw SourceOutage(error.reason) }
+        return directory.url.server
+    }
+
+    private func connect(until deadline: ContinuousClock.Instant) throws(SourceOutage) -> LDAPConnection {
+        do throws(DiscoveryOutage) { return try directory.connect(until: deadline) } catch {
+            throw SourceOutage(error.reason)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CertificateDiscovery
+package import SMIMEStore
+
+/// The settings `lookup.…`, read from the store every time.
+extension Store {
+    /// The sources of recipients' certificates after the registry, in the order of `lookup.sources`: those that have settings of their
+    /// own.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func lookupSources() async throws -> [any CertificateSource] {
+        let values = try await settingValues()
+        return try values[.lookupSources, Setting.sources].compactMap { try Self.source($0, values) }
+    }
+
+    /// How long remote sources may take, and how long their answers are kept: `lookup.budget`, `lookup.cache`, `lookup.cache.none`.
+    ///
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func lookupLimits() async throws -> LookupLimits {
+        let values = try await settingValues()
+        return LookupLimits(
+            budget: try values[.lookupBudget, Setting.timeLimit],
+            retention: try values[.lookupCache, Setting.retention],
+            retentionOfNone: try values[.lookupCacheOfNone, Setting.retention]
+        )
+    }
+
+    /// The directory of `lookup.ldap`; nil if that is empty.
+    private static func ldapSource(_ values: SettingValues) throws(SettingError) -> LDAPSource? {
+        let text = try values[.lookupLDAP, { $0 }]
+        guard !text.isEmpty else { return nil }
+        let authorities = try values[.lookupLDAPAuthorities, { $0 }]
+        let name = try values[.lookupLDAPName, { $0 }]
+        let password = try values[.lookupLDAPPassword, { $0 }]
+        let directory = LDAPDirectory(
+            url: try values[.lookupLDAP, LDAPURL.init],
+            startsTLS: try values[.lookupLDAPStartTLS, Setting.isOn],
+            authorities: authorities.isEmpty ? nil : authorities,
+            credentials: name.isEmpty ? nil : LDAPDirectory.Credentials(name: name, passwordFile: password)
+        )
+        return LDAPSource(directory, url: text, timeLimit: try values[.lookupLDAPTimeout, Setting.timeLimit])
+    }
+
+    /// The source of this name; nil if its settings name none.
+    private static func source(
+        _ name: String,
+        _ values: SettingValues
+    ) throws(SettingError) -> (any CertificateSource)? {
+        switch name {
+        case "directory":
+            let path = try values[.lookupDirectory, { $0 }]
+            let timeLimit = try values[.lookupDirectoryTimeout, Setting.timeLimit]
+            return path.isEmpty ? nil : DirectorySource(path: path, timeLimit: timeLimit)
+        case "command":
+            let path = try values[.lookupCommand, { $0 }]
+            let timeLimit = try values[.lookupCommandTimeout, Setting.timeLimit]
+            return path.isEmpty ? nil : CommandSource(path: path, timeLimit: timeLimit)
+        case "ldap": return try ldapSource(values)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import PKIX
+
+/// What a remote source answered about an address, in the table `lookup_answer`: a cache.
+struct KeptAnswer: Sendable {
+    /// What the answer is about; nil for the source as a whole.
+    let address: AddressScope?
+    /// When the source was asked.
+    let time: Date
+    /// Until when the answer is used.
+    let until: Date
+    /// Everything that was found, authorities included; empty for none.
+    let certificates: [Certificate]
+    /// The place in the source.
+    let detail: String
+    /// Why the source could not be asked; nil if it could.
+    let outage: String?
+
+    /// The longest answer that is kept, in bytes.
+    private static let maximumCount = 1 << 18
+
+    /// The answers of `source` about `addresses` and about itself that are used at `time`, each once.
+    static func answers(
+        of source: String,
+        about addresses: [AddressScope],
+        at time: Date,
+        in database: SQLDatabase
+    ) throws -> [KeptAnswer] {
+        try ([nil] + addresses.map(Optional.some)).compactMap { address in
+            let statement = """
+                SELECT time, until, certificates, detail, outage FROM lookup_answer
+                WHERE source = ? AND address_key = ? AND until > ? AND time <= ?
+                """
+            let arguments: SQLArguments = [source, address?.key ?? "", time.seconds, time.seconds + tolerance]
+            return try database.row(statement, arguments).map { row in
+                KeptAnswer(
+                    address: address,
+                    time: try row.date("time"),
+                    until: try row.date("until"),
+                    certificates: try certificates(row.value("certificates")),
+                    detail: try row.value("detail"),
+                    outage: try row.optional("outage")
+                )
+            }
+        }
+    }
+
+    /// How far clocks of hosts may be apart, in seconds: a later time came from a wrong one.
+    private static let tolerance = 300
+
+    private static func certificates(_ bytes: [UInt8]) throws -> [Certificate] {
+        var certificates: [Certificate] = []
+        var position = 0
+        while position < bytes.count {
+            let end = position + (try ElementExtent(of: bytes, at: position).count)
+            certificates.append(try Certificate(der: Array(bytes[position..<end])))
+            position = end
+        }
+        return certificates
+    }
+
+    /// Keeps `answers` of `source`, and forgets those of all sources that ended.
+    static func keep(_ answers: [KeptAnswer], of source: String, at time: Date, in database: SQLDatabase) throws {
+        for answer in answers {
+            let bytes = answer.certificates.flatMap(\.der)
+            guard bytes.count <= maximumCount else { continue }
+            try database.execute(
+                """
+                INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail, outage)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (source, address_key) DO UPDATE SET time = excluded.time, until = excluded.until,
+                    certificates = excluded.certificates, detail = excluded.detail, outage = excluded.outage
+                """,
+                [
+                    source, answer.address?.key ?? "", answer.time.seconds, answer.until.seconds, bytes, answer.detail,
+                    answer.outage,
+                ],
+                isCounted: false
+            )
+        }
+        try database.execute("DELETE FROM lookup_answer WHERE until <= ?", [time.seconds], isCounted: false)
+    }
+}

@@ -1,0 +1,90 @@
+import CertificateDiscovery
+import Foundation
+import PKIX
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: DirectoryServer.isInstalled, "slapd is not installed (Debian: apt install slapd)"))
+struct LDAPDirectoryTests {
+    private func values(
+        _ url: String,
+        _ server: DirectoryServer,
+        startsTLS: Bool = true,
+        isKnown: Bool = true,
+        _ credentials: LDAPDirectory.Credentials? = nil,
+        for address: String = "bob@example.com"
+    ) throws -> [[UInt8]] {
+        let directory = LDAPDirectory(
+            url: try #require(LDAPURL(url)),
+            startsTLS: startsTLS,
+            authorities: isKnown ? server.authorities : nil,
+            credentials: credentials
+        )
+        let deadline = ContinuousClock.now + .seconds(60)
+        return try directory.values(for: address, by: directory.connect(until: deadline), until: deadline)
+    }
+
+    @Test func `certificates are found with and without TLS, and by no pattern`() throws {
+        let bob = try Certificate(fixture: "bob/cert.pem").der
+        let server = try DirectoryServer([("bob@example.com", "userCertificate;binary", bob)])
+        let base = "/dc=example,dc=com"
+        #expect(try values(server.url + base, server, startsTLS: false) == [bob])
+        #expect(try values(server.url + base, server) == [bob])
+        #expect(try values(server.secureURL + base, server) == [bob])
+        #expect(try values(server.secureURL + base, server, for: "*").isEmpty)
+        #expect(try values(server.secureURL + base + "?mail", server) == [Array("bob@example.com".utf8)])
+        #expect(try values(server.secureURL + base + "??base", server).isEmpty)
+    }
+
+    @Test func `a server with a foreign certificate is told nothing`() throws {
+        let server = try DirectoryServer([])
+        for url in [server.url, server.secureURL] {
+            #expect(throws: DiscoveryOutage.self) { try values(url + "/dc=example,dc=com", server, isKnown: false) }
+        }
+    }
+
+    @Test func `a password is sent with TLS alone`() throws {
+        let server = try DirectoryServer([])
+        let folder = try TemporaryFolder()
+        func credentials(_ password: String) throws -> LDAPDirectory.Credentials {
+            try Data(password.utf8).write(to: folder.file("password"))
+            return .init(name: "cn=admin,dc=example,dc=com", passwordFile: folder.file("password").path)
+        }
+        let base = "/dc=example,dc=com"
+        #expect(try values(server.secureURL + base, server, credentials("secret\n")).isEmpty)
+        #expect(throws: DiscoveryOutage("the directory cannot be searched: Invalid credentials")) {
+            try values(server.secureURL + base, server, credentials("wrong"))
+        }
+        #expect(throws: DiscoveryOutage.self) { try values(server.secureURL + base, server, credentials("\n")) }
+        let clear = "a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)"
+        #expect(throws: DiscoveryOutage(clear)) {
+            try values(server.url + base, server, startsTLS: false, credentials("secret"))
+        }
+    }
+
+    @Test func `what is missing is said`() throws {
+        let server = try DirectoryServer([])
+        #expect(throws: DiscoveryOutage("the directory cannot be searched: No such object")) {
+            try values(server.url + "/dc=nowhere", server)
+        }
+        let nowhere = "ldap://127.0.0.1:\(try freePort())/"
+        #expect(throws: DiscoveryOutage("the directory cannot be searched: Can't contact LDAP server")) {
+            try values(nowhere, server, startsTLS: false)
+        }
+    }
+
+    @Test(arguments: ["ldap", "ldaps"], [true, false])
+    func `a server that is silent is left in time`(_ scheme: String, _ startsTLS: Bool) throws {
+        let silent = try LoopbackServer { _ in .silence }
+        let directory = LDAPDirectory(
+            url: try #require(LDAPURL("\(scheme)://127.0.0.1:\(silent.port)/")),
+            startsTLS: startsTLS,
+            authorities: nil,
+            credentials: nil
+        )
+        let deadline = ContinuousClock.now + .milliseconds(500)
+        #expect(throws: DiscoveryOutage.timeLimit) {
+            _ = try directory.values(for: "bob@example.com", by: directory.connect(until: deadline), until: deadline)
+        }
+    }
+}

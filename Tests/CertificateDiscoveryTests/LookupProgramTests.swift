@@ -1,0 +1,56 @@
+import CertificateDiscovery
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct LookupProgramTests {
+    private func program(_ script: String, in folder: borrowing TemporaryFolder) throws -> LookupProgram {
+        let file = folder.file("lookup")
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+        return LookupProgram(path: file.path)
+    }
+
+    private func output(of script: String, within limit: Duration = .seconds(60)) throws -> String? {
+        let folder = try TemporaryFolder()
+        let output = try program(script, in: folder).output(about: "bob@example.com", until: .now + limit)
+        return output.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test func `the program gets the address alone, and nothing of ours`() throws {
+        #expect(try output(of: "echo \"$#:$1\"") == "1:bob@example.com\n")
+        #expect(
+            try output(of: "cat; env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort")
+                == "LC_ALL=C.UTF-8\nPATH=/usr/bin:/bin\n"
+        )
+        #expect(try output(of: "pwd") == "/\n")
+        let open = open("/dev/null", O_RDONLY)
+        defer { close(open) }
+        #expect(try output(of: "ls /proc/$$/fd | grep -vx -e 0 -e 1 -e 2 -e 10 -e 255; true") == "")
+    }
+
+    @Test func `the exit status says whether there is something`() throws {
+        #expect(try output(of: "exit 1") == nil)
+        #expect(throws: DiscoveryOutage("the program says: try later")) { try output(of: "exit 75") }
+        #expect(throws: DiscoveryOutage("the program ended with status 2")) { try output(of: "exit 2") }
+        #expect(throws: DiscoveryOutage("the program was ended by signal 15")) { try output(of: "kill $$") }
+        #expect(throws: DiscoveryOutage("the program cannot be started: No such file or directory")) {
+            try LookupProgram(path: "/nowhere").output(about: "bob@example.com", until: .now + .seconds(60))
+        }
+    }
+
+    @Test func `a program that hangs or prints without end is ended with its children`() throws {
+        let folder = try TemporaryFolder()
+        let mark = folder.file("child").path
+        #expect(throws: DiscoveryOutage.timeLimit) {
+            try output(of: "sleep 600 & echo $! >\(mark); wait", within: .seconds(2))
+        }
+        let child = try #require(Int32(String(contentsOfFile: mark, encoding: .utf8).trimmingCharacters(in: .newlines)))
+        // It may be a zombie until the first process collects it.
+        let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+        #expect(state.map { $0.contains(" Z ") || $0.contains(" X ") } ?? true)
+        #expect(throws: DiscoveryOutage("the program prints too much")) { try output(of: "cat /dev/zero") }
+        // What stays behind with the pipe does not hold up the answer.
+        #expect(try output(of: "sleep 600 & echo done") == "done\n")
+    }
+}

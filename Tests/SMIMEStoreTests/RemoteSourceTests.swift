@@ -1,0 +1,135 @@
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEStore
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite struct RemoteSourceTests {
+    private let bob: AddressScope
+    private let carol: AddressScope
+
+    init() throws { (bob, carol) = (try AddressScope("bob@example.com"), try AddressScope("carol@example.com")) }
+
+    private func store(in home: TemporaryHome) async throws -> Store {
+        let store = try await home.open()
+        _ = try await store.add(try ImportBatch.authorities(), at: .judged)
+        return store
+    }
+
+    private func lookup(_ store: Store, _ sources: [any CertificateSource]) -> RecipientLookup {
+        RecipientLookup(store: store, sources: sources, systemAnchors: false)
+    }
+
+    @Test func `an answer is kept, also that there is none, until it ends or is asked for anew`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let source = Directory(["bob"])
+        var lookup = lookup(store, [source])
+        for _ in 1...2 {
+            let choices = try await lookup.choices(for: [bob, carol], at: .judged).choices
+            #expect(choices.map { $0.selected?.source } == [.ldap, nil])
+            #expect(choices.map(\.isUnknown) == [false, false])
+            #expect(choices[0].selected?.sourceDetail == "bob")
+        }
+        #expect(source.asked == ["bob@example.com", "carol@example.com", "@example.com"])
+        lookup.asksAnew = true
+        _ = try await lookup.choices(for: [carol], at: .judged)
+        #expect(source.asked.count == 5)
+        // Others share what is kept, but not what another directory said.
+        let reader = try await home.open(.readOnly)
+        _ = try await self.lookup(reader, [source]).choices(for: [bob], at: .judged)
+        #expect(source.asked.count == 5)
+        let moved = Directory(["bob"], identity: "elsewhere")
+        _ = try await self.lookup(reader, [moved]).choices(for: [bob], at: .judged)
+        #expect(moved.asked == ["bob@example.com", "@example.com"])
+        var short = self.lookup(store, [Directory([], identity: "short")])
+        short.limits = LookupLimits(budget: .seconds(60), retention: .seconds(60), retentionOfNone: .zero)
+        _ = try await short.choices(for: [bob], at: .judged)
+        #expect(try await home.number("SELECT count(*) FROM lookup_answer WHERE certificates = ''") == 2)
+    }
+
+    @Test func `nobody is asked about addresses of our own accounts`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        _ = try await store.accounts.add(try EmailAddress("bob@example.com"), at: .judged)
+        let source = Directory(["bob"])
+        let choices = try await lookup(store, [source]).choices(for: [bob, carol], at: .judged).choices
+        #expect(choices[0].candidates.isEmpty)
+        #expect(source.asked == ["carol@example.com", "@example.com"])
+    }
+
+    @Test func `a source that is down is left alone for a while, and holds no mail that may go in clear`() async throws
+    {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let down = Directory(["bob"], outage: "no answer in time")
+        for _ in 1...2 {
+            let answer = try await lookup(store, [down]).choices(for: [bob], at: .judged)
+            #expect(answer.choices[0].isUnknown && !answer.choices[0].isHeldByOutage)
+            #expect(answer.warnings == ["the source ldap cannot be asked: no answer in time"])
+        }
+        #expect(down.asked.count == 2)
+        // A later source is asked all the same.
+        let answer = try await lookup(store, [down, Directory(["bob"], identity: "2")]).choices(for: [bob], at: .judged)
+        #expect(answer.choices[0].selected?.rank == 2)
+    }
+
+    @Test func `the sources together do not take longer than a message may wait`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        var lookup = lookup(store, [Directory([], identity: "slow", delay: 0.2), Directory(["bob"])])
+        lookup.limits = LookupLimits(budget: .milliseconds(100), retention: .seconds(60), retentionOfNone: .seconds(60))
+        let choice = try #require(try await lookup.choices(for: [bob], at: .judged).choices.first)
+        #expect(choice.isUnknown)
+        #expect(choice.outages.last == "the source ldap cannot be asked: other sources took the time of the message")
+        // Neither is to blame: nothing about them is kept.
+        #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 0)
+    }
+
+    @Test func `lists ask no remote source`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        let source = Directory(["bob"])
+        let overviews = try await lookup(store, [source]).overviews(of: [bob], at: .judged).overviews
+        #expect(overviews.allSatisfy { $0.selected == nil } && source.asked.isEmpty)
+    }
+}
+
+/// A directory that has the certificates of these names in certs/.
+private final class Directory: RemoteSource {
+    let kind = KnownRecipient.Source.ldap
+    let timeLimit = Duration.seconds(60)
+    let identity: String
+    private let names: [String]
+    private let outage: String?
+    private let delay: TimeInterval
+    private let questions = Mutex<[String]>([])
+
+    var asked: [String] { questions.withLock { $0 } }
+
+    init(_ names: [String], identity: String = "1", outage: String? = nil, delay: TimeInterval = 0) {
+        (self.names, self.identity, self.outage, self.delay) = (names, identity, outage, delay)
+    }
+
+    func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        questions.withLock { $0 += addresses.map(\.text) }
+        if let outage { throw SourceOutage(outage) }
+        Thread.sleep(forTimeInterval: delay)
+        var answer = SourceAnswer()
+        for name in names {
+            guard let certificate = try? Certificate(fixture: "\(name)/cert.pem") else { throw SourceOutage(name) }
+            for scope in addresses where !scope.isDomain && certificate.names(scope) {
+                answer.add([certificate], for: scope, from: kind, at: name)
+            }
+        }
+        return answer
+    }
+
+    func state() throws(SourceOutage) -> String { "fixed" }
+}
