@@ -37,7 +37,7 @@ extension SMIMECommand {
         var output: String?
         @Flag(help: "Replace an existing file with private keys.")
         var force = false
-        @Option(help: ArgumentHelp("Only the identity with this fingerprint, or its first 8 digits.", valueName: "fpr"))
+        @Option(help: .fingerprint("Only the identity with this fingerprint"))
         var identity: FingerprintPrefix?
         @Option(
             help:
