@@ -18,6 +18,9 @@ package struct FingerprintPrefix: Hashable, Sendable {
         self.digits = digits
     }
 
+    /// The fingerprint, if all of its digits are here.
+    package var whole: Fingerprint? { Fingerprint(digits) }
+
     /// The `fingerprints` that begin with this prefix.
     package func matches(among fingerprints: some Sequence<Fingerprint>) -> Set<Fingerprint> {
         Set(fingerprints.filter { $0.hexadecimal.hasPrefix(digits) })

@@ -141,34 +141,3 @@ extension [ExitStatus] {
         if let worst = self.max(), worst != .success { throw worst }
     }
 }
-
-/// A bar on standard error, if that is a terminal and the work takes over a second; drawn at most a hundred times.
-final class ProgressBar {
-    private let total: Int
-    private let start = ContinuousClock.now
-    private let isTerminal = isatty(STDERR_FILENO) == 1
-    private var isShown = false
-    private var percent = 0
-
-    init(total: Int) { self.total = total }
-
-    func advance(to done: Int) {
-        guard isTerminal, total > 1, done * 100 / total > percent, ContinuousClock.now - start > .seconds(1) else {
-            return
-        }
-        percent = done * 100 / total
-        isShown = true
-        let width = 30
-        let filled = min(width, done * width / total)
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        write("\r[\(bar)] \(done)/\(total)")
-    }
-
-    func clear() { if isShown { write("\r\u{1B}[K") } }
-
-    private func write(_ text: String) {
-        let sink = DescriptorSink(STDERR_FILENO)
-        try? sink.write(text)
-        try? sink.flush()
-    }
-}

@@ -13,8 +13,8 @@ import SMIMEStore
 struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sign as this account. (default: the message's From)", valueName: "addr"))
     var from: EmailAddress?
-    @Option(help: ArgumentHelp("Sign with this identity's certificate.", valueName: "fpr"))
-    var identity: Fingerprint?
+    @Option(help: .fingerprint("Sign with the certificate of this fingerprint"))
+    var identity: FingerprintPrefix?
     @Flag(help: "Put content and signature into one object. Only S/MIME readers can show it.")
     var opaque = false
     @Option(
@@ -56,7 +56,12 @@ struct SigningOptions: ParsableArguments {
         at time: Date,
         under options: ValidationOptions
     ) async throws -> SignedDataWriter.Signer {
-        let selection = SignerSelection(account: from, identity: identity, digest: digest, sendsChain: !noChain)
+        let selection = SignerSelection(
+            account: from,
+            identity: try await identity(in: store),
+            digest: digest,
+            sendsChain: !noChain
+        )
         return try await selection.signer(
             for: header,
             isMail: isMail,
@@ -64,6 +69,14 @@ struct SigningOptions: ParsableArguments {
             at: time,
             under: options,
             warn: { Console.warning($0.text) }
+        )
+    }
+
+    /// The certificate that `--identity` names.
+    private func identity(in store: Store) async throws -> Fingerprint? {
+        guard let identity, identity.whole == nil else { return identity?.whole }
+        return try identity.only(
+            among: try await store.accounts.all().flatMap(\.identities).map(\.certificate.fingerprint)
         )
     }
 

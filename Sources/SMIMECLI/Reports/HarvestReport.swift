@@ -46,7 +46,7 @@ struct HarvestReport: Encodable {
     var text: String {
         var table = TextTable()
         for entry in learned + renewed + changed {
-            table.add(entry.change, entry.address, "\(entry.fingerprint)", entry.held ? "held" : "")
+            table.add(entry.change, entry.address, entry.fingerprint.short, entry.held ? "held" : "")
         }
         for refusal in refused {
             table.add(

@@ -34,7 +34,7 @@ struct ImportCommandReport: Encodable {
     static func text(_ result: ImportReport) -> String {
         var table = TextTable()
         func add(_ kind: String, _ name: String, _ certificate: Certificate, isNew: Bool) {
-            table.add(state(isNew), kind, name, validity(certificate), "\(certificate.fingerprint)")
+            table.add(state(isNew), kind, name, validity(certificate), certificate.fingerprint.short)
         }
         for (kind, entries) in [("identity", result.identities), ("recipient", result.recipients)] {
             for entry in entries { add(kind, entry.address.text, entry.certificate, isNew: entry.isNew) }
@@ -49,7 +49,7 @@ struct ImportCommandReport: Encodable {
                 "crl",
                 entry.list.issuer.description,
                 "\(entry.list.thisUpdate.day)\(until)",
-                "\(entry.list.fingerprint)"
+                entry.list.fingerprint.short
             )
         }
         return table.text

@@ -14,6 +14,15 @@ enum Terminal {
         return name.contains("utf-8") || name.contains("utf8")
     }
 
+    /// The columns of the terminal that `descriptor` is; nil if it is none, or does not say.
+    static func width(_ descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+
     /// Asks for a passphrase without showing it.
     ///
     /// - Parameter purpose: completes "passphrase …".

@@ -9,15 +9,42 @@ struct TextTable {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The lines, each with its end; the last column is not padded.
-    var text: String {
+    /// The lines, each with its end; the last column is not padded. On a terminal they are cut to its width.
+    var text: String { lines(width: Terminal.width(STDOUT_FILENO)).joined() }
+
+    /// The same with one of `others` behind each line.
+    func text(between others: [String]) -> String {
+        zip(lines(width: Terminal.width(STDOUT_FILENO)), others).map { $0 + $1 }.joined()
+    }
+
+    /// - Parameter width: nil for as wide as it gets.
+    private func lines(width: Int?) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
-        let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        var widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        if let width { Self.narrow(&widths, to: width - Self.gap * max(0, columns - 1)) }
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
             return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
-                index == last ? cell.0 + "\n" : cell.0 + String(repeating: " ", count: cell.1 - cell.0.count + 2)
+                let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + Self.mark : cell.0
+                return index == last
+                    ? text + "\n" : text + String(repeating: " ", count: cell.1 - text.count + Self.gap)
             }.joined()
-        }.joined()
+        }
     }
+
+    /// Takes from the widest column until all fit, or none is worth reading any more.
+    private static func narrow(_ widths: inout [Int], to width: Int) {
+        while widths.reduce(0, +) > width, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+            widths[widest] > leastWidth
+        {
+            widths[widest] -= 1
+        }
+    }
+
+    /// The blanks between two columns.
+    private static let gap = 2
+    /// A column is not made narrower than this.
+    private static let leastWidth = 12
+    /// What stands for the rest of a cell.
+    private static var mark: String { Terminal.isUnicode ? "…" : "~" }
 }

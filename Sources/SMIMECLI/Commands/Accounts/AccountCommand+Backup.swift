@@ -12,7 +12,7 @@ extension SMIMECommand.AccountCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Write accounts and everything they need to one encrypted file.",
+            abstract: "Move accounts to a new computer: write them and all they need to one encrypted file.",
             discussion: """
                 The file holds the accounts' identities with their keys, aliases, policy and cipher, and all \
                 recipients, trust anchors, intermediates and revocation lists of the store. `smime account restore` \
@@ -77,7 +77,7 @@ extension SMIMECommand.AccountCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Restore accounts from a backup, also on another machine.",
+            abstract: "Add the accounts of an `account backup` to this store, as on a new computer.",
             discussion: """
                 Adds what is missing and leaves everything else unchanged. Restoring a backup twice changes nothing \
                 more.

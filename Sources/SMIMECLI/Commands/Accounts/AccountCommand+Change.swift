@@ -86,12 +86,12 @@ extension SMIMECommand.AccountCommand {
         var removedAliases: [AddressScope] = []
         @Option(
             help: ArgumentHelp(
-                "Pin the identity with this fingerprint; none returns to the newest trusted one.",
+                "Pin the identity with this fingerprint, or its first digits; none returns to the newest trusted one.",
                 valueName: "fpr|none"
             ),
             transform: Self.parsePin
         )
-        var pin: AccountChange.Pin?
+        var pin: PinChoice?
         @Option(
             name: .customLong("header-confidentiality"),
             help: ArgumentHelp(
@@ -113,6 +113,19 @@ extension SMIMECommand.AccountCommand {
             transform: Self.parseCipher
         )
         var cipher: CipherChoice?
+
+        /// The identity that goes before others.
+        enum PinChoice {
+            case none
+            case identity(FingerprintPrefix)
+
+            func pin(in account: Account) throws -> AccountChange.Pin {
+                guard case .identity(let prefix) = self else { return .none }
+                return .identity(
+                    try prefix.whole ?? prefix.only(among: account.identities.map(\.certificate.fingerprint))
+                )
+            }
+        }
 
         /// The new value of the account's cipher.
         enum CipherChoice {
@@ -139,10 +152,10 @@ extension SMIMECommand.AccountCommand {
             return .policy(policy)
         }
 
-        private static func parsePin(_ text: String) throws -> AccountChange.Pin {
+        private static func parsePin(_ text: String) throws -> PinChoice {
             if text == "none" { return .none }
-            guard let fingerprint = Fingerprint(text) else { throw ValidationError("'\(text)' is no fingerprint") }
-            return .identity(fingerprint)
+            guard let prefix = FingerprintPrefix(text) else { throw ValidationError("'\(text)' is no fingerprint") }
+            return .identity(prefix)
         }
 
         func validate() throws {
@@ -159,9 +172,9 @@ extension SMIMECommand.AccountCommand {
         func run() async throws {
             var change = naming.change
             change.removedAliases = removedAliases
-            change.pin = pin
             change.headerConfidentiality = hiding
             let before = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
+            change.pin = try pin?.pin(in: before)
             try await naming.run("changed") { store in
                 // If one of several changes is impossible, none is made.
                 if let cipher { try await store.checkCipher(cipher.value, for: before.address) }

@@ -77,7 +77,6 @@ extension SMIMECommand.AccountCommand {
                         identity.current ? "*" : " ",
                         identity.usage.joined(separator: "+"),
                         "\(identity.notBefore.day) to \(identity.notAfter.day)",
-                        "\(identity.fingerprint)",
                         identity.standing,
                         identity.pinned ? "pinned" : ""
                     )
@@ -86,7 +85,9 @@ extension SMIMECommand.AccountCommand {
                     shown.cipher.map { "cipher \($0)\n" },
                     shown.headerConfidentiality.map { "header confidentiality \($0)\n" },
                 ]
-                return shown.title.escapedForDisplay + "\n" + settings.compactMap(\.self).joined() + table.text
+                let fingerprints = shown.identities.map { "  \($0.fingerprint)\n" }
+                return shown.title.escapedForDisplay + "\n" + settings.compactMap(\.self).joined()
+                    + table.text(between: fingerprints)
             }
         }
     }

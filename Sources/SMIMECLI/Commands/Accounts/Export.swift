@@ -11,55 +11,167 @@ extension SMIMECommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Write an account's identities to a PKCS#12 file, protected by a passphrase.",
+            abstract: "Hand an identity to another mail program or device, or a certificate to other people.",
             discussion: """
-                The file holds all identities of the account, old ones too, with their chains. Asks before it \
-                replaces an existing file, unless --force is given: that file may be the only copy of a private key.
+                p12           every identity of the account, with its chain
+                mobileconfig  the same for an iPhone, iPad or Mac: a signed profile, with \
+                a mail account if --imap and --smtp, or --exchange, are given
+                pem           the certificates in use, for other people
+                ldif, vcard   the same for a directory, for an address book
+                smimea        the same for the DNS (RFC 8162)
+
+                Only p12 and mobileconfig hold private keys, under a passphrase that is not in the file. They \
+                replace a file only with --force or after a question: it may be the only copy of a key.
 
                   smime export alice@example.org -o alice.p12
+                  smime export alice@example.org --format mobileconfig -o alice.mobileconfig
+                  smime export alice@example.org --format pem -o alice.pem
                 """
         )
 
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
         var address: EmailAddress
+        @Option(help: "What to write: p12, mobileconfig, pem, ldif, vcard, or smimea. (default: p12)")
+        var format: ExportFormat?
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
         var output: String?
-        @Flag(help: "Replace an existing file.")
+        @Flag(help: "Replace an existing file with private keys.")
         var force = false
-        @Option(help: "Only the identity with this fingerprint.")
-        var identity: Fingerprint?
-        @Option(help: "The programs that must be able to read it: modern, legacy, or macos.")
-        var compat = PKCS12.Compatibility.modern
+        @Option(help: .fingerprint("Only the identity with this fingerprint"))
+        var identity: FingerprintPrefix?
+        @Option(
+            help:
+                "The programs that must be able to read it: modern, legacy, or macos. (default: macos in a profile, else modern)"
+        )
+        var compat: PKCS12.Compatibility?
+        @OptionGroup var servers: ExportedServerOptions
+        @Option(
+            help: ArgumentHelp(
+                "The name of the entry in the directory. (default: made of the address)",
+                valueName: "dn"
+            )
+        )
+        var dn: String?
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var storePasswords: StorePasswordOptions
         @OptionGroup var global: GlobalOptions
 
         private var target: String? { output == "-" ? nil : output }
+        private var kind: ExportFormat { format ?? .p12 }
+
+        func validate() throws {
+            if let option = servers.firstGiven, kind != .mobileconfig {
+                throw ValidationError("\(option) needs --format mobileconfig")
+            }
+            guard kind != .ldif, dn != nil else { return }
+            throw ValidationError("--dn needs --format ldif")
+        }
 
         func run() async throws {
-            guard target != nil || isatty(STDOUT_FILENO) != 1 else {
-                throw Failure(.usage, "a PKCS#12 file cannot be written to a terminal", hints: ["name a file with -o"])
+            guard target != nil || !kind.isSecret || isatty(STDOUT_FILENO) != 1 else {
+                throw Failure(.usage, "private keys cannot be written to a terminal", hints: ["name a file with -o"])
             }
             try TakenPlaces(
                 global.location,
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
-            ).check([target], replacing: SecretFileKind.allCases)
+            ).check([target], replacing: kind.isSecret ? SecretFileKind.allCases : [])
             let store = try await global.store(.readOnly, password: storePasswords.origin)
-            _ = try await store.accounts.account(for: address)
-            if let target, FileIdentity(target) != nil {
+            let account = try await store.accounts.account(for: address)
+            if kind.isSecret, let target, FileIdentity(target) != nil {
                 let loss = "\(target): the file exists, and may be the only copy of a private key"
                 try Confirmation.ask(loss, unless: force, by: "--force")
             }
-            let exported = try await ExportedIdentities(of: address, only: identity, in: store)
-            let passphrase = try passwords.passphrase("for the exported file", isNew: true)
-            guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
-            let bytes = try PKCS12.encode(
-                exported.identities,
-                chain: exported.chain,
-                passphrase: passphrase,
-                compatibility: compat
-            )
-            try Output.write(to: target, isPrivate: true) { try $0.write(bytes) }
+            let fingerprint = try identity?.only(among: account.identities.map(\.certificate.fingerprint))
+            let bytes = try await contents(of: account, only: fingerprint, in: store)
+            try Output.write(to: target, isPrivate: kind.isSecret) { try $0.write(bytes) }
         }
+
+        private func contents(of account: Account, only fingerprint: Fingerprint?, in store: Store) async throws
+            -> [UInt8]
+        {
+            if kind == .p12 {
+                let exported = try await ExportedIdentities(of: address, only: fingerprint, in: store)
+                return try passwords.withNewPassphrase { passphrase in
+                    try PKCS12.encode(
+                        exported.identities,
+                        chain: exported.chain,
+                        passphrase: passphrase,
+                        compatibility: compat ?? .modern
+                    )
+                }
+            }
+            let published = try await PublishedCertificates(
+                of: account,
+                only: fingerprint,
+                at: .now,
+                verdicts: store.verdicts(on: [account], at: .now),
+                in: store
+            )
+            switch kind {
+            case .p12, .mobileconfig: return try await profile(of: account, published, only: fingerprint, in: store)
+            case .pem: return Array((published.all + published.authorities).map(\.pem).joined().utf8)
+            case .vcard: return Array(ContactCard(of: account.address, name: account.name, published.all).text.utf8)
+            case .smimea:
+                return try published.all.flatMap { try Array(SMIMEARecord(of: account.address, $0).zoneLine.utf8) }
+            case .ldif: return Array(try await directoryChange(of: account, published, in: store).ldif.utf8)
+            }
+        }
+
+        private func directoryChange(
+            of account: Account,
+            _ published: PublishedCertificates,
+            in store: Store
+        ) async throws -> DirectoryChange {
+            let own = try await ExportedIdentities(of: address, only: nil, in: store).identities
+            return DirectoryChange(
+                of: account.address,
+                name: dn,
+                published.all,
+                smimeCertificate: try published.signature(by: own, over: [], isAttached: false)
+            )
+        }
+
+        private func profile(
+            of account: Account,
+            _ published: PublishedCertificates,
+            only fingerprint: Fingerprint?,
+            in store: Store
+        ) async throws -> [UInt8] {
+            let own = try await ExportedIdentities(of: address, only: fingerprint, in: store).identities
+            let sealed = try passwords.withNewPassphrase { passphrase in
+                try own.map { identity in
+                    let pkcs12 = try PKCS12.encode(
+                        [identity],
+                        passphrase: passphrase,
+                        compatibility: compat ?? .macos
+                    )
+                    return ConfigurationProfile.SealedIdentity(identity.certificate, pkcs12: pkcs12)
+                }
+            }
+            let servers = servers.servers
+            let mail = servers.map {
+                ConfigurationProfile.MailAccount(
+                    $0,
+                    login: self.servers.login ?? account.address.text,
+                    name: account.name
+                )
+            }
+            let profile = ConfigurationProfile(of: account.address, sealed, current: published, account: mail)
+            let xml = try profile.xml
+            guard let signed = try published.signature(by: own, over: xml, isAttached: true) else {
+                Console.warning("\(address): no identity can sign today, so the profile is not signed")
+                return xml
+            }
+            return signed
+        }
+    }
+}
+
+extension PasswordOptions {
+    /// Lets `body` use the passphrase of a file that is being made.
+    fileprivate func withNewPassphrase<Value>(_ body: (borrowing Passphrase) throws -> Value) throws -> Value {
+        let passphrase = try passphrase("for the exported file", isNew: true)
+        guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }
+        return try body(passphrase)
     }
 }

@@ -9,7 +9,7 @@ extension SMIMECommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List identities and recipients with their expiry dates.",
+            abstract: "List identities and recipients, in the order in which they expire.",
             discussion: """
                 --expiring suits a cron job: the status is 1 if, after that time, an account will have no valid \
                 identity or a recipient no valid certificate. Certificates that already have a successor are not \
@@ -46,21 +46,24 @@ extension SMIMECommand {
                     recipients: listed.recipients.map { OwnedCertificateReport(recipient: $0) }
                 )
             ) {
-                var table = TextTable()
-                for (kind, certificates) in [("identity", listed.identities), ("recipient", listed.recipients)] {
-                    for entry in certificates {
-                        let state = entry.notAfter < time.date ? "expired" : "until"
-                        table.add(
-                            kind,
-                            entry.address.text,
-                            "\(state) \(entry.notAfter.day)",
-                            "\(entry.fingerprint)"
-                        )
-                    }
-                }
-                return table.text
+                timeline(listed.identities.map { ("identity", $0) } + listed.recipients.map { ("recipient", $0) })
             }
             if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
+        }
+
+        /// Who expires when, the first on top.
+        private func timeline(_ entries: [(kind: String, certificate: ListedCertificate)]) -> String {
+            var table = TextTable()
+            for (kind, entry) in entries.sorted(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
+                table.add(
+                    "\(entry.notAfter < time.date ? "expired" : "until") \(entry.notAfter.day)",
+                    entry.notAfter.distance(from: time.date),
+                    kind,
+                    entry.address.text,
+                    entry.fingerprint.short
+                )
+            }
+            return table.text
         }
 
         private func identities(in store: Store) async throws -> [ListedCertificate] {
@@ -88,4 +91,15 @@ extension SMIMECommand {
 private struct ListReport: Encodable {
     let identities: [OwnedCertificateReport]
     let recipients: [OwnedCertificateReport]
+}
+
+extension Date {
+    /// How far it is from `time`, in the largest unit of which there are at least two: `in 45 days`, `3 years ago`.
+    fileprivate func distance(from time: Date) -> String {
+        let days = Int((timeIntervalSince(time) / 86_400).rounded(.towardZero))
+        let units = [(365, "years"), (30, "months"), (7, "weeks")]
+        let (size, name) = units.first { abs(days) >= 2 * $0.0 } ?? (1, abs(days) == 1 ? "day" : "days")
+        guard days != 0 else { return "today" }
+        return days > 0 ? "in \(days / size) \(name)" : "\(-days / size) \(name) ago"
+    }
 }

@@ -53,7 +53,7 @@ extension SMIMECommand.RecipientCommand {
             ) {
                 var table = TextTable()
                 for entry in added.recipients {
-                    table.add(entry.isNew ? "new" : "known", entry.address.text, "\(entry.certificate.fingerprint)")
+                    table.add(entry.isNew ? "new" : "known", entry.address.text, entry.certificate.fingerprint.short)
                 }
                 return table.text
             }
@@ -97,8 +97,8 @@ extension SMIMECommand.RecipientCommand {
     struct Target: ParsableArguments {
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        @Option(help: ArgumentHelp("Only the certificate with this fingerprint.", valueName: "fpr"))
-        var fingerprint: Fingerprint?
+        @Option(help: .fingerprint("Only the certificate with this fingerprint"))
+        var fingerprint: FingerprintPrefix?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
@@ -107,8 +107,15 @@ extension SMIMECommand.RecipientCommand {
             let store = try await global.store(.readOnly)
             guard store.exists else { throw KeystoreError.unknownRecipient(address) }
             return try await store.recipients.certificates(for: address).filter { known in
-                fingerprint.map { $0 == known.certificate.fingerprint } ?? true
+                fingerprint.map { !$0.matches(among: [known.certificate.fingerprint]).isEmpty } ?? true
             }
+        }
+
+        /// The certificate that `--fingerprint` names.
+        func selected(in store: Store) async throws -> Fingerprint? {
+            guard let fingerprint, fingerprint.whole == nil else { return fingerprint?.whole }
+            let known = try await store.recipients.certificates(for: address)
+            return try fingerprint.only(among: known.map(\.certificate.fingerprint))
         }
 
         /// Runs `change` on the store and prints the certificates it concerned behind `word`.
@@ -148,8 +155,8 @@ extension SMIMECommand.RecipientCommand {
                 let names = pins.map { "\($0.certificate.fingerprint)" }.joined(separator: ", ")
                 try confirmation.confirm("\(target.address): the pin of \(names) would be lost")
             }
-            try await target.run("removed") {
-                try await $0.recipients.remove(target.address, fingerprint: target.fingerprint)
+            try await target.run("removed") { store in
+                try await store.recipients.remove(target.address, fingerprint: try await target.selected(in: store))
             }
         }
     }
@@ -184,12 +191,8 @@ extension SMIMECommand.RecipientCommand {
         func run() async throws {
             if let mail { return try await trustSigner(of: mail) }
             try await target.run("pinned") { store in
-                guard target.fingerprint == nil else {
-                    return try await store.recipients.setTrust(
-                        .pinned,
-                        of: target.address,
-                        fingerprint: target.fingerprint
-                    )
+                if let fingerprint = try await target.selected(in: store) {
+                    return try await store.recipients.setTrust(.pinned, of: target.address, fingerprint: fingerprint)
                 }
                 let pinned = try await store.recipients.pinUnlessDistrusted(target.address)
                 guard !pinned.isEmpty else {
@@ -219,8 +222,9 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var target: Target
 
         func run() async throws {
-            try await target.run("distrusted") {
-                try await $0.recipients.setTrust(.distrusted, of: target.address, fingerprint: target.fingerprint)
+            try await target.run("distrusted") { store in
+                let fingerprint = try await target.selected(in: store)
+                return try await store.recipients.setTrust(.distrusted, of: target.address, fingerprint: fingerprint)
             }
         }
     }

@@ -16,8 +16,8 @@ extension SMIMECommand.RecipientCommand {
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        @Option(help: ArgumentHelp("Write the certificate with this fingerprint instead.", valueName: "fpr"))
-        var fingerprint: Fingerprint?
+        @Option(help: .fingerprint("Write the certificate with this fingerprint instead"))
+        var fingerprint: FingerprintPrefix?
         @Flag(help: "Write every certificate known for the address.")
         var all = false
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
@@ -50,10 +50,8 @@ extension SMIMECommand.RecipientCommand {
             let known = choice.candidates.map(\.recipient.certificate)
             if all { return known }
             if let fingerprint {
-                guard let certificate = known.first(where: { $0.fingerprint == fingerprint }) else {
-                    throw KeystoreError.unknownCertificate(fingerprint)
-                }
-                return [certificate]
+                let named = try fingerprint.only(among: known.map(\.fingerprint))
+                return known.filter { $0.fingerprint == named }
             }
             guard let selected = choice.selected else {
                 throw Failure(

@@ -17,8 +17,10 @@ extension SMIMECommand.RecipientCommand.Trust {
                 ]
             )
         }
+        // No prefix: certificates whose fingerprints begin alike can be made by trying.
+        if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
         let signers = mail.signers(for: target.address).filter { certificate in
-            target.fingerprint.map { $0 == certificate.fingerprint } ?? true
+            target.fingerprint.map { $0.whole == certificate.fingerprint } ?? true
         }
         guard let signer = signers.first else {
             let signed = mail.signers.map { "\($0.fingerprint)" }.joined(separator: ", ")

@@ -47,14 +47,14 @@ extension SMIMECommand.RecipientCommand {
         private static func add(_ overview: RecipientOverview, to table: inout TextTable) {
             defer {
                 for (entry, reason) in overview.candidates where reason == .held {
-                    table.add(entry.address.text, "held back", "\(entry.fingerprint)")
+                    table.add(entry.address.text, "held back", entry.fingerprint.short)
                 }
             }
             guard let selected = overview.selected else {
                 let reason = overview.candidates.first.map { "unusable: \($0.reason)" } ?? ""
                 return table.add(overview.address.text, reason)
             }
-            table.add(overview.address.text, "until \(selected.notAfter.day)", "\(selected.fingerprint)")
+            table.add(overview.address.text, "until \(selected.notAfter.day)", selected.fingerprint.short)
         }
     }
 
@@ -98,13 +98,13 @@ extension SMIMECommand.RecipientCommand {
                     table.add(
                         reason.isSelected ? "*" : " ",
                         "\(certificate.notBefore.day) to \(certificate.notAfter.day)",
-                        "\(certificate.fingerprint)",
                         recipient.source.rawValue,
                         recipient.trust.rawValue,
                         "\(reason)"
                     )
                 }
-                return choice.address.text.escapedForDisplay + "\n" + table.text
+                let fingerprints = choice.candidates.map { "  \($0.0.certificate.fingerprint)\n" }
+                return choice.address.text.escapedForDisplay + "\n" + table.text(between: fingerprints)
             }
         }
     }

@@ -48,7 +48,7 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the database while other processes use it.",
+            abstract: "Keep a copy for the day the disk fails: copies the database while others use it.",
             discussion: """
                 The copy holds everything but the key file. Its private keys open only with that key file or the \
                 passphrase. `smime store restore` puts the copy back.

@@ -50,7 +50,7 @@ extension SMIMECommand.TrustCommand {
                     table.add(
                         certificate.subject.description,
                         "until \(certificate.notAfter.day)",
-                        "\(certificate.fingerprint)"
+                        certificate.fingerprint.short
                     )
                 }
                 for (list, file) in lists {
@@ -59,7 +59,7 @@ extension SMIMECommand.TrustCommand {
                     table.add(
                         "revocation list of \(list.issuer)",
                         [state, end?.day].compactMap(\.self).joined(separator: " "),
-                        file ?? "\(list.fingerprint)"
+                        file ?? list.fingerprint.short
                     )
                 }
                 return table.text
@@ -113,7 +113,12 @@ extension SMIMECommand.TrustCommand {
             // No prefix: certificates whose fingerprints begin alike can be made by trying.
             let known = files.compactMap { Fingerprint($0) }
             var batch = ImportBatch()
-            for file in files where Fingerprint(file) == nil { try await add(file, to: &batch) }
+            for file in files where Fingerprint(file) == nil {
+                if let prefix = FingerprintPrefix(file), access(file, F_OK) != 0 {
+                    throw Failure(.usage, prefix.tooShort, hints: ["compare it with what the authority publishes"])
+                }
+                try await add(file, to: &batch)
+            }
             for fingerprint in known {
                 batch.anchors.append(try await global.store(.readOnly).certificate(fingerprint))
             }
@@ -134,7 +139,7 @@ extension SMIMECommand.TrustCommand {
                 var table = TextTable()
                 for entry in added.anchors {
                     let state = entry.isNew ? "new" : "known"
-                    table.add(state, entry.certificate.subject.description, "\(entry.certificate.fingerprint)")
+                    table.add(state, entry.certificate.subject.description, entry.certificate.fingerprint.short)
                 }
                 return table.text
             }

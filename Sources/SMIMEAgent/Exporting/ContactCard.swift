@@ -1,0 +1,30 @@
+import Foundation
+package import InternetMessage
+package import PKIX
+
+/// A person's address and certificates as a vCard (RFC 6350).
+package struct ContactCard {
+    private let name: String
+    private let address: EmailAddress
+    private let certificates: [Certificate]
+
+    /// - Parameter name: the person's name; nil is the address.
+    package init(of address: EmailAddress, name: String?, _ certificates: [Certificate]) {
+        self.name = name ?? address.text
+        self.address = address
+        self.certificates = certificates
+    }
+
+    /// The file, with the format's line ends.
+    package var text: String {
+        let keys = certificates.map { "KEY:data:application/pkix-cert;base64,\(Data($0.der).base64EncodedString())" }
+        let lines = ["BEGIN:VCARD", "VERSION:4.0", "FN:\(Self.escaped(name))", "EMAIL:\(Self.escaped(address.text))"]
+        return (lines + keys + ["END:VCARD"]).map { FoldedLine.folding($0, width: 75, lineEnd: "\r\n") }.joined()
+    }
+
+    /// RFC 6350 §3.4
+    private static func escaped(_ value: String) -> String {
+        value.replacing("\\", with: "\\\\").replacing(",", with: "\\,").replacing(";", with: "\\;")
+            .replacing("\r\n", with: "\\n").replacing("\n", with: "\\n")
+    }
+}

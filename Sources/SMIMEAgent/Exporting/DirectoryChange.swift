@@ -1,0 +1,64 @@
+import Foundation
+package import InternetMessage
+package import PKIX
+
+/// The change of a directory entry that publishes a person's certificates, as LDIF (RFC 2849).
+package struct DirectoryChange {
+    private let name: String
+    private let certificates: [Certificate]
+    private let smimeCertificate: [UInt8]?
+
+    /// - Parameters:
+    ///   - name: the entry's distinguished name (RFC 4514); nil is one made of the address.
+    ///   - smimeCertificate: the signature over nothing, with the whole chain and what the person's programs can read
+    ///     (RFC 2798 §2.8).
+    package init(
+        of address: EmailAddress,
+        name: String?,
+        _ certificates: [Certificate],
+        smimeCertificate: [UInt8]?
+    ) {
+        self.name = name ?? Self.name(of: address)
+        self.certificates = certificates
+        self.smimeCertificate = smimeCertificate
+    }
+
+    /// The file, with line feeds.
+    package var ldif: String {
+        let values = [
+            ("userCertificate;binary", certificates.map(\.der)),
+            ("userSMIMECertificate;binary", [smimeCertificate].compactMap(\.self)),
+        ]
+        var lines = ["version: 1", "", Self.line("dn", name), "changetype: modify"]
+        for (attribute, values) in values where !values.isEmpty {
+            lines.append("replace: \(attribute)")
+            lines += values.map { "\(attribute):: \(Data($0).base64EncodedString())" }
+            lines.append("-")
+        }
+        return lines.map { FoldedLine.folding($0, width: 76, lineEnd: "\n") }.joined()
+    }
+
+    private static func name(of address: EmailAddress) -> String {
+        let parts = [("mail", address.text)] + address.asciiDomain.split(separator: ".").map { ("dc", String($0)) }
+        return parts.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: ",")
+    }
+
+    /// RFC 4514 §2.4
+    private static func escaped(_ value: String) -> String {
+        var text = ""
+        for (index, character) in value.enumerated() {
+            let isEdge = index == 0 && "# ".contains(character) || index == value.count - 1 && character == " "
+            if isEdge || "\"+,;<>\\".contains(character) { text += "\\" }
+            text.append(character)
+        }
+        return text
+    }
+
+    /// An attribute and its value, in base64 where the value is no SAFE-STRING.
+    private static func line(_ attribute: String, _ value: String) -> String {
+        let isSafe =
+            value.utf8.allSatisfy { $0 < 128 && $0 != 0 && $0 != 10 && $0 != 13 }
+            && !(value.first.map { " :<".contains($0) } ?? false) && value.last != " "
+        return isSafe ? "\(attribute): \(value)" : "\(attribute):: \(Data(value.utf8).base64EncodedString())"
+    }
+}

@@ -1,0 +1,20 @@
+/// A line of a text format that breaks long lines: the next one begins with a space.
+enum FoldedLine {
+    /// `line` in pieces of at most `width` bytes, the space counted; no character of more bytes is torn apart.
+    ///
+    /// RFC 2849 note 10, RFC 6350 §3.2
+    static func folding(_ line: String, width: Int, lineEnd: String) -> String {
+        var text = ""
+        var count = 0
+        for scalar in line.unicodeScalars {
+            let size = String(scalar).utf8.count
+            if count + size > width {
+                text += "\(lineEnd) "
+                count = 1
+            }
+            text.unicodeScalars.append(scalar)
+            count += size
+        }
+        return text + lineEnd
+    }
+}

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+/// What `export` writes.
+enum ExportFormat: String, Choice {
+    case p12, mobileconfig, pem, ldif, vcard, smimea
+
+    /// Whether private keys are in it.
+    var isSecret: Bool { self == .p12 || self == .mobileconfig }
+}

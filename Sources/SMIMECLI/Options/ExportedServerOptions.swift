@@ -1,0 +1,39 @@
+import ArgumentParser
+import SMIMEAgent
+
+/// The mail account that a profile sets up on a device.
+struct ExportedServerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The device reads mail here (TLS).", valueName: "host[:port]"))
+    var imap: MailServers.Server?
+    @Option(help: ArgumentHelp("The device sends mail here (TLS).", valueName: "host[:port]"))
+    var smtp: MailServers.Server?
+    @Option(help: ArgumentHelp("The device reads and sends mail here, by ActiveSync.", valueName: "host[:port]"))
+    var exchange: MailServers.Server?
+    @Option(help: ArgumentHelp("The name that the servers ask for. (default: the address)", valueName: "name"))
+    var login: String?
+
+    /// The name of the first option that is there.
+    var firstGiven: String? {
+        [("--imap", imap != nil), ("--smtp", smtp != nil), ("--exchange", exchange != nil), ("--login", login != nil)]
+            .first(where: \.1)?.0
+    }
+
+    /// Nil leaves the accounts on the device as they are.
+    var servers: MailServers? {
+        if let exchange { return .exchange(exchange) }
+        guard let imap, let smtp else { return nil }
+        return .imap(incoming: imap, outgoing: smtp)
+    }
+
+    func validate() throws {
+        guard (imap == nil) == (smtp == nil) else { throw ValidationError("--imap and --smtp go together") }
+        guard imap == nil || exchange == nil else {
+            throw ValidationError("--imap and --exchange exclude each other")
+        }
+        guard login == nil || servers != nil else { throw ValidationError("--login needs --imap or --exchange") }
+    }
+}
+
+extension MailServers.Server: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
