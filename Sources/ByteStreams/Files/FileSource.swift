@@ -11,7 +11,7 @@ package final class FileSource: ByteSource {
     private let descriptor: Int32
     private let start: Int
     private let status: stat
-    /// How many bytes there are from where the file stood when it was opened.
+    /// The number of bytes from `start` to the end that the file had when it was opened.
     package let count: Int
 
     /// Opens the file at `path`.

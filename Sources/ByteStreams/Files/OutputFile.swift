@@ -66,10 +66,10 @@ package final class OutputFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Makes everything written durable and gives it the target's name, durably as well where the folder can be read.
+    /// Syncs the file to the disk and renames it to the target; then syncs the folder, too, if that can be read.
     ///
-    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` the second time. If it is the name that cannot be made
-    ///   durable, the file has it nevertheless.
+    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` the second time. If only syncing the folder fails, the
+    ///   file is in place nevertheless.
     package func commit() throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.flush()

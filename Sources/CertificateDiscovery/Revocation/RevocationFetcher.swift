@@ -117,7 +117,7 @@ package actor RevocationFetcher: RevocationSource {
         return nil
     }
 
-    /// All lists that can be had: they may be parts of one another, and a complete one may say where its delta is.
+    /// All revocation lists that can be fetched: each may cover only a part, and a complete one may name a delta.
     private func lists(
         for certificate: Certificate,
         issuedBy issuer: Certificate,

@@ -51,7 +51,7 @@ struct LegacyDisplayPart {
         }
     }
 
-    /// The part without the element; nil if there is none to be seen.
+    /// The part without its legacy display; nil if it has none.
     func removing() throws -> LegacyDisplay.Edit? {
         guard let rest = isHTML ? removingDivision() : removingLines() else { return nil }
         return try edit(rest, isMarked: false) { $0 }

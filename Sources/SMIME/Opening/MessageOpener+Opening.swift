@@ -141,8 +141,8 @@ extension MessageOpener {
         }
     }
 
-    /// Reads the message's header fields from the innermost content, and removes the legacy display text for readers without
-    /// header protection.
+    /// Reads the header fields inside the encryption, and removes their copy in the body text (legacy display, RFC 9788), which is
+    /// there for mail programs without header protection.
     private func readHeader(_ opening: inout Opening) throws {
         guard let outer = opening.header, opening.isEncrypted else { return }
         try checkContentType(opening)

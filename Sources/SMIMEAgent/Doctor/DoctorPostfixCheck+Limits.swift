@@ -27,7 +27,7 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks how a port with a filter changes mail before the filter, and how large mail may be.
+    /// Checks that an smtpd with a filter leaves aliases to the smtpd after it, and how large a mail it accepts.
     mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""

@@ -67,7 +67,7 @@ extension Failure {
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
-        // A backup is a file, and another passphrase may be right for it.
+        // Starting over helps a store, which is a folder, but no backup.
         case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten: \(startOver)"] : []
         case .unknownAccount:
             ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]

@@ -128,7 +128,7 @@ private struct AxisDecision {
     }
 }
 
-/// The result for the message, once its levels are known.
+/// What is done with a message whose levels for signing and encryption are known.
 private struct Outcome {
     private(set) var action = PolicyDecision.Action.plain
     private(set) var warnings: [String] = []

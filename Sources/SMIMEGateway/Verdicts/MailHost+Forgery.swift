@@ -64,7 +64,7 @@ extension MailHost {
             var name = ""
             for word in words[start...] {
                 name += word
-                // Dots before and after the name are ignored.
+                // 64 more, because marks before and after a name are ignored.
                 guard name.count <= longest + 64 else { return false }
                 if isTakenForUs(name.trimmingMarks) { return true }
             }

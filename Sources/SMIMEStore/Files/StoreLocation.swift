@@ -30,7 +30,7 @@ package struct StoreLocation: Equatable, Sendable {
     package private(set) var keyAgent: KeyAgentClient?
     /// The new key file until the database is sealed with it.
     var keyFileSuccessor: String { keyFile + ".next" }
-    /// Locked while the store, its key or its form is being made.
+    /// Locked while the store or its key is made, or the store is migrated.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// The lock file for messages that are being sent; each message locks a byte of its own.
     package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }

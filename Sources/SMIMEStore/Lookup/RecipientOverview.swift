@@ -111,7 +111,7 @@ private struct RegistryReading {
         return RegistryPage(overviews: overviews, new: book.new)
     }
 
-    /// The verdicts on `entries`, nil for what was distrusted by hand; nil if a certificate must be read for more than judging it.
+    /// A verdict on each of `entries`, or nil if it was distrusted by hand; no array at all if one has no record that can be used again.
     private func verdicts(
         on entries: [RecipientEntry],
         _ records: [VerdictRecord?],

@@ -90,7 +90,7 @@ extension SMIMECommand {
             )
         }
 
-        /// Says what to do about a signature that is not valid; a command needs the name of a file.
+        /// Says which command helps with a signature that is not valid; none can be named for standard input.
         private func hint(at report: VerificationReport) {
             guard file != "-", report.isMalformed || !report.signers.isEmpty else { return }
             if let step = VerdictSentence(report, file: file).step { Console.hint(step.text) }
