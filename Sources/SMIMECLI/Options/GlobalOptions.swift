@@ -75,9 +75,11 @@ struct GlobalOptions: ParsableArguments {
 
     /// The store, which opens in the background for reading or writing.
     ///
-    /// - Parameter password: the source of its passphrase in the options.
-    func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil) throws -> StoreOpening {
-        let source = StorePassphrase(origin: password)
+    /// - Parameters:
+    ///   - password: the source of its passphrase in the options.
+    ///   - asks: whether a person at the terminal may be asked for it.
+    func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil, asks: Bool = true) throws -> StoreOpening {
+        let source = StorePassphrase(origin: password, asks: asks)
         let asksAgent = KeyAgentUse.isAllowed && source.asksPerson
         return StoreOpening(
             asksAgent ? try location.opened(by: KeyAgentUse.client) : try location,
@@ -88,8 +90,8 @@ struct GlobalOptions: ParsableArguments {
     }
 
     /// The store, open for looking or for changing.
-    func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
-        try await opening(mode, password: password).store()
+    func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil, asks: Bool = true) async throws -> Store {
+        try await opening(mode, password: password, asks: asks).store()
     }
 
     /// A time in seconds; nil if `text` is no number, or too large for one.

@@ -32,6 +32,8 @@ package struct MessageWorker {
     /// The store on a server for the journal's records. A connection costs more than a record, and one that was there before waits for
     /// a server that is starting again.
     private var writable: Store?
+    /// What stood in the way at the last check.
+    private var lastObstacle: Store.Obstacle?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], _ tools: Tools) {
         self.socket = socket
@@ -67,8 +69,7 @@ package struct MessageWorker {
                 guard let count = await worker.countExpiring() else { continue }
                 try worker.socket.send(WorkerAnswer.expiring(count).frame)
             case .check:
-                let obstacle = await worker.tools.store.atOneMoment().obstacle()
-                try worker.socket.send(WorkerAnswer.checked(obstacle.map(WorkerObstacle.init)).frame)
+                try worker.socket.send(WorkerAnswer.checked(await worker.obstacle().map(WorkerObstacle.init)).frame)
             }
         }
     }
@@ -145,6 +146,14 @@ package struct MessageWorker {
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
         }
+    }
+
+    private mutating func obstacle() async -> Store.Obstacle? {
+        let found = await tools.store.atOneMoment().obstacle()
+        // A passphrase that was refused is not given again, which would look as if there were none.
+        if case .key(.locked(_, nil)) = found, let earlier = lastObstacle { return earlier }
+        lastObstacle = found
+        return found
     }
 
     /// Does what is left to do after a message: nothing that fails here is a failure of the message.

@@ -3,20 +3,17 @@
 import json
 import os
 import random
-import re
 import shutil
 import smtplib
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.error
 import urllib.request
-from collections import Counter, defaultdict
 
 from database import Database
-from surroundings import HERE, check, children, is_free, message, wait_until
+from surroundings import HERE, check, is_free, wait_until
 
 SECRET = "This is for nobody else."
 # How a message is sent: the role, the recipients, and who must get it encrypted; None for what must be refused.
@@ -55,15 +52,16 @@ class Gateway:
         shutil.copy(self.fleet.name("admin", "key", "store.key"), os.path.join(self.home, "key", "new"))
         os.replace(os.path.join(self.home, "key", "new"), os.path.join(self.home, "key", "store.key"))
 
-    def start(self, waits=True):
+    def start(self, *more, waits=True, home=None):
+        """Starts it, on the shared store or on the one in `home`."""
         hop = f"smtp:127.0.0.1:{self.fleet.port('sink')}"
         words = [
-            self.fleet.smime, "serve", "--home", self.home, "--no-system-anchors", "--revocation", "off", "--authserv-id", "gw.test",
+            self.fleet.smime, "serve", "--home", home or self.home, *more, "--no-system-anchors", "--revocation", "off", "--authserv-id", "gw.test",
             "--listen", f"outgoing=smtp:127.0.0.1:{self.port['out']}", "--listen", f"incoming=smtp:127.0.0.1:{self.port['in']}",
             "--next-hop", f"outgoing={hop}", "--next-hop", f"incoming={hop}", "--metrics", f"127.0.0.1:{self.port['metrics']}",
         ]  # fmt: skip
         with open(self.fleet.name(f"log{self.number}"), "ab") as log:
-            environment = {**os.environ, "SMIME_STORE": self.fleet.database.url(), "SMIME_STORE_TIMEOUT": "20"}
+            environment = {**os.environ, "SMIME_STORE_TIMEOUT": "20", **({} if home else {"SMIME_STORE": self.fleet.database.url()})}
             self.process = subprocess.Popen(words, stdout=log, stderr=log, env=environment, cwd="/")
         if waits:
             self.wait_ready()

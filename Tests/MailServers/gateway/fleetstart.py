@@ -2,11 +2,11 @@
 
 import os
 import shutil
+import signal
 import smtplib
-import subprocess
 import time
 
-from fleet import SECRET, SIGNERS, step
+from fleet import SECRET, step
 from surroundings import check, message, wait_until
 
 
@@ -32,6 +32,7 @@ def start(fleet):
     first.send("out", "S1", "alice@example.com", ["bob@example.com"], message("start1", "bob@example.com", SECRET))
     check(first.process.pid == pid and len(fleet.having("<start1@test>")) == 1, "it did not go on by itself")
     check("the store can be used again" in first.log(), "the log does not say that the store is there again")
+    passphrases(fleet, others[0])
     keys(fleet, others[0])
     for gateway in others[1:]:
         gateway.start()
@@ -79,6 +80,23 @@ def keys(fleet, gateway):
         check(error.smtp_code == 451, f"{error}")
     os.replace(key + ".away", key)
     gateway.wait_ready()
+
+
+def passphrases(fleet, gateway):
+    step("the same with a wrong passphrase, which new workers read anew")
+    home, given = fleet.name("people", "bob"), fleet.name("given")
+    fleet.person("bob", "store", "protect", "passphrase", "--password-file", fleet.name("password"))
+    with open(given, "w") as file:
+        file.write("wrong\n")
+    gateway.start("--password-file", given, home=home, waits=False)
+    for _ in range(3):
+        check("wrong passphrase" in gateway.wait_ready(503), f"{gateway.ready()}")
+        time.sleep(2)
+    shutil.copy(fleet.name("password"), given)
+    gateway.process.send_signal(signal.SIGHUP)
+    gateway.wait_ready()
+    gateway.kill()
+    fleet.person("bob", "store", "protect", "key-file", "--password-file", fleet.name("password"))
 
 
 def one_store(fleet):

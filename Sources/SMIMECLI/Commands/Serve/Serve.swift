@@ -93,7 +93,7 @@ extension SMIMECommand {
             let origin = PassphraseOrigin("password", passwordFile, nil, nil)
             let store: Store
             do {
-                store = try await global.store(.readOnly, password: origin)
+                store = try await global.store(.readOnly, password: origin, asks: false)
             } catch let error as KeystoreError {
                 throw WorkerTrouble(error)
             } catch {
