@@ -75,6 +75,27 @@ import Testing
         #expect(result.status == 0 && result.text.contains("pkcs7-signature"), "\(result.errorText)")
     }
 
+    @Test func `roles get their rights, also in a store that is there, or the statements are printed`() throws {
+        let server = try Self.server.get()
+        let words = ["store", "init", "--gateway-role", "smime", "--reader-role", "no-such-role"]
+        let printed = try smime(["--store", url] + words + ["--print-sql"])
+        #expect(printed.status == 0 && printed.text.hasPrefix("SET search_path = smime, pg_temp;\nREVOKE ALL"))
+        #expect(printed.text.contains("GRANT SELECT ON ALL TABLES IN SCHEMA smime TO \"no-such-role\";\n"))
+        #expect(try smime(["--store", url, "account", "list"]).status == 78, "printing made a store")
+        let missing = try smime(["--store", url] + words)
+        #expect(missing.status != 0 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
+        let role = "gw\(UUID().uuidString.prefix(8).lowercased())"
+        let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))
+        _ = try server.run("CREATE ROLE \(role) LOGIN", in: database)
+        let given = try smime(["--store", url, "store", "init", "--gateway-role", role])
+        #expect(given.status == 0 && given.errorText.contains("a store already"), "\(given.errorText)")
+        let gateway = server.url(database, role: role)
+        #expect(try smime(["--store", gateway, "account", "list"]).status == 0)
+        let refused = try smime(["--store", gateway, "policy", "set", "--global", "--sign", "never"])
+        #expect(refused.status == 78 && refused.errorText.contains("permission denied"), "\(refused.errorText)")
+        #expect(try smime(["store", "init", "--gateway-role", "a b", "--print-sql"]).status == 78)
+    }
+
     @Test func `a server that is away is worth another try`() throws {
         let result = try smime(["--store", "postgresql://127.0.0.1:1/db", "account", "list"])
         #expect(result.status == 75 && result.errorText.contains("cannot be reached"), "\(result.errorText)")

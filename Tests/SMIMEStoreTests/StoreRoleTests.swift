@@ -44,6 +44,7 @@ import Testing
         var batch = try ImportBatch.people("alice")
         let bob = try Certificate(fixture: "bob/cert.pem")
         batch.recipients = [.init(certificate: bob, addresses: [try .init("bob@example.com")], isPinned: true)]
+        batch.anchors = [try Certificate(fixture: "ca/root.pem")]
         _ = try await owner.add(batch, at: .judged)
         let gateway = try await store(as: .gateway)
         _ = try await gateway.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
