@@ -85,6 +85,21 @@ import Testing
         let before = try statements()
         for _ in 0..<5 { #expect(try await value() == "1") }
         #expect(try statements() == before + 5)
+        // The record of deliveries comes along with that question.
+        let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
+        try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
+        _ = try await reader.atOneMoment().journal.served(entry)
+        let recorded = try statements()
+        for _ in 0..<5 {
+            let message = reader.atOneMoment()
+            #expect(
+                try await message.journal.waiting(["a@example.com", "b@example.com"], for: entry) == ["a@example.com"]
+            )
+            let other = DeliveryJournal.Entry(queueID: "r", digest: [1])
+            #expect(try await reader.atOneMoment().journal.served(other).isEmpty)
+            #expect(try await message.settings.value(of: "key") == "1")
+        }
+        #expect(try statements() == recorded + 10)
     }
 
     @Test func `a server that starts again in mid-traffic loses nothing that was recorded`() async throws {

@@ -29,6 +29,8 @@ final class WorkerPool {
         var idleTime = TimeAmount.seconds(60)
         /// How long a worker without a message may take to say whether the store can be used.
         var checkTime = TimeAmount.seconds(3)
+        /// The same for a worker that is at a message first, where all are.
+        var busyCheckTime = TimeAmount.seconds(10)
     }
 
     private struct Pending {
@@ -52,7 +54,7 @@ final class WorkerPool {
     /// Why no private key can be used, though the store can; nil if they can.
     private(set) var keyTrouble: String?
     /// The worker that was asked whether the store can be used, and has not answered.
-    private var asked: (worker: Worker, limit: Scheduled<Void>?)?
+    private var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `trouble` or `keyTrouble` changes.
     var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
@@ -177,10 +179,9 @@ extension WorkerPool {
         guard !isClosing, asked == nil else { return }
         let free = idle.last
         guard let worker = free ?? active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
-        let limit = free.map { _ in
-            loop.assumeIsolated().scheduleTask(in: settings.checkTime) { [self] in
-                note(WorkerObstacle("the store does not answer", isOfKeys: false))
-            }
+        let time = free == nil ? settings.busyCheckTime : settings.checkTime
+        let limit = loop.assumeIsolated().scheduleTask(in: time) { [self] in
+            note(WorkerObstacle("the store does not answer", isOfKeys: false))
         }
         asked = (worker, limit)
         worker.check()
@@ -193,7 +194,7 @@ extension WorkerPool {
     }
 
     private func forgetCheck() {
-        asked?.limit?.cancel()
+        asked?.limit.cancel()
         asked = nil
     }
 

@@ -69,6 +69,25 @@ final class StoreDatabase: Sendable {
         } catch { throw KeystoreError(error, path: path) }
     }
 
+    /// The rows of the first query of a message, whose first column is the change counter: by one round trip, where others need more.
+    ///
+    /// - Returns: nil where that saves nothing: for a file, and after the first query.
+    func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {
+        guard let moment else { return nil }
+        try enter()
+        defer { gate.end() }
+        do { return try moment.firstRows(engine, sql, arguments) } catch { throw KeystoreError(error, path: path) }
+    }
+
+    /// Checks that the store, which others may have migrated meanwhile, still has a form that this program can use.
+    ///
+    /// - Throws: `.newer`
+    func checkForm() throws(KeystoreError) {
+        try enter()
+        defer { gate.end() }
+        _ = try Self.form(of: engine, path)
+    }
+
     /// One transaction that is made whole or not at all, alone among all processes.
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value

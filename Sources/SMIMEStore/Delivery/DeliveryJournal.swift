@@ -39,7 +39,13 @@ package struct DeliveryJournal: Sendable {
 
     /// The recipients to whom the message was delivered, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
-        try await database.read { database in
+        let first = "SELECT number, recipient FROM change_counter LEFT JOIN handed_over ON queue_id = ? AND digest = ?"
+        if let rows = try database.firstRows(first, [entry.queueID, entry.digest]) {
+            do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }) } catch {
+                throw KeystoreError(error, path: database.path)
+            }
+        }
+        return try await database.read { database in
             try Set(
                 database.values(
                     "SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?",

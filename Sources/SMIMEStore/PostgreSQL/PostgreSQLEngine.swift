@@ -45,16 +45,12 @@ final class PostgreSQLEngine: SQLEngine {
         }
     }
 
-    func changeCounter() throws -> Int64 {
-        try again { _ in
-            try pool.withSession { session in
-                let row = try session.run(ChangeCounter.reading, []).rows().first
-                guard let number = try row?.first(as: Int64.self) else {
-                    throw SQLError(.corrupt, "the change counter is missing")
-                }
-                return number
-            }
-        }
+    func changeCounter() throws -> Int64 { try ChangeCounter.value(in: rows(ChangeCounter.reading, [])) }
+
+    func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { try rows(sql, arguments) }
+
+    private func rows(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow] {
+        try again { _ in try pool.withSession { try $0.run(sql, arguments).rows() } }
     }
 
     /// The server keeps its log for its replicas, and cleans it up itself.

@@ -12,8 +12,11 @@ enum ChangeCounter {
     private static let limit: Int64 = 1 << 62
 
     /// The number as this transaction sees it.
-    static func value(in database: SQLDatabase) throws -> Int64 {
-        guard let number = try database.value(reading, as: Int64.self) else {
+    static func value(in database: SQLDatabase) throws -> Int64 { try value(in: database.rows(reading)) }
+
+    /// The number in the first column of `rows`.
+    static func value(in rows: [SQLRow]) throws -> Int64 {
+        guard let number = try rows.first?.first(as: Int64.self) else {
             throw SQLError(.corrupt, "the change counter is missing")
         }
         return number

@@ -18,6 +18,9 @@ protocol SQLEngine: Sendable {
     /// The change counter, by one statement.
     func changeCounter() throws -> Int64
 
+    /// The rows of one statement that reads, where that saves the round trips of a transaction; nil where it saves nothing.
+    func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]?
+
     /// What the database says it is. No transaction is needed for that.
     func schemaVersion() throws -> SchemaVersion
 
@@ -32,6 +35,10 @@ protocol SQLEngine: Sendable {
 
     /// Closes all connections, none of which may be in use.
     func close() throws
+}
+
+extension SQLEngine {
+    func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { nil }
 }
 
 /// A step from one form of a database to the next.

@@ -23,12 +23,22 @@ final class StoreMoment: Sendable {
         }
     }
 
+    /// The rows of the first query, which has the change counter in its first column, by one round trip.
+    ///
+    /// - Returns: nil where that saves nothing.
+    func firstRows(_ engine: any SQLEngine, _ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? {
+        guard number == nil, let rows = try engine.rowsAtOnce(sql, arguments) else { return nil }
+        note(try ChangeCounter.value(in: rows))
+        return rows
+    }
+
     /// Forgets everything, because this process has changed something.
     func noteChange() {
         seen.withLock { $0 = nil }
         cache.clear()
     }
 
+    @discardableResult
     private func note(_ number: Int64) -> Int64 {
         seen.withLock { $0 = number }
         cache.enter(number)

@@ -13,6 +13,7 @@ extension Store {
     package func obstacle() async -> Obstacle? {
         for _ in 0..<Self.changesSeen {
             do throws(KeystoreError) {
+                try database.checkForm()
                 let protectors = try await database.read { try Protectors(in: $0) }
                 do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
                     // Another process may have changed the store key meanwhile.

@@ -152,4 +152,8 @@ def rejects_later_form(fleet):
     filters_environment = {"SMIME_HOME": fleet.gateways[0].home, "SMIME_STORE": fleet.database.url()}
     words = ["filter", "outgoing", "--stdout", "--sender", "alice@example.com", "--", "bob@example.com"]
     fleet.run(words, filters_environment, expect=(75,), input=message("newer", "bob@example.com", SECRET))
+    for gateway in fleet.gateways:
+        wait_until(lambda: "written by a newer smime" in gateway.ready()[1], f"{gateway.ready()}")
+    waits(fleet.gateways[0])
     fleet.database.sql(f"UPDATE smime.store_version SET (number, serves) = ({form}, {form})", database="mail")
+    fleet.wait_all_ready()
