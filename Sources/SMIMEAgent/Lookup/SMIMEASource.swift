@@ -48,7 +48,7 @@ package struct SMIMEASource: RemoteSource {
         guard let address = scope.address else { return [SMIMEAName.whole(String(scope.key.dropFirst()))] }
         let folded = String(address.key.dropLast(address.asciiDomain.count + 1))
         do {
-            return try Set([address.localPart, folded].map(\.unquotedLocalPart)).sorted().map {
+            return try Set([address.localPart, folded]).sorted().map {
                 try SMIMEAName.name(of: $0, at: address.asciiDomain)
             }
         } catch { throw SourceOutage("\(error)") }
@@ -63,8 +63,8 @@ package struct SMIMEASource: RemoteSource {
             answer.limitLifetime(of: scope, to: lifetime)
             var certificates: [Certificate] = []
             for data in records {
-                do throws(SMIMEARecord.Defect) {
-                    let record = try SMIMEARecord(data)
+                do throws(SMIMEAData.Defect) {
+                    let record = try SMIMEAData(data)
                     guard let certificate = try? Certificate(der: record.certificate),
                         certificate.isCertificateAuthority == record.usage.isAuthority
                     else {
@@ -89,22 +89,5 @@ extension SourceAnswer {
     fileprivate mutating func removeForWholeDomains() {
         let shared = Set(found.filter(\.address.isDomain).map(\.certificate))
         found.removeAll { !$0.address.isDomain && shared.contains($0.certificate) && !$0.certificate.names($0.address) }
-    }
-}
-
-extension String {
-    /// A local part without the quotes that it is written with.
-    fileprivate var unquotedLocalPart: String {
-        guard utf8.count > 1, hasPrefix("\""), hasSuffix("\"") else { return self }
-        var (text, isEscaped) = ("", false)
-        for character in unicodeScalars.dropFirst().dropLast() {
-            if character == "\\", !isEscaped {
-                isEscaped = true
-            } else {
-                text.unicodeScalars.append(character)
-                isEscaped = false
-            }
-        }
-        return text
     }
 }

@@ -1,7 +1,7 @@
 /// The data of an SMIMEA record, as far as it carries a certificate.
 ///
 /// RFC 8162 §2, RFC 6698 §2.1
-package struct SMIMEARecord: Hashable, Sendable {
+package struct SMIMEAData: Hashable, Sendable {
     /// What the certificate is used for.
     package enum Usage: UInt8, Sendable {
         /// PKIX-TA: an authority that the chain must have.
@@ -44,7 +44,7 @@ package struct SMIMEARecord: Hashable, Sendable {
     }
 }
 
-extension SMIMEARecord.Defect: CustomStringConvertible {
+extension SMIMEAData.Defect: CustomStringConvertible {
     /// Completes "a record was left out: ".
     package var description: String {
         switch self {
