@@ -84,7 +84,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
-                try Console.print(fullMessage(for: error))
+                let text = fullMessage(for: error)
+                try Console.print(Invocation.current.asksForAllHelp ? text : HelpScreen.shortened(text))
                 return .success
             } catch let error {
                 failure = Failure(error)
