@@ -88,7 +88,7 @@ struct SMIMECommand: AsyncParsableCommand {
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
-                let text = fullMessage(for: error)
+                let text = BashCompletion.completed(fullMessage(for: error))
                 try Console.print(Invocation.current.asksForAllHelp ? text : HelpScreen.shortened(text))
                 return .success
             } catch let error {
