@@ -5,7 +5,13 @@ import InternetMessage
 struct TextTree {
     private var lines: [(level: Int, text: String)]
 
-    init(_ root: String) { lines = [(0, root.escapedForDisplay)] }
+    private let indent: String
+
+    /// - Parameter indent: in front of every line.
+    init(_ root: String, indent: String = "") {
+        lines = [(0, root.escapedForDisplay)]
+        self.indent = indent
+    }
 
     /// - Parameter level: 1 is below the root; no line is more than one level below the line before it.
     mutating func add(_ line: String, level: Int) { lines.append((level, line.escapedForDisplay)) }
@@ -15,7 +21,7 @@ struct TextTree {
 
     func text(hasBranches: Bool) -> String {
         guard hasBranches else {
-            return lines.map { String(repeating: "  ", count: $0.level) + $0.text + "\n" }.joined()
+            return lines.map { indent + String(repeating: "  ", count: $0.level) + $0.text + "\n" }.joined()
         }
         // From the last line up: whether a branch of a level goes on below.
         var goesOn: [Bool] = []
@@ -24,7 +30,7 @@ struct TextTree {
             let stems = goesOn.dropLast().map { $0 ? "\u{2502} " : "  " }.joined()
             let branch = goesOn.last.map { $0 ? "\u{251C}\u{2500}" : "\u{2514}\u{2500}" } ?? ""
             if level > 0 { goesOn[level - 1] = true }
-            return "\(stems)\(branch)\(branch.isEmpty ? "" : " ")\(text)\n"
+            return "\(indent)\(stems)\(branch)\(branch.isEmpty ? "" : " ")\(text)\n"
         }
         return drawn.reversed().joined()
     }
