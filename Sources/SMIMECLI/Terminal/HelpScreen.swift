@@ -11,7 +11,7 @@ struct HelpScreen {
         "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
         "--digest", "--dn", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
         "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
-        "--no-system-anchors", "--on-change", "--online", "--opaque", "--outform", "--password-env",
+        "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
         "--password-fd", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
         "--store-password-fd", "--store-password-file", "--time", "--version",
     ]
@@ -29,12 +29,10 @@ struct HelpScreen {
 
     /// The help in `text`, as the parser writes it; whatever else it says stays as it is.
     static func shortened(_ text: String) -> String {
-        guard text.hasPrefix("OVERVIEW: "),
-            text.split(separator: "\n", omittingEmptySubsequences: false).count > lineLimit
-        else { return text }
+        guard text.hasPrefix("OVERVIEW: ") else { return text }
         var screen = HelpScreen(text)
-        screen.dropRareOptions()
         screen.shortenUsage()
+        if screen.lineCount > lineLimit { screen.dropRareOptions() }
         while screen.lineCount > lineLimit, screen.dropParagraph() {}
         return screen.text
     }
