@@ -53,6 +53,7 @@ enum KeyAgentProcess {
         #if os(Linux)
         ProcessName.set(program)
         #endif
+        closeInherited()
         // Its terminal may close, and its directory may go.
         setsid()
         guard chdir("/") == 0 else { exit(ExitStatus.software.rawValue) }
@@ -69,6 +70,13 @@ enum KeyAgentProcess {
             agent.run()
         } catch { exit(ExitStatus.cannotCreate.rawValue) }
         exit(ExitStatus.success.rawValue)
+    }
+
+    /// Closes what whoever called `smime unlock` had open, such as the file of a lock, which would be held as long as the key.
+    private static func closeInherited() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
+            if let descriptor = Int32(name), descriptor > STDERR_FILENO { close(descriptor) }
+        }
     }
 
     /// This program, even if another one has taken its place on the disk by now.
