@@ -51,9 +51,14 @@ extension Invocation {
     private func sendmail() throws -> any ParsableCommand {
         guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
         let given = divided.arguments
-        guard ![["-h"], ["--help"]].contains(given) else { throw CleanExit.helpRequest(SMIMECommand.Sendmail.self) }
+        let help = ["--help", HelpScreen.allOption]
+        guard !(["-h"] + help).contains(where: { given == [$0] }) else {
+            throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
+        }
         let arguments = try SendmailArguments(given, takesOwn: !isNamedForVerb)
-        guard !arguments.own.contains("--help") else { throw CleanExit.helpRequest(SMIMECommand.Sendmail.self) }
+        guard !arguments.own.contains(where: help.contains) else {
+            throw CleanExit.helpRequest(SMIMECommand.Sendmail.self)
+        }
         return try SMIMECommand.Sendmail.parseAsRoot(arguments.own + ["--"] + arguments.others)
     }
 
