@@ -120,7 +120,9 @@ import Testing
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         #expect(try await store.keyForAgent() == nil)
         try await store.protect(with: .passphrase, passphrase: Passphrase("right".utf8))
-        let (name, key) = try #require(try await store.keyForAgent())
+        let unlocked = try await Store.open(home.location, mode: .readOnly) { _ in Passphrase("right".utf8) }
+        let (name, key) = try #require(try await unlocked.keyForAgent())
+        try await unlocked.close()
         let clock = Locked(start)
         let ended = try run(
             KeptKey(try key.withBytes { try locked(Array($0)) }, of: geteuid(), until: start + .seconds(60)),
