@@ -28,7 +28,10 @@ enum BashCompletion {
             local -i COMP_CWORD=number
             word="${COMP_WORDS[COMP_CWORD]}"
             _smime "${1}" "${word}" "${COMP_WORDS[COMP_CWORD - 1]}"
-            [[ ${word} != *@* ]] || COMPREPLY=("${COMPREPLY[@]#*@}")
+            # No name of a file, in which bash would put a backslash in front of the @.
+            [[ "${COMPREPLY[*]}" != *@* ]] || compopt +o filenames 2>/dev/null
+            # Only what begins with the @ is replaced.
+            [[ ${word} != *@* || ${#COMPREPLY[@]} -eq 0 ]] || COMPREPLY=("${COMPREPLY[@]/#*@/@}")
         }
 
         complete -o filenames -F _smime_with_addresses smime

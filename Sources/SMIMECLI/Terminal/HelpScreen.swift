@@ -19,7 +19,8 @@ struct HelpScreen {
     /// A paragraph of the overview.
     private struct Paragraph {
         var lines: [Substring]
-        var isExample: Bool { lines.allSatisfy { $0.hasPrefix("  ") } }
+        /// The parser begins the rest of a long line at the margin.
+        var isExample: Bool { lines.first?.hasPrefix("  ") == true }
     }
 
     private var paragraphs: [Paragraph]
@@ -49,8 +50,8 @@ struct HelpScreen {
 
     private var text: String {
         var parts = (paragraphs.map(\.lines) + sections).map { $0.joined(separator: "\n") }
-        if !isComplete, let last = parts.indices.last {
-            parts[last] += "\n  \(Self.allOption)              Show all options and explanations."
+        if !isComplete, let options = parts.lastIndex(where: { $0.contains("\n  -h, --help ") }) {
+            parts[options] += "\n  \(Self.allOption)              Show all options and explanations."
         }
         return parts.joined(separator: "\n\n")
     }

@@ -29,8 +29,8 @@ extension SMIMECommand {
 
                 With --text a text becomes a mail:
 
-                  echo "all is well" | smime sign --text --from alice@example.org --to bob@example.com \\
-                    --subject "Backup of tonight" | sendmail -t
+                  echo "all is well" | smime sign --text --from alice@example.org \\
+                    --to bob@example.com --subject "Backup of tonight" | sendmail -t
 
                 With --outform der or pem any file is signed, byte for byte:
 
