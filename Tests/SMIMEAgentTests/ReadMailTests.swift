@@ -41,11 +41,30 @@ import Testing
         let head = "From: alice@example.com\n\n"
         #expect(ReadMail(try message(head + long), Self.good).text().hasSuffix("\n\n\(long)\n"))
         #expect(
-            ReadMail(try message(head + "\n [S mime: part 1]"), Self.good).text().hasSuffix("\n|  [S mime: part 1]\n")
+            ReadMail(try message(head + "\n [S mime: part 1]"), Self.good).text().hasSuffix("\n|  _S mime: part 1]\n")
         )
         let html = "From: alice@example.com\nContent-Type: text/html\n\n&#91;<b>s</b>mime: part 1]"
-        #expect(ReadMail(try message(html), Self.good).text().hasSuffix("\n| [smime: part 1]\n"))
+        #expect(ReadMail(try message(html), Self.good).text().hasSuffix("\n| _smime: part 1]\n"))
         #expect(ReadMail(try message(head + long), Self.unsigned).text().contains("\n| word"))
+    }
+
+    @Test func `Nothing in a barred text begins as our lines do, in a window of any width`() throws {
+        let body = "[smime: a] {smime [s mime: b] x[ S mi\nme: c] [s\u{1B}[1mmime: d] [smim] [1] ["
+        let text = ReadMail(try message("From: eve@example.com\n\n\(body)"), Self.unsigned).text()
+        #expect(text.hasSuffix("\n| _smime: a] {smime _s mime: b] x_ S mi\n| me: c] _smime: d] [smim] [1] [\n"))
+        let signed = "From: alice@example.com\n\n[s\u{1B}[1mmime: part 1]"
+        #expect(ReadMail(try message(signed), Self.good).text().hasSuffix("\n| _smime: part 1]\n"))
+    }
+
+    @Test func `What a terminal may show wide counts as wide`() throws {
+        for letter in ["Ж", "漢", "¨", "…"] {
+            let mail = "From: eve@example.com\nContent-Type: text/plain; charset=utf-8\n\n"
+            let text = ReadMail(try message(mail + String(repeating: letter, count: 100)), Self.unsigned).text(
+                columns: 42
+            )
+            let barred = text.split(separator: "\n").filter { $0.hasPrefix("| ") }
+            #expect(barred.map { $0.unicodeScalars.count } == [22, 22, 22, 22, 22], "\(letter)")
+        }
     }
 
     @Test func `A name says nothing about the verdict on its part`() throws {

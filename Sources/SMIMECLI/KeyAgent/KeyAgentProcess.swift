@@ -50,10 +50,10 @@ enum KeyAgentProcess {
         guard words.count == 4, let seconds = Int(words[3]), seconds > 0,
             let key = LockedBytes(count: SealingKey.count), key.read(from: STDIN_FILENO)
         else { exit(ExitStatus.usage.rawValue) }
+        closeInherited()
         #if os(Linux)
         ProcessName.set(program)
         #endif
-        closeInherited()
         // Its terminal may close, and its directory may go.
         setsid()
         guard chdir("/") == 0 else { exit(ExitStatus.software.rawValue) }

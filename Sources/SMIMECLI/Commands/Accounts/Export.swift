@@ -103,6 +103,7 @@ extension SMIMECommand {
             let published = try await PublishedCertificates(
                 of: account,
                 only: fingerprint,
+                keepsUnusable: kind == .mobileconfig,
                 at: .now,
                 verdicts: store.verdicts(on: [account], at: .now),
                 in: store

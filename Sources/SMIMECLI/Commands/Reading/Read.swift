@@ -63,10 +63,12 @@ extension SMIMECommand {
             guard status == .success else { throw status }
         }
 
-        /// How long lines may become: as the terminal is wide, which a pager on it is, too; no more than 80 columns, which are read best.
+        /// How long lines may become: as the terminal is wide, which a pager on it is, too, or as a mail program says in `COLUMNS`, as none
+        /// of our streams is its terminal; no more than 80 columns, which are read best.
         private static var columns: Int {
             let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
-            return min(max(widths.first ?? 80, 24), 80)
+            let named = ProcessEnvironment["COLUMNS"].flatMap { Int($0) }
+            return min(max(widths.first ?? named ?? 80, 24), 80)
         }
 
         /// The message, opened and judged, and the status to end with.
