@@ -1,4 +1,5 @@
 package import Foundation
+package import InternetMessage
 package import PKIX
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
@@ -39,6 +40,8 @@ package struct RecipientLookup: Sendable {
     package var limits = LookupLimits.standard
     /// Whether remote sources are asked even if an answer of theirs is kept.
     package var asksAnew = false
+    /// The addresses without their delimiters, which may be those of our accounts: nobody else is asked about them.
+    package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
 
     package init(
         store: Store,
@@ -78,12 +81,12 @@ package struct RecipientLookup: Sendable {
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
         var held: Set<AddressScope> = []
-        var remote = RemoteLookup(store, limits, isFresh: asksAnew)
+        var remote = RemoteLookup(store, limits, isFresh: asksAnew, ownForms: ownForms)
         for (index, source) in sources.enumerated() {
             let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
             guard !wanted.isEmpty else { break }
-            do throws(SourceOutage) {
-                var answer = try await Self.answer(of: source, for: Self.withDomains(wanted), &remote)
+            switch try await Self.answer(of: source, for: Self.withDomains(wanted), &remote) {
+            case .success(var answer):
                 for position in answer.found.indices { answer.found[position].rank = index + 1 }
                 warnings += answer.warnings
                 for address in wanted {
@@ -95,7 +98,7 @@ package struct RecipientLookup: Sendable {
                 }
                 guard !answer.found.isEmpty else { continue }
                 found += answer.found
-            } catch {
+            case .failure(let error):
                 for address in wanted { outages[address, default: []].append(Self.text(source, error)) }
                 if !(source is any RemoteSource) { held.formUnion(wanted) }
                 continue
@@ -119,9 +122,13 @@ package struct RecipientLookup: Sendable {
         of source: any CertificateSource,
         for addresses: [AddressScope],
         _ remote: inout RemoteLookup
-    ) async throws(SourceOutage) -> SourceAnswer {
-        if let source = source as? any RemoteSource { return try await remote.answer(of: source, for: addresses) }
-        return try await source.ask { source throws(SourceOutage) in try source.search(for: addresses) }
+    ) async throws(KeystoreError) -> Result<SourceAnswer, SourceOutage> {
+        if let source = source as? any RemoteSource {
+            return .success(try await remote.answer(of: source, for: addresses))
+        }
+        do throws(SourceOutage) {
+            return .success(try await source.ask { source throws(SourceOutage) in try source.search(for: addresses) })
+        } catch { return .failure(error) }
     }
 
     private static func text(_ source: any CertificateSource, _ outage: SourceOutage) -> String {
