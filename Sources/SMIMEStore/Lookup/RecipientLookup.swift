@@ -68,11 +68,15 @@ package struct RecipientLookup: Sendable {
 
     /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
     ///
-    /// - Parameter body: may be called several times; the last value counts.
+    /// - Parameters:
+    ///   - needs: which addresses remote sources may be asked about, by the value and the choices without them; nil for all. Whoever
+    ///     gets no encrypted mail is nobody else's business.
+    ///   - body: may be called several times; the last value counts.
     package func choices<Value: Sendable>(
         for addresses: [AddressScope],
         at time: Date,
         asking extent: Extent = .missing,
+        needs: ((Value, [RecipientChoice]) -> Set<AddressScope>)? = nil,
         with body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> (answer: Answer, value: Value) {
         var (evidence, value) = try await look(for: addresses, [], body)
@@ -83,7 +87,12 @@ package struct RecipientLookup: Sendable {
         var held: Set<AddressScope> = []
         var remote = RemoteLookup(store, limits, isFresh: asksAnew, ownForms: ownForms)
         for (index, source) in sources.enumerated() {
-            let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
+            var wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
+            if source is any RemoteSource, let needs {
+                let needed = needs(value, choices)
+                wanted.removeAll { !needed.contains($0) }
+                guard !wanted.isEmpty else { continue }
+            }
             guard !wanted.isEmpty else { break }
             switch try await Self.answer(of: source, for: Self.withDomains(wanted), &remote) {
             case .success(var answer):
