@@ -79,10 +79,15 @@ import Testing
         let server = try Self.server.get()
         let words = ["store", "init", "--gateway-role", "smime", "--reader-role", "no-such-role"]
         let printed = try smime(["--store", url] + words + ["--print-sql"])
-        #expect(printed.status == 0 && printed.text.hasPrefix("SET search_path = smime, pg_temp;\nREVOKE ALL"))
+        #expect(
+            printed.status == 0 && printed.text.hasPrefix("BEGIN;\nSET LOCAL search_path = smime, pg_temp;\nREVOKE ALL")
+        )
+        #expect(printed.text.hasSuffix(";\nCOMMIT;\n"))
         #expect(printed.text.contains("GRANT SELECT ON ALL TABLES IN SCHEMA smime TO \"no-such-role\";\n"))
         #expect(try smime(["--store", url, "account", "list"]).status == 78, "printing made a store")
-        let missing = try smime(["--store", url] + words)
+        let owner = try smime(["--store", url] + words)
+        #expect(owner.status != 0 && owner.errorText.contains("owns the tables"), "\(owner.errorText)")
+        let missing = try smime(["--store", url, "store", "init", "--reader-role", "no-such-role"])
         #expect(missing.status != 0 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
         let role = "gw\(UUID().uuidString.prefix(8).lowercased())"
         let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))

@@ -227,6 +227,8 @@ import Testing
         ("postgresql://127.0.0.1.evil.example/db?sslmode=disable", false),
         ("postgresql://localhost/db?hostaddr=192.0.2.1&sslmode=prefer", false),
         ("postgresql:///db?service=a&sslmode=allow", false),
+        ("postgresql://localhost/db?service=a&sslmode=allow", false),
+        ("postgresql://db.example.org/db?hostaddr=127.0.0.1&sslmode=allow", false),
         ("postgresql:///db?host=/run/postgresql&sslmode=disable", true),
         ("postgresql://h.example:port/db?nothing=1", false),
     ])

@@ -106,6 +106,22 @@ import Testing
         #expect(RecipientSelection.judge(recipients, chains: row.known.map(\.chain), at: .judged) == row.expected)
     }
 
+    @Test func `what was learned counts for an address that it names, and for no domain`() throws {
+        let certificate = try Certificate(fixture: "bob/cert.pem")
+        for (text, expected) in [
+            ("bob@example.com", Reason.selected), ("eve@example.com", .otherAddress), ("@example.com", .otherAddress),
+        ] {
+            let recipient = KnownRecipient(
+                address: try AddressScope(text),
+                certificate: certificate,
+                source: .harvest,
+                firstSeen: .judged,
+                lastSeen: .judged
+            )
+            #expect(RecipientSelection.judge([recipient], chains: [Self.trusted], at: .judged) == [expected])
+        }
+    }
+
     @Test(arguments: [
         (["alice"], [Standing.current]),
         (["alice", "alice-renewed"], [.superseded, .current]),

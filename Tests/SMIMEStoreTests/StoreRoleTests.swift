@@ -78,6 +78,68 @@ import Testing
         try dropRoles()
     }
 
+    @Test
+    func `what a gateway writes past the program neither lies about a certificate nor decides, nor hides a change`()
+        async throws
+    {
+        let owner = try await home.open()
+        let gateway = "\(name)-gateway"
+        _ = try await store(as: .gateway)
+        func refused(_ statement: String) -> Bool {
+            let text =
+                "SET session_replication_role = origin; SET ROLE \"\(gateway)\"; SET search_path = smime; \(statement)"
+            do { _ = try server.run(text, in: name) } catch {
+                return ["row-level security", "permission denied"].contains(where: error.localizedDescription.contains)
+            }
+            return false
+        }
+        let (alice, bob) = (try Certificate(fixture: "alice/cert.pem"), try Certificate(fixture: "bob/cert.pem"))
+        func row(_ der: [UInt8]) -> String {
+            """
+            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, not_before, not_after, usage, public_key,
+                subject_name, issuer_name, addresses, issuer_key, name_digest)
+            VALUES ('\\x\(alice.fingerprint.hexadecimal)', '\\x\(der.map { String(format: "%02x", $0) }.joined())', '', '', '', 0, 0, 0,
+                '', '', '', 'eve@example.com', '', '')
+            """
+        }
+        #expect(refused(row(bob.der)))
+        #expect(refused("UPDATE change_counter SET number = number - 1"))
+        #expect(refused("UPDATE change_counter SET number = number + 1000"))
+        #expect(!refused("UPDATE change_counter SET number = number + 1"))
+        // What the columns say is put right by the next one who has the certificate.
+        #expect(!refused(row(alice.der)))
+        for trust in ["pinned", "distrusted"] {
+            #expect(
+                refused(
+                    """
+                    INSERT INTO recipient (address_key, certificate, address, source, first_seen, last_seen, trust)
+                    SELECT 'x@example.com', id, 'x@example.com', 'harvest', 0, 0, '\(trust)' FROM certificate
+                    """
+                )
+            )
+        }
+        var batch = ImportBatch()
+        batch.recipients = [.init(certificate: alice, addresses: [try .init("alice@example.com")], isPinned: true)]
+        _ = try await owner.add(batch, at: .judged)
+        let addresses = try server.run("SELECT addresses FROM smime.certificate", in: name)
+        #expect(addresses.contains("alice@example.com") && !addresses.contains("eve"))
+        try dropRoles()
+    }
+
+    @Test func `rights are renewed, and the owner keeps its own`() async throws {
+        _ = try await home.open()
+        let gateway = try await store(as: .gateway)
+        _ = try server.run("REVOKE ALL ON smime.lookup_answer FROM \"\(name)-gateway\"", in: name)
+        try await Store.renewRights(in: home.location)
+        let question = "SELECT has_table_privilege('\(name)-gateway', 'smime.lookup_answer', 'INSERT')"
+        #expect(try server.run(question, in: name).hasPrefix("t"))
+        await #expect(throws: KeystoreError.self) {
+            try await Store.grant([StoreRole(.gateway, "smime")], in: home.location)
+        }
+        _ = gateway
+        try dropRoles()
+    }
+
     @Test func `a reader reads`() async throws {
         _ = try await home.open().add(try ImportBatch.people("alice"), at: .judged)
         let reader = try await store(as: .reader)

@@ -23,7 +23,9 @@ package struct CommandSource: RemoteSource {
     ) throws(SourceOutage) -> SourceAnswer {
         let program = LookupProgram(path: path)
         var answer = SourceAnswer()
-        try answer.collect(addresses.filter { !$0.isDomain }) { scope, answer throws(DiscoveryOutage) in
+        try answer.collect(addresses.filter { !$0.isDomain }, isOneServer: false) {
+            scope,
+            answer throws(DiscoveryOutage) in
             guard let output = try program.output(about: scope.key, until: deadline) else { return }
             guard let items = try? KeyMaterial.read(output) else {
                 throw DiscoveryOutage("what the program prints is no certificate")
@@ -45,9 +47,11 @@ package struct CommandSource: RemoteSource {
 extension SourceAnswer {
     /// Asks `question` about each of `addresses`, and notes outages.
     ///
-    /// - Throws: `SourceOutage` if the source answered about none of them in time.
+    /// - Parameter isOneServer: whether a source that does not answer about one address in time is away for all.
+    /// - Throws: `SourceOutage` if one server answered about none of them in time.
     mutating func collect(
         _ addresses: [AddressScope],
+        isOneServer: Bool,
         _ question: (AddressScope, inout SourceAnswer) throws(DiscoveryOutage) -> Void
     ) throws(SourceOutage) {
         var isOver = false
@@ -61,8 +65,9 @@ extension SourceAnswer {
                 try question(address, &self)
                 hasAnswered = true
             } catch {
-                if error == .timeLimit, !hasAnswered { throw SourceOutage(error.reason) }
+                if error == .timeLimit, !hasAnswered, isOneServer { throw SourceOutage(error.reason) }
                 isOver = error == .timeLimit
+                if isOver, !hasAnswered { late.insert(address) }
                 outages[address] = SourceOutage(error.reason)
             }
         }

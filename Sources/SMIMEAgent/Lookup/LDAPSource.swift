@@ -26,7 +26,7 @@ package struct LDAPSource: RemoteSource {
         let people = addresses.filter { !$0.isDomain }
         guard !people.isEmpty else { return answer }
         let connection = try connect(until: deadline)
-        try answer.collect(people) { scope, answer throws(DiscoveryOutage) in
+        try answer.collect(people, isOneServer: true) { scope, answer throws(DiscoveryOutage) in
             let values = try directory.values(for: scope.key, by: connection, until: deadline)
             let readable = values.compactMap { try? KeyMaterial.read($0) }
             if readable.count < values.count {

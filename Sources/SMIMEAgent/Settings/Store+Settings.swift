@@ -124,6 +124,8 @@ extension Store {
             revocation: revocation
         )
         lookup.limits = try await lookupLimits()
+        let subaddressing = try await subaddressing()
+        lookup.ownForms = { subaddressing.implied(by: $0) }
         return lookup
     }
 }

@@ -252,9 +252,26 @@ package struct OutgoingFilter: Sendable {
             revocation: revocation
         )
         let (time, options, subaddressing) = (time, lookup.options, try await store.subaddressing())
+        let draft = QuestionDraft(
+            flags: flags,
+            request: request,
+            kind: kind,
+            layer: layer,
+            subaddressing: subaddressing
+        )
         let (answer, (rules, signing, senders)) = try await lookup.choices(
             for: recipients.map { AddressScope($0) },
-            at: time
+            at: time,
+            needs: { (value: (rules: [Policy.Rule], signing: SigningAvailability, senders: [RuledSender]), choices) in
+                let choices = Dictionary(zip(recipients, choices)) { first, _ in first }
+                let questions = draft.questions(
+                    from: value.senders,
+                    rules: value.rules,
+                    signing: value.signing.standing,
+                    choices
+                )
+                return Set(recipients.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
+            }
         ) { snapshot in
             let signing = try SigningAvailability(
                 of: sender.address,
@@ -274,23 +291,7 @@ package struct OutgoingFilter: Sendable {
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
-        let readers = choices.filter { !layer.hasHistoricCipher && $0.value.inUse.contains(where: layer.isEncrypted) }
-        let questions = senders.map { sender in
-            PolicyQuestion(
-                sender: sender.address,
-                isSenderClaimed: sender.isClaimed,
-                account: sender.account,
-                rules: rules,
-                flags: flags,
-                message: request,
-                kind: kind,
-                protection: layer.protection,
-                readers: Set(readers.keys),
-                subaddressing: subaddressing,
-                signing: signing.standing,
-                encryption: choices.mapValues(Availability.init)
-            )
-        }
+        let questions = draft.questions(from: senders, rules: rules, signing: signing.standing, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
         return Verdict(everybody, questions, choices.compactMapValues(\.party), found, signing)
     }

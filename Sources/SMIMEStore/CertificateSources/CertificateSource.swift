@@ -43,6 +43,8 @@ package struct SourceAnswer: Sendable {
     package var warnings: [String] = []
     /// The addresses whose certificates could not be read, so that it is unknown whether there are any.
     package var outages: [AddressScope: SourceOutage] = [:]
+    /// The addresses among them for which the source took too long; it is not asked about them for a while.
+    package var late: Set<AddressScope> = []
     /// How long the answers about these addresses may be kept, where the source says so.
     package var lifetimes: [AddressScope: Duration] = [:]
 

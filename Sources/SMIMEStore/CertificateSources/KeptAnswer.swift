@@ -3,8 +3,7 @@ import PKIX
 
 /// What a remote source answered about an address, in the table `lookup_answer`: a cache.
 struct KeptAnswer: Sendable {
-    /// What the answer is about; nil for the source as a whole.
-    let address: AddressScope?
+    let address: AddressScope
     /// When the source was asked.
     let time: Date
     /// Until when the answer is used.
@@ -13,33 +12,32 @@ struct KeptAnswer: Sendable {
     let certificates: [Certificate]
     /// The place in the source.
     let detail: String
-    /// Why the source could not be asked; nil if it could.
-    let outage: String?
 
     /// The longest answer that is kept, in bytes.
     private static let maximumCount = 1 << 18
 
-    /// The answers of `source` about `addresses` and about itself that are used at `time`, each once.
+    /// The answers of `source` about `addresses` that are used at `time`, each once.
     static func answers(
         of source: String,
         about addresses: [AddressScope],
         at time: Date,
         in database: SQLDatabase
     ) throws -> [KeptAnswer] {
-        try ([nil] + addresses.map(Optional.some)).compactMap { address in
+        try addresses.compactMap { address in
             let statement = """
-                SELECT time, until, certificates, detail, outage FROM lookup_answer
-                WHERE source = ? AND address_key = ? AND until > ? AND time <= ?
+                SELECT time, until, certificates, detail FROM lookup_answer
+                WHERE source = ? AND address_key = ? AND until > ? AND time <= ? AND outage IS NULL
                 """
-            let arguments: SQLArguments = [source, address?.key ?? "", time.seconds, time.seconds + tolerance]
-            return try database.row(statement, arguments).map { row in
-                KeptAnswer(
+            let arguments: SQLArguments = [source, address.key, time.seconds, time.seconds + tolerance]
+            return try database.row(statement, arguments).flatMap { row in
+                // The source is asked again for what cannot be read.
+                guard let certificates = try? certificates(row.value("certificates")) else { return nil }
+                return KeptAnswer(
                     address: address,
                     time: try row.date("time"),
                     until: try row.date("until"),
-                    certificates: try certificates(row.value("certificates")),
-                    detail: try row.value("detail"),
-                    outage: try row.optional("outage")
+                    certificates: certificates,
+                    detail: try row.value("detail")
                 )
             }
         }
@@ -66,14 +64,13 @@ struct KeptAnswer: Sendable {
             guard bytes.count <= maximumCount else { continue }
             try database.execute(
                 """
-                INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail, outage)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO lookup_answer (source, address_key, time, until, certificates, detail)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (source, address_key) DO UPDATE SET time = excluded.time, until = excluded.until,
-                    certificates = excluded.certificates, detail = excluded.detail, outage = excluded.outage
+                    certificates = excluded.certificates, detail = excluded.detail, outage = NULL
                 """,
                 [
-                    source, answer.address?.key ?? "", answer.time.seconds, answer.until.seconds, bytes, answer.detail,
-                    answer.outage,
+                    source, answer.address.key, answer.time.seconds, answer.until.seconds, bytes, answer.detail,
                 ],
                 isCounted: false
             )

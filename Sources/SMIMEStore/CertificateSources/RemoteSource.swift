@@ -4,6 +4,8 @@
 package protocol RemoteSource: CertificateSource {
     /// The settings that answers depend on: answers under another one do not count.
     var identity: String { get }
+    /// Whether it has certificates for whole domains, and is asked about them.
+    var knowsDomains: Bool { get }
 
     /// The certificates for each of `addresses`, as far as there is time until `deadline`; the outages have those that were not reached.
     ///
@@ -15,6 +17,8 @@ package protocol RemoteSource: CertificateSource {
 }
 
 extension RemoteSource {
+    package var knowsDomains: Bool { false }
+
     package func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
         try search(for: addresses, until: .now + timeLimit)
     }

@@ -39,20 +39,48 @@ enum CertificateRecord {
     }
 
     /// The row of `certificate`, made if there is none.
+    ///
+    /// A row under its fingerprint that others wrote, and that says something else, is made to agree with the certificate: a decision about
+    /// a fingerprint must not count for what is in such a row.
     static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
-        if let row = try id(of: certificate.fingerprint, in: database) { return row }
+        if let row = try id(of: certificate.fingerprint, in: database) {
+            try mend(row, certificate, in: database)
+            return row
+        }
         return try database.insert(
             """
-            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, key_identifier, not_before, not_after,
-                \(CertificateDescription.columns.joined(separator: ", ")))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?\(String(repeating: ", ?", count: CertificateDescription.columns.count)))
+            INSERT INTO certificate (\(columns.joined(separator: ", ")))
+            VALUES (?\(String(repeating: ", ?", count: columns.count - 1)))
             """,
-            [
-                certificate.fingerprint.bytes, certificate.der, certificate.subject.matchingKey,
-                certificate.issuer.der, certificate.serialNumber,
-                certificate.subjectKeyIdentifier, certificate.notBefore.seconds,
-                certificate.notAfter.seconds,
-            ] + CertificateDescription(of: certificate).arguments
+            try values(of: certificate)
+        )
+    }
+
+    private static let columns =
+        [
+            "fingerprint", "der", "subject_key", "issuer", "serial", "key_identifier", "not_before", "not_after",
+        ] + CertificateDescription.columns
+
+    private static func values(of certificate: Certificate) throws -> SQLArguments {
+        try [
+            certificate.fingerprint.bytes, certificate.der, certificate.subject.matchingKey,
+            certificate.issuer.der, certificate.serialNumber,
+            certificate.subjectKeyIdentifier, certificate.notBefore.seconds,
+            certificate.notAfter.seconds,
+        ] + CertificateDescription(of: certificate).arguments
+    }
+
+    /// Brings the row `id` in line with `certificate`, if it is not.
+    private static func mend(_ id: Int64, _ certificate: Certificate, in database: SQLDatabase) throws {
+        // The uses of some keys depend on the libcrypto of the host.
+        let dependent = Usage(of: certificate).contains(.libraryDependent)
+        let wanted = zip(columns, try values(of: certificate).values).filter { !dependent || $0.0 != "usage" }
+        let names = wanted.map(\.0)
+        let statement = "SELECT \(names.joined(separator: ", ")) FROM certificate WHERE id = ?"
+        guard let row = try database.row(statement, [id]), row.stored.map(\.value) != wanted.map(\.1) else { return }
+        try database.execute(
+            "UPDATE certificate SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?",
+            SQLArguments(storing: wanted.map(\.1)) + [id]
         )
     }
 

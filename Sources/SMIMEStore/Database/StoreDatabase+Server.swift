@@ -29,7 +29,10 @@ extension StoreDatabase {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
         let found = try form(of: engine, on: server, knowing: schema)
-        do { try engine.migrate(by: schema.numbered) } catch let error as SQLError where error.kind == .forbidden {
+        do {
+            try engine.migrate(by: schema.numbered)
+            try engine.writeNow(StoreRole.renewRights)
+        } catch let error as SQLError where error.kind == .forbidden {
             throw KeystoreError.notMigrated(path: server.name, found: found, known: schema.version)
         } catch { throw KeystoreError(error, path: server.name) }
     }
@@ -49,15 +52,22 @@ extension StoreDatabase {
         }
     }
 
-    /// Runs statements that change no data in one transaction.
-    static func run(_ statements: [String], on server: PostgreSQLAddress) throws(KeystoreError) {
+    /// Gives `roles` their rights in one transaction.
+    ///
+    /// - Throws: `.unusableAddress` for the owner of the tables, who would lose rights.
+    static func grant(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
         do {
-            try engine.writeNow { database in
-                for statement in statements { try database.execute(statement, isCounted: false) }
-            }
+            try engine.writeNow { for role in roles { try role.grant(in: $0) } }
         } catch { throw KeystoreError(error, path: server.name) }
+    }
+
+    /// Gives the roles that have rights those that they need today.
+    static func renewRights(on server: PostgreSQLAddress) throws(KeystoreError) {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        do { try engine.writeNow(StoreRole.renewRights) } catch { throw KeystoreError(error, path: server.name) }
     }
 
     private static func form(

@@ -89,13 +89,16 @@ final class StoreDatabase: Sendable {
     }
 
     /// One transaction that is made whole or not at all, alone among all processes.
+    ///
+    /// - Parameter isCache: whether nothing changes that is remembered.
     func write<Value: Sendable>(
+        isCache: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(KeystoreError) -> Value {
         try checkWritable()
         try enter()
         defer {
-            noteChange()
+            if !isCache { noteChange() }
             gate.end()
         }
         do {
@@ -105,11 +108,12 @@ final class StoreDatabase: Sendable {
 
     /// Lets `body` use the database on this thread, which may block.
     ///
+    /// - Parameter isCache: whether nothing changes that is remembered.
     /// - Throws: `.closed`, and what `body` throws, as it is.
-    func withEngine<Value>(_ body: (any SQLEngine) throws -> Value) throws -> Value {
+    func withEngine<Value>(isCache: Bool = false, _ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()
         defer {
-            noteChange()
+            if !isCache { noteChange() }
             gate.end()
         }
         return try body(engine)

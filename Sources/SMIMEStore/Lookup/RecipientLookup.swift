@@ -1,4 +1,5 @@
 package import Foundation
+package import InternetMessage
 package import PKIX
 
 /// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
@@ -39,6 +40,8 @@ package struct RecipientLookup: Sendable {
     package var limits = LookupLimits.standard
     /// Whether remote sources are asked even if an answer of theirs is kept.
     package var asksAnew = false
+    /// The addresses without their delimiters, which may be those of our accounts: nobody else is asked about them.
+    package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
 
     package init(
         store: Store,
@@ -65,11 +68,15 @@ package struct RecipientLookup: Sendable {
 
     /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
     ///
-    /// - Parameter body: may be called several times; the last value counts.
+    /// - Parameters:
+    ///   - needs: which addresses remote sources may be asked about, by the value and the choices without them; nil for all. Whoever
+    ///     gets no encrypted mail is nobody else's business.
+    ///   - body: may be called several times; the last value counts.
     package func choices<Value: Sendable>(
         for addresses: [AddressScope],
         at time: Date,
         asking extent: Extent = .missing,
+        needs: ((Value, [RecipientChoice]) -> Set<AddressScope>)? = nil,
         with body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> (answer: Answer, value: Value) {
         var (evidence, value) = try await look(for: addresses, [], body)
@@ -78,12 +85,17 @@ package struct RecipientLookup: Sendable {
         var warnings: [String] = []
         var outages: [AddressScope: [String]] = [:]
         var held: Set<AddressScope> = []
-        var remote = RemoteLookup(store, limits, isFresh: asksAnew)
+        var remote = RemoteLookup(store, limits, isFresh: asksAnew, ownForms: ownForms)
         for (index, source) in sources.enumerated() {
-            let wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
+            var wanted = extent == .everything ? addresses : choices.filter(\.hasNoneOfItsOwn).map(\.address)
+            if source is any RemoteSource, let needs {
+                let needed = needs(value, choices)
+                wanted.removeAll { !needed.contains($0) }
+                guard !wanted.isEmpty else { continue }
+            }
             guard !wanted.isEmpty else { break }
-            do throws(SourceOutage) {
-                var answer = try await Self.answer(of: source, for: Self.withDomains(wanted), &remote)
+            switch try await Self.answer(of: source, for: Self.withDomains(wanted), &remote) {
+            case .success(var answer):
                 for position in answer.found.indices { answer.found[position].rank = index + 1 }
                 warnings += answer.warnings
                 for address in wanted {
@@ -95,7 +107,7 @@ package struct RecipientLookup: Sendable {
                 }
                 guard !answer.found.isEmpty else { continue }
                 found += answer.found
-            } catch {
+            case .failure(let error):
                 for address in wanted { outages[address, default: []].append(Self.text(source, error)) }
                 if !(source is any RemoteSource) { held.formUnion(wanted) }
                 continue
@@ -119,9 +131,13 @@ package struct RecipientLookup: Sendable {
         of source: any CertificateSource,
         for addresses: [AddressScope],
         _ remote: inout RemoteLookup
-    ) async throws(SourceOutage) -> SourceAnswer {
-        if let source = source as? any RemoteSource { return try await remote.answer(of: source, for: addresses) }
-        return try await source.ask { source throws(SourceOutage) in try source.search(for: addresses) }
+    ) async throws(KeystoreError) -> Result<SourceAnswer, SourceOutage> {
+        if let source = source as? any RemoteSource {
+            return .success(try await remote.answer(of: source, for: addresses))
+        }
+        do throws(SourceOutage) {
+            return .success(try await source.ask { source throws(SourceOutage) in try source.search(for: addresses) })
+        } catch { return .failure(error) }
     }
 
     private static func text(_ source: any CertificateSource, _ outage: SourceOutage) -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import InternetMessage
 import LibCrypto
 import PKIX
 
@@ -10,10 +11,18 @@ struct RemoteLookup {
     private let limits: LookupLimits
     /// Whether sources are asked even if an answer is kept.
     private let isFresh: Bool
+    /// The addresses without their delimiters, which may be those of accounts.
+    private let ownForms: @Sendable (EmailAddress) -> [EmailAddress]
     private var left: Duration
 
-    init(_ store: Store, _ limits: LookupLimits, isFresh: Bool) {
+    init(
+        _ store: Store,
+        _ limits: LookupLimits,
+        isFresh: Bool,
+        ownForms: @escaping @Sendable (EmailAddress) -> [EmailAddress]
+    ) {
         self.store = store
+        self.ownForms = ownForms
         self.limits = limits
         self.isFresh = isFresh
         left = limits.budget
@@ -21,21 +30,32 @@ struct RemoteLookup {
 
     /// What `source` has for `addresses`, by what is kept or by asking it.
     ///
-    /// - Throws: `SourceOutage` if it cannot be asked, or there is no time left.
+    /// Its outages have the addresses that it was not asked about, or not in time.
+    ///
+    /// - Throws: what reading the store throws: mail waits for the store, and does not go in clear without it.
     mutating func answer(
         of source: any RemoteSource,
         for addresses: [AddressScope]
-    ) async throws(SourceOutage) -> SourceAnswer {
-        let name = try Self.name(of: source)
+    ) async throws(KeystoreError) -> SourceAnswer {
+        // Whole domains are nobody's business but ours.
+        let addresses = addresses.filter { !$0.isDomain || source.knowsDomains }
+        guard !addresses.isEmpty else { return SourceAnswer() }
+        let name: String
+        do throws(SourceOutage) { name = try Self.name(of: source) } catch {
+            return Self.with(error, about: addresses, SourceAnswer())
+        }
         let (foreign, kept) = try await look(for: addresses, of: name)
         var answer = SourceAnswer()
         for item in kept { item.add(to: &answer, from: source.kind) }
-        let known = Set(kept.compactMap(\.address))
-        let missing = foreign.filter { !known.contains($0) }
-        guard !missing.isEmpty else { return answer }
-        if let outage = kept.first(where: { $0.address == nil })?.outage {
-            return Self.with(SourceOutage(outage), about: missing, answer)
+        let known = Set(kept.map(\.address))
+        let unknown = foreign.filter { !known.contains($0) }
+        let pauses = pauses(name)
+        if !isFresh {
+            for address in unknown { answer.outages[address] = pauses.outage(about: address) }
         }
+        let paused = answer.outages
+        let missing = unknown.filter { paused[$0] == nil }
+        guard !missing.isEmpty else { return answer }
         let limit = min(source.timeLimit, left)
         guard limit > .zero else {
             return Self.with(SourceOutage("other sources took the time of the message"), about: missing, answer)
@@ -51,10 +71,13 @@ struct RemoteLookup {
         } catch {
             left -= start.duration(to: .now)
             // A source that had less than its own time is not to blame.
-            if limit == source.timeLimit { await keep([KeptAnswer(error)], of: name) }
+            if limit == source.timeLimit { pauses.note(error, about: nil) }
             return Self.with(error, about: missing, answer)
         }
         left -= start.duration(to: .now)
+        if limit == source.timeLimit {
+            for address in new.late { pauses.note(new.outages[address], about: address) }
+        }
         await keep(missing.compactMap { answerToKeep(new, about: $0) }, of: name)
         answer.found += new.found
         answer.warnings += new.warnings
@@ -66,21 +89,22 @@ struct RemoteLookup {
     private func look(
         for addresses: [AddressScope],
         of name: String
-    ) async throws(SourceOutage) -> (foreign: [AddressScope], kept: [KeptAnswer]) {
+    ) async throws(KeystoreError) -> (foreign: [AddressScope], kept: [KeptAnswer]) {
         let isFresh = isFresh
-        do throws(KeystoreError) {
-            return try await store.read { snapshot in
-                let database = snapshot.database
-                let foreign = try addresses.filter { scope in
-                    guard let address = scope.address else { return true }
-                    return try AccountRecord.id(sendingAs: address, in: database) == nil
+        let ownForms = ownForms
+        return try await store.read { snapshot in
+            let database = snapshot.database
+            let foreign = try addresses.filter { scope in
+                guard let address = scope.address else { return true }
+                return try ([address] + ownForms(address)).allSatisfy {
+                    try AccountRecord.id(sendingAs: $0, in: database) == nil
                 }
-                let kept =
-                    isFresh ? [] : (try? KeptAnswer.answers(of: name, about: foreign, at: .now, in: database)) ?? []
-                return (foreign, kept)
             }
-        } catch { throw SourceOutage("the store cannot be read: \(error)") }
+            return (foreign, isFresh ? [] : try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
+        }
     }
+
+    private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
 
     private func keep(_ answers: [KeptAnswer], of name: String) async {
         guard !answers.isEmpty else { return }
@@ -99,8 +123,7 @@ struct RemoteLookup {
             time: .now,
             until: .now + lifetime.timeInterval,
             certificates: found.map(\.certificate) + Set(found.flatMap(\.authorities)),
-            detail: found.first?.detail ?? "",
-            outage: nil
+            detail: found.first?.detail ?? ""
         )
     }
 
@@ -124,21 +147,8 @@ struct RemoteLookup {
 }
 
 extension KeptAnswer {
-    /// That a source could not be asked just now.
-    fileprivate init(_ outage: SourceOutage) {
-        self.init(
-            address: nil,
-            time: .now,
-            until: .now + LookupLimits.pauseAfterOutage.timeInterval,
-            certificates: [],
-            detail: "",
-            outage: outage.reason
-        )
-    }
-
     /// Adds what was found.
     fileprivate func add(to answer: inout SourceAnswer, from source: KnownRecipient.Source) {
-        guard let address else { return }
         answer.add(certificates, for: address, from: source, at: detail)
     }
 }

@@ -45,9 +45,10 @@ package struct PostgreSQLAddress: Equatable, Sendable {
     private static func protection(of given: [String: String], _ name: String) throws -> [String: String] {
         let environment = ProcessInfo.processInfo.environment
         let isElsewhere = given["service"] != nil || environment["PGSERVICE"] != nil
-        let host = given["hostaddr"] ?? given["host"] ?? environment["PGHOSTADDR"] ?? environment["PGHOST"]
-        let hosts = (host ?? "").split(separator: ",", omittingEmptySubsequences: false)
-        guard isElsewhere && host == nil || !hosts.allSatisfy(isLocal) else { return [:] }
+        // libpq connects to the address and takes the name for the certificate: each of them, from wherever it comes, may be elsewhere.
+        let places = [given["hostaddr"] ?? environment["PGHOSTADDR"], given["host"] ?? environment["PGHOST"]]
+        let hosts = places.compactMap(\.self).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        guard isElsewhere || !hosts.allSatisfy(isLocal) else { return [:] }
         guard given["sslmode"] ?? "verify-full" == "verify-full" else {
             throw KeystoreError.unusableAddress(name: name, why: "a server elsewhere needs sslmode=verify-full")
         }

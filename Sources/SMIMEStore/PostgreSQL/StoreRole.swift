@@ -33,6 +33,43 @@ package struct StoreRole: Equatable, Sendable {
             }
         return ["REVOKE ALL ON ALL TABLES IN SCHEMA smime FROM \(role)", "GRANT USAGE ON SCHEMA smime TO \(role)"]
             + (["SELECT ON ALL TABLES IN SCHEMA smime"] + rights).map { "GRANT \($0) TO \(role)" } + Self.policies
+            + Self.counterTrigger
+    }
+
+    /// Runs `statements`.
+    ///
+    /// - Throws: `KeystoreError.unusableAddress` for the owner of the tables, who would lose rights.
+    func grant(in database: SQLDatabase) throws {
+        let owner = "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'smime' AND tableowner = ?)"
+        guard try database.value(owner, [name], as: Bool.self) != true else {
+            throw KeystoreError.unusableAddress(
+                name: name,
+                why: "this role owns the tables; a gateway needs another one"
+            )
+        }
+        for statement in statements { try database.execute(statement, isCounted: false) }
+    }
+
+    /// Gives the roles that have rights in the store what they need today.
+    static func renewRights(in database: SQLDatabase) throws {
+        for role in try all(in: database) { try role.grant(in: database) }
+    }
+
+    /// The roles that were given rights in the store.
+    private static func all(in database: SQLDatabase) throws -> [StoreRole] {
+        let statement = """
+            SELECT rolname, EXISTS (
+                SELECT 1 FROM pg_class, aclexplode(relacl) AS rights
+                WHERE pg_class.oid = 'smime.certificate'::regclass AND rights.grantee = pg_roles.oid
+                    AND rights.privilege_type = 'INSERT') AS writes
+            FROM pg_namespace, aclexplode(nspacl) AS access, pg_roles
+            WHERE nspname = 'smime' AND pg_roles.oid = access.grantee AND access.privilege_type = 'USAGE'
+                AND access.grantee <> nspowner
+            """
+        return try database.rows(statement).compactMap { row in
+            let name: String = try row.value("rolname")
+            return try? StoreRole(row.value("writes") ? .gateway : .reader, name)
+        }
     }
 
     /// Tables that a gateway can only read.
@@ -52,7 +89,9 @@ package struct StoreRole: Equatable, Sendable {
 
     /// Which rows of tables that hold learned and given things a role can write. They do not bind the owner.
     private static let policies = [
-        ("recipient", "INSERT", "WITH CHECK (trust <> 'pinned' AND source = 'harvest')"),
+        ("recipient", "INSERT", "WITH CHECK (trust IN ('chain', 'held') AND source = 'harvest')"),
+        // A certificate is found by its fingerprint: none may stand for another one.
+        ("certificate", "INSERT", "WITH CHECK (fingerprint = sha256(der))"), ("certificate", "SELECT", "USING (true)"),
         ("recipient", "UPDATE", "USING (true)"), ("intermediate", "INSERT", "WITH CHECK (learned = 1)"),
         ("crl", "INSERT", "WITH CHECK (fetched = 1)"), ("crl", "DELETE", "USING (fetched = 1)"),
         ("recipient", "SELECT", "USING (true)"), ("intermediate", "SELECT", "USING (true)"),
@@ -64,4 +103,23 @@ package struct StoreRole: Equatable, Sendable {
             "CREATE POLICY \(name) ON \(table) FOR \(verb) \(condition)",
         ]
     }
+
+    /// The counter tells caches that they are old. Who is not the owner raises it by one, and nobody sets it back.
+    private static let counterTrigger = [
+        """
+        CREATE OR REPLACE FUNCTION smime.change_counter_grows() RETURNS trigger LANGUAGE plpgsql AS '
+        BEGIN
+            IF NEW.number < OLD.number OR NEW.number > OLD.number + 1 AND NOT pg_catalog.pg_has_role(
+                current_user, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), ''USAGE'')
+            THEN RAISE insufficient_privilege USING MESSAGE = ''permission denied: the change counter only grows'';
+            END IF;
+            RETURN NEW;
+        END'
+        """,
+        "DROP TRIGGER IF EXISTS change_counter_grows ON change_counter",
+        """
+        CREATE TRIGGER change_counter_grows BEFORE UPDATE ON change_counter
+            FOR EACH ROW EXECUTE FUNCTION smime.change_counter_grows()
+        """,
+    ]
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import InternetMessage
 package import PKIX
 
 /// A certificate of an address or of a whole domain in lists, made from the columns in the store without parsing the
@@ -91,13 +92,14 @@ extension RecipientEntry {
         guard !record.usage.contains(.libraryDependent), let fingerprint = Fingerprint(bytes: record.fingerprint) else {
             return nil
         }
-        let addresses: String = try row.value("addresses")
+        let text: String = try row.value("addresses")
+        let addresses = text.isEmpty ? [] : text.components(separatedBy: CertificateDescription.separator)
         self.init(
             address: scope,
             fingerprint: fingerprint,
             subject: try row.value("subject_name"),
             issuer: try row.value("issuer_name"),
-            addresses: addresses.isEmpty ? [] : addresses.components(separatedBy: CertificateDescription.separator),
+            addresses: addresses,
             source: source,
             sourceDetail: try row.optional("source_detail"),
             firstSeen: try row.date("first_seen"),
@@ -120,8 +122,7 @@ extension RecipientEntry {
                 isAuthority: record.usage.contains(.authority)
             ),
             record: record,
-            // The registry holds certificates for addresses whether they name them or not.
-            namesAddress: true
+            namesAddress: addresses.contains { (try? EmailAddress($0)).map(scope.contains) ?? false }
         )
     }
 }

@@ -119,7 +119,10 @@ package enum RecipientSelection {
         guard !traits.isKeyWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !traits.isAuthority else { return .authority }
-        guard recipient.rank == 0 || recipient.namesAddress else { return .otherAddress }
+        // Somebody of ours said whose the others of the registry are. What was learned says it itself, and is nobody else's.
+        let isLearned = recipient.source == .harvest
+        guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
+        else { return .otherAddress }
         return chain.isTrusted ? nil : .untrusted
     }
 }

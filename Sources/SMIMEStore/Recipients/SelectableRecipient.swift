@@ -4,6 +4,7 @@ import PKIX
 /// The properties, apart from its chain, that decide whether mail to an address is encrypted to a certificate.
 protocol SelectableRecipient {
     var address: AddressScope { get }
+    var source: KnownRecipient.Source { get }
     var trust: KnownRecipient.Trust { get }
     var rank: Int { get }
     var lacksKey: Bool { get }

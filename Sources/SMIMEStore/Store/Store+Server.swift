@@ -23,14 +23,23 @@ extension Store {
 
     /// Gives roles their rights in the store that `location` names on its server, and takes other ones.
     ///
-    /// - Throws: `.notOnServer` for a store in a file, and for who is not its owner; what opening throws.
+    /// - Throws: `.notOnServer` for a store in a file, and for who is not its owner; `.unusableAddress` for the owner's own role;
+    ///   what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
             throw .notOnServer(path: location.path, why: "only a store on a server has roles")
         }
         try await onBlockingThread { () throws(KeystoreError) in
-            try StoreDatabase.run(roles.flatMap(\.statements), on: server)
+            try StoreDatabase.grant(roles, on: server)
         }
+    }
+
+    /// Gives the roles of the store that `location` names what they may do today. Nothing happens for a store in a file.
+    ///
+    /// - Throws: `.notOnServer` for who is not its owner; what opening throws.
+    package static func renewRights(in location: StoreLocation) async throws(KeystoreError) {
+        guard let server = location.server else { return }
+        try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.renewRights(on: server) }
     }
 
     /// Opens the store on `server`, on this thread, which may block.

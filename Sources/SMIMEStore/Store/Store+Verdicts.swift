@@ -4,21 +4,27 @@ extension Store {
     /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us.
     func keep(_ verdicts: [NewVerdict], from fewest: Int) async {
         guard !verdicts.isEmpty, verdicts.count >= fewest else { return }
-        await writeCache { try NewVerdict.keep(verdicts, in: $0) }
+        // What is remembered of recipients has their verdicts.
+        await writeCache(isRemembered: true) { try NewVerdict.keep(verdicts, in: $0) }
     }
 
     /// Writes what is only a cache; nothing happens where the store cannot be written just now, or by us.
     ///
     /// A store that was opened for looking is opened once more for that.
-    func writeCache(_ body: @escaping @Sendable (SQLDatabase) throws -> Void) async {
+    ///
+    /// - Parameter isRemembered: whether this process remembers what is written.
+    func writeCache(
+        isRemembered: Bool = false,
+        _ body: @escaping @Sendable (SQLDatabase) throws -> Void
+    ) async {
         guard exists else { return }
         guard database.isReadOnly else {
-            try? await database.write(body)
+            try? await database.write(isCache: !isRemembered, body)
             return
         }
         guard location.server == nil else {
             _ = try? await onBlockingThread { () throws(KeystoreError) in
-                do { try self.database.withEngine { try $0.writeNow(body) } } catch {
+                do { try self.database.withEngine(isCache: !isRemembered) { try $0.writeNow(body) } } catch {
                     throw KeystoreError(error, path: self.location.path)
                 }
             }

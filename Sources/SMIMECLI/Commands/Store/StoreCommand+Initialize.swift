@@ -16,7 +16,7 @@ extension SMIMECommand.StoreCommand {
                 --store-key-command PROGRAM name another place for it. The program prints the key file, or its base64.
 
                 --gateway-role and --reader-role give roles of the database their rights, also in a store that is there \
-                already: run it again after an upgrade. A gateway's role reads, learns and writes the journal; only the \
+                already; `smime store migrate` renews them. A gateway's role reads, learns and writes the journal; only the \
                 owner can change accounts, keys, rules, settings and trust. --print-sql prints the statements instead.
 
                   smime --home /var/lib/smime --store postgresql://smime@db.example.org/smime store init
@@ -42,7 +42,8 @@ extension SMIMECommand.StoreCommand {
             let roles =
                 try gatewayRole.map { try StoreRole(.gateway, $0) } + readerRole.map { try StoreRole(.reader, $0) }
             if printsSQL {
-                let statements = ["SET search_path = smime, pg_temp"] + roles.flatMap(\.statements)
+                let statements =
+                    ["BEGIN", "SET LOCAL search_path = smime, pg_temp"] + roles.flatMap(\.statements) + ["COMMIT"]
                 return try Console.print(statements.map { $0 + ";\n" }.joined())
             }
             let location = try global.location

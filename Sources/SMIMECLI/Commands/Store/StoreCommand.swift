@@ -106,7 +106,8 @@ extension SMIMECommand.StoreCommand {
             commandName: "migrate",
             abstract: "Convert an older store to the newest schema.",
             discussion: """
-                Opening a store does this by itself. It can be interrupted, and continues where it stopped.
+                Opening a store does this by itself. It can be interrupted, and continues where it stopped. On a server \
+                it also renews the rights of the roles that `smime store init` gave.
 
                   smime store migrate --dry-run
                 """
@@ -123,6 +124,8 @@ extension SMIMECommand.StoreCommand {
             }
             if !dryRun, !pending.isEmpty {
                 try await global.store(.readWrite).close()
+            } else if !dryRun {
+                try await Store.renewRights(in: global.location)
             }
             try report.print(MigrationReport(pending, isDone: !dryRun)) { text(pending) }
         }
