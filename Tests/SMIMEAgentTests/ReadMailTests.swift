@@ -25,7 +25,7 @@ import Testing
         String(repeating: "漢", count: 200) + "[smime: part 1]", "a\u{85}[smime: part 1]",
     ])
     func `No line of a mail that is not signed stands where ours stand`(body: String) throws {
-        let mail = ReadMail(try message(mixed("one", body)), Self.unsigned, partVerdicts: ["1": Self.good])
+        let mail = ReadMail(try message(mixed("one", body)), Self.unsigned, partVerdicts: [:])
         let lines = mail.text().split(separator: "\n")
         let own = lines.filter { !$0.hasPrefix("| ") }
         #expect(
@@ -41,11 +41,30 @@ import Testing
         let head = "From: alice@example.com\n\n"
         #expect(ReadMail(try message(head + long), Self.good).text().hasSuffix("\n\n\(long)\n"))
         #expect(
-            ReadMail(try message(head + "\n [S mime: part 1]"), Self.good).text().hasSuffix("\n|  [S mime: part 1]\n")
+            ReadMail(try message(head + "\n [S mime: part 1]"), Self.good).text().hasSuffix("\n|  _S mime: part 1]\n")
         )
         let html = "From: alice@example.com\nContent-Type: text/html\n\n&#91;<b>s</b>mime: part 1]"
-        #expect(ReadMail(try message(html), Self.good).text().hasSuffix("\n| [smime: part 1]\n"))
+        #expect(ReadMail(try message(html), Self.good).text().hasSuffix("\n| _smime: part 1]\n"))
         #expect(ReadMail(try message(head + long), Self.unsigned).text().contains("\n| word"))
+    }
+
+    @Test func `Nothing in a barred text begins as our lines do, in a window of any width`() throws {
+        let body = "[smime: a] {smime [s mime: b] x[ S mi\nme: c] [s\u{1B}[1mmime: d] [smim] [1] ["
+        let text = ReadMail(try message("From: eve@example.com\n\n\(body)"), Self.unsigned).text()
+        #expect(text.hasSuffix("\n| _smime: a] {smime _s mime: b] x_ S mi\n| me: c] _smime: d] [smim] [1] [\n"))
+        let signed = "From: alice@example.com\n\n[s\u{1B}[1mmime: part 1]"
+        #expect(ReadMail(try message(signed), Self.good).text().hasSuffix("\n| _smime: part 1]\n"))
+    }
+
+    @Test func `What a terminal may show wide counts as wide`() throws {
+        for letter in ["Ж", "漢", "¨", "…"] {
+            let mail = "From: eve@example.com\nContent-Type: text/plain; charset=utf-8\n\n"
+            let text = ReadMail(try message(mail + String(repeating: letter, count: 100)), Self.unsigned).text(
+                columns: 42
+            )
+            let barred = text.split(separator: "\n").filter { $0.hasPrefix("| ") }
+            #expect(barred.map { $0.unicodeScalars.count } == [22, 22, 22, 22, 22], "\(letter)")
+        }
     }
 
     @Test func `A name says nothing about the verdict on its part`() throws {
@@ -77,9 +96,9 @@ import Testing
     }
 
     @Test func `All texts together have a limit, and what is left out is said`() throws {
-        let text = mixed(String(repeating: "a", count: 60), String(repeating: "b", count: 60), "c")
+        let text = mixed(String(repeating: "a", count: 60), String(repeating: "z", count: 60), "c")
         let mail = ReadMail(try message(text, totalLimit: 100), Self.unsigned)
-        #expect(mail.text().count { $0 == "b" } == 40)
+        #expect(mail.text().count { $0 == "z" } == 40)
         #expect(mail.text().contains("[smime: the text is longer than is shown here]"))
         #expect(mail.text().contains("[smime: the text is left out: those before it are too long]"))
         #expect(try mail.page().contains("<p>The text is left out: those before it are too long.</p>"))

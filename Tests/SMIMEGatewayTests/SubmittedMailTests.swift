@@ -48,6 +48,31 @@ import Testing
         #expect(found.sender.text == "carol@example.com")
     }
 
+    @Test(arguments: ["Return-Path: <x@evil.example>\n", "Received: from evil.example\n", "Subject: x\n"])
+    func `Fields of the resent message count for nothing, even those that the resending has not`(between: String) throws
+    {
+        let latest = "Resent-From: carol@example.com\nResent-To: dave@example.com\n"
+        let hostile =
+            "Resent-Sender: nobody@evil.example\nResent-Cc: mallory@evil.example\nResent-Bcc: m@evil.example\n"
+        let found = try mail(latest + between + hostile + Self.author)
+        #expect(found.recipients == ["dave@example.com"])
+        #expect(found.sender.text == "carol@example.com")
+    }
+
+    @Test func `A Resent-Sender that is not the one person of Resent-From chooses no rules`() throws {
+        let resent = "Resent-From: carol@example.com\nResent-To: dave@example.com\n"
+        let other = "Resent-Sender: nobody@evil.example\n"
+        for sender in [other, "Resent-Sender: nobody\n", "Resent-Sender: a@evil.example, carol@example.com\n"] {
+            #expect(throws: GatewayRefusal.self) { try mail(resent + sender + Self.author) }
+        }
+        let named = try mail(resent + other + Self.author, from: EnvelopeSender("me@example.com"))
+        #expect(named.sender.text == "me@example.com")
+        let same = try mail(resent + "Resent-Sender: Carol <Carol@Example.com>\n" + Self.author)
+        #expect(same.sender.text == "carol@example.com")
+        let alone = try mail("Resent-To: dave@example.com\n" + other + Self.author)
+        #expect(alone.sender.text == "login@host.example.org")
+    }
+
     @Test func `A resent message without a new recipient does not go to the old ones`() {
         #expect(throws: GatewayRefusal.self) { try mail("Resent-From: carol@example.com\n" + Self.author) }
     }

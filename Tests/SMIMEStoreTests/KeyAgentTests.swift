@@ -25,16 +25,19 @@ import Testing
     }
 
     /// Runs an agent in a thread; it ends with the test's folder.
-    private func run(_ kept: KeptKey, _ name: String, at clock: Locked<ContinuousClock.Instant>) throws
-        -> DispatchSemaphore
-    {
+    private func run(
+        _ kept: KeptKey,
+        _ name: String,
+        at clock: Locked<ContinuousClock.Instant>,
+        logins: String = "/nonexistent"
+    ) throws -> DispatchSemaphore {
         try folder.create()
         let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let folder = folder
         Thread.detachNewThread {
             let agent = try? KeyAgent(kept, named: name, in: folder)
             begun.signal()
-            agent?.run(every: 10, now: { clock.value })
+            agent?.run(every: 10, login: LoginState(in: logins), now: { clock.value })
             ended.signal()
         }
         begun.wait()
@@ -94,6 +97,8 @@ import Testing
         let ended = try run(try kept(), "key-a", at: clock)
         chmod(folder.path, 0o750)
         #expect(KeyAgentClient(folder).key("key-a", count: 3) == nil)
+        #expect(KeyAgentClient(folder).forget("key-a") == false)
+        #expect(KeyAgentClient(folder).forgetAll() == (0, false))
         #expect(throws: KeystoreError.self) { try folder.create() }
         chmod(folder.path, 0o700)
         #expect(KeyAgentClient(folder).forget("key-a") == true)
@@ -101,6 +106,53 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path)
         try FileManager.default.createSymbolicLink(atPath: folder.path, withDestinationPath: temporary.path)
         #expect(throws: KeystoreError.self) { try folder.create() }
+    }
+
+    @Test func `A program in another environment finds the agent, too`() throws {
+        let ended = try run(try kept([7]), "key-a", at: Locked(start))
+        let client = KeyAgentClient(RuntimeFolder(path: temporary.file("elsewhere").path), others: [folder])
+        #expect(client.key("key-a", count: 1)?.withBytes { Array($0) } == [7])
+        #expect(client.forget("key-a") == true)
+        ended.wait()
+        let again = try run(try kept([7]), "key-a", at: Locked(start))
+        #expect(client.forgetAll() == (1, true))
+        again.wait()
+        #expect(client.forget("key-a") == nil)
+        let user = geteuid()
+        let all = RuntimeFolder.candidates(environment: ["XDG_RUNTIME_DIR": temporary.path], user: user).map(\.path)
+        #expect(all.first == "\(temporary.path)/smime")
+        #expect(all.last == "/tmp/smime-\(user)")
+    }
+
+    @Test func `An agent ends when its user has logged out, though its folder stays`() throws {
+        let logins = temporary.file("users")
+        try FileManager.default.createDirectory(at: logins, withIntermediateDirectories: true)
+        let file = logins.appending(path: "\(geteuid())")
+        func write(_ state: String) throws { try Data("NAME=x\nSTATE=\(state)\nRUNTIME=/run\n".utf8).write(to: file) }
+        for end in ["closing", "lingering", nil] {
+            try write("active")
+            let ended = try run(try kept(), "key-a", at: Locked(start), logins: logins.path)
+            // It has looked by the time it answers twice.
+            for _ in 0..<2 { #expect(KeyAgentClient(folder).key("key-a", count: 3) != nil) }
+            if let end { try write(end) } else { try FileManager.default.removeItem(at: file) }
+            ended.wait()
+            #expect(KeyAgentClient(folder).key("key-a", count: 3) == nil)
+        }
+    }
+
+    @Test func `Only who was logged in can log out`() throws {
+        var never = LoginState(of: 1, in: temporary.path)
+        let before = never.hasEnded()
+        #expect(!before)
+        let file = temporary.file("1")
+        var login = LoginState(of: 1, in: temporary.path)
+        for (state, hasEnded) in [
+            ("lingering", false), ("opening", false), ("online", false), ("active", false), ("closing", true),
+        ] {
+            try Data("STATE=\(state)\n".utf8).write(to: file)
+            let answer = login.hasEnded()
+            #expect(answer == hasEnded, "\(state)")
+        }
     }
 
     @Test func `A runtime directory of another user is not taken`() {
@@ -120,7 +172,9 @@ import Testing
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         #expect(try await store.keyForAgent() == nil)
         try await store.protect(with: .passphrase, passphrase: Passphrase("right".utf8))
-        let (name, key) = try #require(try await store.keyForAgent())
+        let unlocked = try await Store.open(home.location, mode: .readOnly) { _ in Passphrase("right".utf8) }
+        let (name, key) = try #require(try await unlocked.keyForAgent())
+        try await unlocked.close()
         let clock = Locked(start)
         let ended = try run(
             KeptKey(try key.withBytes { try locked(Array($0)) }, of: geteuid(), until: start + .seconds(60)),

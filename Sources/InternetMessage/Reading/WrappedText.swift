@@ -52,12 +52,24 @@ extension String {
 
     /// How many columns a character may take.
     ///
-    /// Unicode Annex 11 calls East Asian characters and emoji wide; whatever may be so counts as that.
+    /// Unicode Annex 11 calls East Asian characters and emoji wide, and others ambiguous, which East Asian terminals show wide;
+    /// whatever may be so counts as that.
     private static func columnCount(of scalar: Unicode.Scalar, at width: Int) -> Int {
         switch scalar.value {
         case 0x09: 8 - width % 8
-        case ..<0x1100, 0x1E00...0x205E: 1
+        case ..<0xA1: 1
+        case ..<0x1100, 0x1E00...0x205E: isAmbiguous(scalar.value) ? 2 : 1
         default: 2
+        }
+    }
+
+    /// Whether a character below those that count as wide is of the class A, or between two that are.
+    ///
+    /// Unicode Annex 11, EastAsianWidth.txt
+    private static func isAmbiguous(_ value: UInt32) -> Bool {
+        switch value {
+        case 0xA1...0x2DF, 0x300...0x36F, 0x391...0x3C9, 0x401...0x451, 0x2010...0x205E: true
+        default: false
         }
     }
 }

@@ -116,7 +116,7 @@ package struct ConfigurationProfile {
         case .imap(let incoming, let outgoing):
             keys["EmailAccountType"] = "EmailTypeIMAP"
             keys["EmailAccountDescription"] = .text(address.text)
-            keys["EmailAccountName"] = account.name.map(PropertyListValue.text)
+            keys["EmailAccountName"] = account.name.map { .text($0.escapedForDisplay) }
             keys["OutgoingPasswordSameAsIncomingPassword"] = true
             for (direction, server) in [("Incoming", incoming), ("Outgoing", outgoing)] {
                 keys["\(direction)MailServerAuthentication"] = "EmailAuthPassword"
@@ -156,7 +156,8 @@ package struct ConfigurationProfile {
         }
     }
 
-    private static let pkcs12Type = "com.apple.security.pkcs12"
+    /// The payload type of an identity.
+    static let pkcs12Type = "com.apple.security.pkcs12"
 
     /// A UUID of version 8 (RFC 9562 §5.8) that depends on `name` alone.
     private static func uuid(of name: String) throws -> String {
@@ -174,6 +175,6 @@ package struct ConfigurationProfile {
 }
 
 extension Certificate {
-    /// What a device calls it.
-    fileprivate var displayName: String { subject.commonName ?? addresses.first ?? "\(subject)" }
+    /// What a device calls it. A device shows what the authority wrote, which must not reorder or hide what stands around it.
+    fileprivate var displayName: String { (subject.commonName ?? addresses.first ?? "\(subject)").escapedForDisplay }
 }

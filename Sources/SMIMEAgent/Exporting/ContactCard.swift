@@ -10,7 +10,7 @@ package struct ContactCard {
 
     /// - Parameter name: the person's name; nil is the address.
     package init(of address: EmailAddress, name: String?, _ certificates: [Certificate]) {
-        self.name = name ?? address.text
+        self.name = name?.escapedForDisplay ?? address.text
         self.address = address
         self.certificates = certificates
     }
@@ -22,9 +22,16 @@ package struct ContactCard {
         return (lines + keys + ["END:VCARD"]).map { FoldedLine.folding($0, width: 75, lineEnd: "\r\n") }.joined()
     }
 
+    /// A value without control characters.
+    ///
     /// RFC 6350 §3.4
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing(",", with: "\\,").replacing(";", with: "\\;")
-            .replacing("\r\n", with: "\\n").replacing("\n", with: "\\n")
+        var text = String.UnicodeScalarView()
+        // Not by characters: a mark behind a comma makes one of both.
+        for scalar in value.unicodeScalars {
+            if ["\\", ",", ";"].contains(scalar) { text.append("\\") }
+            text.append(scalar)
+        }
+        return String(text)
     }
 }

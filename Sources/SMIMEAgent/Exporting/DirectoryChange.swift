@@ -45,20 +45,22 @@ package struct DirectoryChange {
 
     /// RFC 4514 §2.4
     private static func escaped(_ value: String) -> String {
-        var text = ""
-        for (index, character) in value.enumerated() {
-            let isEdge = index == 0 && "# ".contains(character) || index == value.count - 1 && character == " "
-            if isEdge || "\"+,;<>\\".contains(character) { text += "\\" }
-            text.append(character)
+        // Not by characters: a mark behind a comma makes one of both.
+        let scalars = Array(value.unicodeScalars)
+        var text = String.UnicodeScalarView()
+        for (index, scalar) in scalars.enumerated() {
+            let isEdge = index == 0 && ["#", " "].contains(scalar) || index == scalars.count - 1 && scalar == " "
+            if isEdge || "\"+,;<>\\".unicodeScalars.contains(scalar) { text.append("\\") }
+            text.append(scalar)
         }
-        return text
+        return String(text)
     }
 
     /// An attribute and its value, in base64 where the value is no SAFE-STRING.
     private static func line(_ attribute: String, _ value: String) -> String {
         let isSafe =
             value.utf8.allSatisfy { $0 < 128 && $0 != 0 && $0 != 10 && $0 != 13 }
-            && !(value.first.map { " :<".contains($0) } ?? false) && value.last != " "
+            && !(value.utf8.first.map(" :<".utf8.contains) ?? false) && value.utf8.last != 32
         return isSafe ? "\(attribute): \(value)" : "\(attribute):: \(Data(value.utf8).base64EncodedString())"
     }
 }

@@ -20,38 +20,34 @@ package struct PublishedCertificates: Sendable {
 
     /// - Parameters:
     ///   - fingerprint: the only certificate to hand out; nil is those in use.
+    ///   - keepsUnusable: whether the identity of `fingerprint` may be one that cannot be used today, as its owner gets it.
     ///   - verdicts: what is known against the account's certificates.
     /// - Throws: `KeystoreError.noUsableIdentity` if none can be used today, `KeystoreError.unknownCertificate`
     package init(
         of account: Account,
         only fingerprint: Fingerprint?,
+        keepsUnusable: Bool,
         at time: Date,
         verdicts: CertificateVerdicts,
         in store: Store
     ) async throws {
-        if let fingerprint {
-            guard let own = account.identities.map(\.certificate).first(where: { $0.fingerprint == fingerprint }) else {
-                throw KeystoreError.unknownCertificate(fingerprint)
-            }
-            (signing, encryption) = (own.canSign ? own : nil, own.canEncrypt ? own : nil)
-        } else {
-            func current(_ purpose: IdentitySelection.Purpose) -> Certificate? {
-                IdentitySelection.current(
-                    of: account.identities,
-                    for: account.address,
-                    purpose: purpose,
-                    at: time,
-                    verdicts: verdicts
-                )?.certificate
-            }
-            (signing, encryption) = (current(.signing), current(.encryption))
+        let only = account.identities.first { $0.certificate.fingerprint == fingerprint }
+        if let fingerprint, only == nil { throw KeystoreError.unknownCertificate(fingerprint) }
+        func current(_ purpose: IdentitySelection.Purpose) -> Certificate? {
+            IdentitySelection.current(
+                of: only.map { [$0] } ?? account.identities,
+                for: account.address,
+                purpose: purpose,
+                at: time,
+                verdicts: verdicts
+            )?.certificate
         }
-        let chosen = [signing, encryption].compactMap(\.self)
+        (signing, encryption) = (current(.signing), current(.encryption))
+        var chosen = [signing, encryption].compactMap(\.self)
+        if chosen.isEmpty, keepsUnusable, let only { chosen = [only.certificate] }
         guard !chosen.isEmpty else {
-            throw KeystoreError.noUsableIdentity(
-                account.address,
-                why: "the account has no identity that can be used today"
-            )
+            let which = fingerprint.map { "the identity \($0) cannot" } ?? "the account has no identity that can"
+            throw KeystoreError.noUsableIdentity(account.address, why: "\(which) be used today")
         }
         var above: [Certificate] = []
         for certificate in chosen {

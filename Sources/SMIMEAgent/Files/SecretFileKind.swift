@@ -6,6 +6,8 @@ package enum SecretFileKind: CaseIterable, Sendable {
     case accountBackup
     /// PKCS#12, or private keys as such.
     case keys
+    /// An Apple configuration profile with identities, signed or not.
+    case profile
     case storeCopy
 
     /// How many bytes of a file tell.
@@ -19,8 +21,16 @@ package enum SecretFileKind: CaseIterable, Sendable {
             self = .storeCopy
         } else if KeyMaterial.mayHoldPrivateKey(head) {
             self = .keys
+        } else if Self.isProfile(head) {
+            self = .profile
         } else {
             return nil
         }
+    }
+
+    /// Whether the file is a property list with identities; of a signed one, the list is in clear inside the signature.
+    private static func isProfile(_ head: [UInt8]) -> Bool {
+        let text = String(decoding: head, as: UTF8.self)
+        return text.contains("<plist") && text.contains(ConfigurationProfile.pkcs12Type)
     }
 }

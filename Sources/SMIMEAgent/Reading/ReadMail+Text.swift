@@ -6,7 +6,7 @@ extension ReadMail {
     /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, what is attached.
     ///
     /// Lines of ours begin with `[smime: `. A mail that could write such lines itself has a bar in front of all its lines, and they are
-    /// wrapped here, so that no part of one begins a line of the terminal. Only where one valid signature covers everything, and its text
+    /// wrapped here, so that no part of one begins a line of the terminal; brackets that begin as ours do are replaced. Only where one valid signature covers everything, and its text
     /// speaks of nothing like it, the text stands as it is.
     ///
     /// - Parameter columns: how many columns the terminal has.
@@ -21,8 +21,9 @@ extension ReadMail {
             Self.isolated(text).wrapped(to: columns, behind: Self.prefix, then: Self.indent)
         }
         func body(_ text: String) -> [String] {
-            let lines = Self.lines(text)
-            return isBarred ? lines.flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) } : lines
+            guard isBarred else { return Self.lines(text) }
+            let lines = Self.lines(Self.withoutOurs(text))
+            return lines.flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
         }
         for part in message.parts {
             let told = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
@@ -79,8 +80,21 @@ extension ReadMail {
     /// Whether a text that one signer answers for names us, whatever stands between the letters.
     private static func posesAsOurs(_ text: String) -> Bool {
         // With this bit letters are small, and `[` is `{`.
-        let shown = text.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
+        let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
         return String(decoding: shown, as: UTF8.self).contains("{smime")
+    }
+
+    /// A text in which nothing begins as lines of ours do, even in a window that cuts its lines once more.
+    private static func withoutOurs(_ text: String) -> String {
+        guard posesAsOurs(text) else { return text }
+        var scalars = Array(text.withoutTerminalControls.unicodeScalars)
+        let shown = scalars.indices.filter { 0x21...0x7E ~= scalars[$0].value }
+        let ours = "smime".unicodeScalars.map(\.value)
+        for (position, index) in shown.enumerated() where scalars[index] == "[" {
+            let word = shown[(position + 1)...].prefix(ours.count).map { scalars[$0].value | 0x20 }
+            if word == ours { scalars[index] = "_" }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     /// The lines of a text out of the mail, without blank ones at its end.

@@ -26,11 +26,6 @@ extension Failure {
         }
     }
 
-    /// Whether the command asks the agent of `smime unlock`: those for mail of others do not.
-    private static var mayBeUnlocked: Bool {
-        !["filter", "sendmail", "serve"].contains(where: Invocation.current.calls)
-    }
-
     /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
@@ -54,7 +49,7 @@ extension Failure {
                 give the store's passphrase with --password-file, --password-fd or --password-env (--store-password-file \
                 and so on where those are for another file), or as the systemd credential \(ProcessEnvironment.passphraseCredential)
                 """
-            ] + (Self.mayBeUnlocked ? ["or keep the store unlocked for a time: smime unlock"] : [])
+            ] + (Invocation.current.asksKeyAgent ? ["or keep the store unlocked for a time: smime unlock"] : [])
         case .newer, .newerBackup: ["install the newer version; nothing was changed"]
         case .noAccount: ["name its account with --account ADDR"]
         case .noStore: ["make one with: smime store init"]

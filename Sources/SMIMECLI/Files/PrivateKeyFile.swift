@@ -11,7 +11,9 @@ enum PrivateKeyFile {
             var head = try? source.bytes(in: 0..<min(source.count, SecretFileKind.headCount))
         else { return nil }
         defer { head.wipe() }
-        return SecretFileKind(head: head)
+        if let kind = SecretFileKind(head: head) { return kind }
+        // One that another program signed, or wrote in its binary form, may not be recognised.
+        return path.lowercased().hasSuffix(".mobileconfig") && !head.isEmpty ? .profile : nil
     }
 
     /// Refuses an output at `target` that would destroy such a file, unless it is one of those that may be replaced.
@@ -33,6 +35,7 @@ extension SecretFileKind {
         switch self {
         case .accountBackup: "is a backup of accounts with their private keys"
         case .keys: "holds a private key"
+        case .profile: "is a configuration profile, and may hold private keys"
         case .storeCopy: "is a database, and may be a copy of a store with its private keys"
         }
     }

@@ -50,6 +50,7 @@ enum KeyAgentProcess {
         guard words.count == 4, let seconds = Int(words[3]), seconds > 0,
             let key = LockedBytes(count: SealingKey.count), key.read(from: STDIN_FILENO)
         else { exit(ExitStatus.usage.rawValue) }
+        closeInherited()
         #if os(Linux)
         ProcessName.set(program)
         #endif
@@ -69,6 +70,13 @@ enum KeyAgentProcess {
             agent.run()
         } catch { exit(ExitStatus.cannotCreate.rawValue) }
         exit(ExitStatus.success.rawValue)
+    }
+
+    /// Closes what whoever called `smime unlock` had open, such as the file of a lock, which would be held as long as the key.
+    private static func closeInherited() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
+            if let descriptor = Int32(name), descriptor > STDERR_FILENO { close(descriptor) }
+        }
     }
 
     /// This program, even if another one has taken its place on the disk by now.

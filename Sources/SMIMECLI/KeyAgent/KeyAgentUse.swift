@@ -1,35 +1,43 @@
 import Foundation
 import SMIMEStore
 
-/// Which commands ask the agent of `smime unlock` in place of the person at the terminal.
+/// The agents of `smime unlock`, which commands ask in place of the person at the terminal.
 enum KeyAgentUse {
-    /// The verbs that do. Filters are not among them: mail that others send must not be signed or opened because somebody is logged in.
-    private static let verbs = [
-        "account", "decrypt", "encrypt", "export", "git", "import", "read", "sign", "verify",
-    ]
-
     /// The agents of this user.
     static var client: KeyAgentClient {
-        KeyAgentClient(RuntimeFolder(environment: ProcessEnvironment[["XDG_RUNTIME_DIR"]]))
-    }
-
-    /// Whether the verb on the command line asks an agent.
-    static var isAllowed: Bool {
-        // A mail program in a terminal sends through it, and so does cron, which has none.
-        if Invocation.current.calls("sendmail") { return hasTerminal }
-        return verbs.contains(where: Invocation.current.calls)
+        let environment = ProcessEnvironment[["XDG_RUNTIME_DIR"]]
+        return KeyAgentClient(
+            RuntimeFolder(environment: environment),
+            others: RuntimeFolder.candidates(environment: environment)
+        )
     }
 
     /// Makes the agent `name` forget its key, because that key or its passphrase has changed.
     static func forget(_ name: String?) {
         guard let name, client.forget(name) == false else { return }
-        Console.warning("\(client.folder.path)/\(name): an agent may still keep the former key; end it: smime lock")
+        warn(name)
     }
 
-    private static var hasTerminal: Bool {
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-        guard terminal >= 0 else { return false }
-        close(terminal)
-        return true
+    /// Does `change`, which puts another store in the place of the one at `location`, and makes its agent forget its key; all agents
+    /// if the store does not say which is its own.
+    static func forgetting<Value>(_ location: StoreLocation, _ change: () async throws -> Value) async throws -> Value {
+        // A store on a server is not replaced.
+        guard location.server == nil else { return try await change() }
+        let name: Result<String?, any Error>
+        do {
+            let store = try await Store.open(location, mode: .readOnly) { _ in nil }
+            name = .success(try await store.nameForAgent())
+            try? await store.close()
+        } catch { name = .failure(error) }
+        let value = try await change()
+        switch name {
+        case .success(let name): forget(name)
+        case .failure: if !client.forgetAll().isSure { warn("key-*") }
+        }
+        return value
+    }
+
+    private static func warn(_ name: String) {
+        Console.warning("\(client.folder.path)/\(name): an agent may still keep the former key; end it: smime lock")
     }
 }

@@ -80,7 +80,7 @@ struct GlobalOptions: ParsableArguments {
     ///   - asks: whether a person at the terminal may be asked for it.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil, asks: Bool = true) throws -> StoreOpening {
         let source = StorePassphrase(origin: password, asks: asks)
-        let asksAgent = KeyAgentUse.isAllowed && source.asksPerson
+        let asksAgent = Invocation.current.asksKeyAgent && source.asksPerson
         return StoreOpening(
             asksAgent ? try location.opened(by: KeyAgentUse.client) : try location,
             mode: mode,

@@ -6,15 +6,15 @@ import InternetMessage
 struct ResentFields {
     private let fields: [HeaderField]
 
+    /// Takes the first unbroken run of Resent fields: a resending writes its fields together, and above all others.
     init(_ header: HeaderBlock) {
+        func isResent(_ field: HeaderField) -> Bool { field.name.lowercased().hasPrefix("resent-") }
         var seen: Set<String> = []
-        var latest: [HeaderField] = []
-        for field in header.fields where field.name.lowercased().hasPrefix("resent-") {
-            // No resending has a field twice.
-            guard seen.insert(field.name.lowercased()).inserted else { break }
-            latest.append(field)
-        }
-        fields = latest
+        // No resending has a field twice, so that a repeated one begins an earlier resending.
+        fields = Array(
+            header.fields.drop { !isResent($0) }
+                .prefix { isResent($0) && seen.insert($0.name.lowercased()).inserted }
+        )
     }
 
     /// Whether the message was not resent.

@@ -43,8 +43,14 @@ package struct SubmittedMail: Sendable {
         found = found.filter { seen.insert($0).inserted }
         guard !found.isEmpty else { throw GatewayRefusal(.message, "5.1.3", "the message has no recipients") }
         let login = EnvelopeSender(qualifier.qualified(user))
-        let author =
-            try resent.isEmpty ? Self.mailbox(in: header.all("From"), qualifier) : Self.resender(resent, qualifier)
+        let author: EmailAddress? =
+            if resent.isEmpty {
+                try Self.mailbox(in: header.all("From"), qualifier)
+            } else if sender == nil {
+                try Self.resender(resent, qualifier)
+            } else {
+                nil
+            }
         self.recipients = found
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
         // Whoever resends a message is not its author.
@@ -82,13 +88,30 @@ package struct SubmittedMail: Sendable {
         }
     }
 
-    /// Who resends a message: Resent-Sender, which is there where Resent-From is not one person. Not its author, who has nothing
-    /// to do with it.
+    /// Who resends a message: the one person of Resent-From, or Resent-Sender where these are several. Not its author, who has
+    /// nothing to do with it.
+    ///
+    /// A Resent-Sender beside one other person may come from the message that was resent, so that it chooses no rules.
     ///
     /// RFC 5322 §3.6.6
+    /// - Throws: `GatewayRefusal` if Resent-Sender is not the one person of Resent-From.
     private static func resender(_ fields: ResentFields, _ qualifier: AddressQualifier) throws -> EmailAddress? {
+        let people = fields.all("Resent-From")
+        guard let field = people.first else { return nil }
         let senders = fields.all("Resent-Sender")
-        return try mailbox(in: senders.isEmpty ? fields.all("Resent-From") : senders, qualifier)
+        guard let person = try mailbox(in: people, qualifier) else {
+            let list = try AddressList(qualifier.qualified(list: field.value))
+            return list.addresses.count > 1 ? try mailbox(in: senders, qualifier) : nil
+        }
+        guard try senders.isEmpty || mailbox(in: senders, qualifier)?.key == person.key else {
+            throw GatewayRefusal(
+                .message,
+                "5.6.0",
+                "Resent-From and Resent-Sender name different people: it is not clear whose rules count",
+                hints: ["name the sender: smime sendmail -f ADDRESS"]
+            )
+        }
+        return person
     }
 
     /// The one mailbox of a field; nil if there is none or are several.

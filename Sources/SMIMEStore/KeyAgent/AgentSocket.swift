@@ -9,21 +9,16 @@ enum AgentSocket {
     static func listening(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isBound = withAddress(name, in: folder) { bind(socket, $0, $1) == 0 }
-        guard isBound == true, listen(socket, 16) == 0 else {
-            close(socket)
-            return nil
-        }
+        guard isBound == true, listen(socket, 16) == 0 else { return closed(socket, errno) }
         return socket
     }
 
-    /// A socket that is connected to `name` in `folder`, where a program of this user listens; nil if there is none.
+    /// A socket that is connected to `name` in `folder`, where a program of this user listens; nil, with errno, if there is none.
     static func connected(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isConnected = withAddress(name, in: folder) { connect(socket, $0, $1) == 0 }
-        guard isConnected == true, peer(of: socket) == geteuid() else {
-            close(socket)
-            return nil
-        }
+        guard isConnected == true else { return closed(socket, errno) }
+        guard peer(of: socket) == geteuid() else { return closed(socket, EACCES) }
         return socket
     }
 
@@ -53,6 +48,13 @@ enum AgentSocket {
         #endif
     }
 
+    /// Closes `socket`, and leaves `code` as errno.
+    private static func closed(_ socket: Int32, _ code: Int32) -> Int32? {
+        close(socket)
+        errno = code
+        return nil
+    }
+
     private static func made() -> Int32? {
         #if os(Linux)
         let kind = Int32(SOCK_STREAM.rawValue)
@@ -76,7 +78,7 @@ enum AgentSocket {
     /// Lends the address of `name` in the directory that `folder` is now: its path may be too long for an address, and another
     /// directory may take its place.
     ///
-    /// - Returns: nil if there is no such directory, which only this user can use.
+    /// - Returns: nil, with errno, if there is no such directory, which only this user can use.
     private static func withAddress<Value>(
         _ name: String,
         in folder: RuntimeFolder,
@@ -96,7 +98,10 @@ enum AgentSocket {
             target.copyBytes(from: path)
             return true
         }
-        guard isWritten else { return nil }
+        guard isWritten else {
+            errno = ENAMETOOLONG
+            return nil
+        }
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

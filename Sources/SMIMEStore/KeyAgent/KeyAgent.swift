@@ -3,8 +3,8 @@ import LibCrypto
 
 /// Keeps the key of a store and gives it to programs of the same user, until its time is over.
 ///
-/// It also ends when it is told to, and when its socket is gone: with the runtime folder at logout, or because a newer agent has taken
-/// its place.
+/// It also ends when it is told to, when its user has logged out, and when its socket is gone: with the runtime folder at logout, or
+/// because a newer agent has taken its place.
 package struct KeyAgent: ~Copyable {
     private let kept: KeptKey
     private let path: String
@@ -35,10 +35,16 @@ package struct KeyAgent: ~Copyable {
     /// Answers until the key must go. Blocks this thread.
     ///
     /// - Parameters:
-    ///   - interval: how often it looks whether its time is over, or its socket gone, in milliseconds.
+    ///   - interval: how often it looks whether its time is over, its user logged out, or its socket gone, in milliseconds.
+    ///   - login: whether its user is logged in.
     ///   - now: the clock.
-    package consuming func run(every interval: Int32 = 2000, now: () -> ContinuousClock.Instant = { .now }) {
-        while Self.isThere(path, file), !kept.hasEnded(at: now()) {
+    package consuming func run(
+        every interval: Int32 = 2000,
+        login: LoginState = LoginState(),
+        now: () -> ContinuousClock.Instant = { .now }
+    ) {
+        var login = login
+        while Self.isThere(path, file), !kept.hasEnded(at: now()), !login.hasEnded() {
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&waiting, 1, interval) > 0 else { continue }
             guard let peer = AgentSocket.accepted(from: socket) else { continue }

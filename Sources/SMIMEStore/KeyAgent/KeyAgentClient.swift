@@ -1,13 +1,20 @@
 import Foundation
 package import LibCrypto
 
-/// Asks the agents in a runtime folder.
+/// Asks the agents in the runtime folders of a user.
 package struct KeyAgentClient: Equatable, Sendable {
     private static let prefix = "key-"
 
+    /// Where a new agent listens.
     package let folder: RuntimeFolder
+    /// Where an agent may listen that was started in another environment.
+    private let others: [RuntimeFolder]
+    private var folders: [RuntimeFolder] { [folder] + others }
 
-    package init(_ folder: RuntimeFolder) { self.folder = folder }
+    package init(_ folder: RuntimeFolder, others: [RuntimeFolder] = []) {
+        self.folder = folder
+        self.others = others.filter { $0 != folder }
+    }
 
     /// The name of the socket for a key that a passphrase seals as `wrapped`: whatever changes the passphrase or the key changes it,
     /// too.
@@ -18,7 +25,12 @@ package struct KeyAgentClient: Equatable, Sendable {
 
     /// The key that is kept as `name`; nil if there is none.
     package func key(_ name: String, count: Int) -> SecretBytes? {
-        guard let socket = request(.key, name) else { return nil }
+        for folder in folders { if let key = key(name, count, in: folder) { return key } }
+        return nil
+    }
+
+    private func key(_ name: String, _ count: Int, in folder: RuntimeFolder) -> SecretBytes? {
+        guard let socket = request(.key, name, in: folder) else { return nil }
         defer { close(socket) }
         var total = 0
         let key = SecretBytes(count: count) { buffer in
@@ -35,27 +47,37 @@ package struct KeyAgentClient: Equatable, Sendable {
     ///
     /// - Returns: how many there were, and whether any of them may still have its key.
     package func forgetAll() -> (count: Int, isSure: Bool) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         var (count, isSure) = (0, true)
-        for name in names where name.hasPrefix(Self.prefix) {
-            switch forget(name) {
-            case true: count += 1
-            case false: isSure = false
-            case nil: break
+        for folder in folders {
+            guard let names = folder.names() else {
+                isSure = false
+                continue
+            }
+            for name in names where name.hasPrefix(Self.prefix) {
+                switch forget(name, in: folder) {
+                case true: count += 1
+                case false: isSure = false
+                case nil: break
+                }
             }
         }
         return (count, isSure)
     }
 
-    /// Makes the agent called `name` forget its key, and end.
+    /// Makes the agents called `name` forget their key, and end.
     ///
-    /// - Returns: whether it has; nil if there is none.
+    /// - Returns: whether they have; nil if there is none.
     @discardableResult
     package func forget(_ name: String) -> Bool? {
-        guard let socket = request(.forget, name) else {
+        let answers = folders.compactMap { forget(name, in: $0) }
+        return answers.isEmpty ? nil : answers.allSatisfy(\.self)
+    }
+
+    private func forget(_ name: String, in folder: RuntimeFolder) -> Bool? {
+        guard let socket = request(.forget, name, in: folder) else {
             let code = errno
             // Of one that ended without a word only the file is left.
-            if code == ECONNREFUSED { unlink("\(folder.path)/\(name)") }
+            if code == ECONNREFUSED { folder.remove(name) }
             return [ECONNREFUSED, ENOENT].contains(code) ? nil : false
         }
         defer { close(socket) }
@@ -65,7 +87,7 @@ package struct KeyAgentClient: Equatable, Sendable {
     }
 
     /// A connection on which `request` was sent; nil, with errno, if there is no agent.
-    private func request(_ request: KeptKey.Request, _ name: String) -> Int32? {
+    private func request(_ request: KeptKey.Request, _ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = AgentSocket.connected(name, in: folder) else { return nil }
         var byte = request.rawValue
         guard write(socket, &byte, 1) == 1 else {

@@ -9,13 +9,22 @@ package struct RuntimeFolder: Equatable, Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// `smime` in `XDG_RUNTIME_DIR`, or in /run/user/UID where a program was started without that variable; else /tmp/smime-UID, which
-    /// no logout removes.
+    /// The first of `candidates`.
     package init(environment: [String: String], user: uid_t = geteuid()) {
-        let folders = [environment["XDG_RUNTIME_DIR"], "/run/user/\(user)"].compactMap(\.self)
-        let folder = folders.first { $0.hasPrefix("/") && Self.isPrivate($0, user) }
-        self.init(path: folder.map { $0 + "/smime" } ?? "/tmp/smime-\(user)")
+        let first = Self.candidates(environment: environment, user: user).first
+        self = first ?? RuntimeFolder(path: Self.fallback(user))
     }
+
+    /// Where sockets of `user` may be: `smime` in `XDG_RUNTIME_DIR`, and in /run/user/UID for programs that were started without that
+    /// variable; last /tmp/smime-UID, which no logout removes.
+    package static func candidates(environment: [String: String], user: uid_t = geteuid()) -> [RuntimeFolder] {
+        let folders = [environment["XDG_RUNTIME_DIR"], "/run/user/\(user)"].compactMap(\.self)
+            .filter { $0.hasPrefix("/") && isPrivate($0, user) }
+        var seen: Set<String> = []
+        return (folders.map { $0 + "/smime" } + [fallback(user)]).filter { seen.insert($0).inserted }.map(Self.init)
+    }
+
+    private static func fallback(_ user: uid_t) -> String { "/tmp/smime-\(user)" }
 
     /// Makes the directory, with mode 0700 under any umask, unless it is there.
     ///
@@ -31,16 +40,44 @@ package struct RuntimeFolder: Equatable, Sendable {
         }
     }
 
-    /// The directory, open, so that nothing else can take its place; nil if there is none that only this user can use.
+    /// The directory, open, so that nothing else can take its place.
+    ///
+    /// - Returns: nil, with errno, if there is none that only this user can use: ENOENT if none is this user's, EACCES if others can
+    ///   use it, too.
     func opened() -> Int32? {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            // A file or a symlink in its place is no directory of ours.
+            if [ELOOP, ENOTDIR].contains(errno) { errno = ENOENT }
+            return nil
+        }
         var status = stat()
         guard fstat(descriptor, &status) == 0, Self.isPrivate(status, geteuid()) else {
             close(descriptor)
+            errno = status.st_uid == geteuid() ? EACCES : ENOENT
             return nil
         }
         return descriptor
+    }
+
+    /// The names of the files in it.
+    ///
+    /// - Returns: nil if it cannot be read; none if it is not there.
+    func names() -> [String]? {
+        guard let descriptor = opened() else { return errno == ENOENT ? [] : nil }
+        defer { close(descriptor) }
+        #if os(Linux)
+        return try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd/\(descriptor)/")
+        #else
+        return try? FileManager.default.contentsOfDirectory(atPath: path)
+        #endif
+    }
+
+    /// Removes a file in it.
+    func remove(_ name: String) {
+        guard let descriptor = opened() else { return }
+        unlinkat(descriptor, name, 0)
+        close(descriptor)
     }
 
     private static func isPrivate(_ path: String, _ user: uid_t) -> Bool {

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 
-from surroundings import Failure, check, wait_until
+from surroundings import Failure, check, children, wait_until
 
 
 def programs():
@@ -82,6 +82,13 @@ class Database:
 
     def stop(self):
         self.control(self.primary, "-m", "immediate", "stop")
+
+    def signal(self, number):
+        """Sends a signal to the primary and all its processes."""
+        with open(os.path.join(self.data(self.primary), "postmaster.pid")) as file:
+            master = int(file.readline())
+        for pid in [master, *children(master)]:
+            os.kill(pid, number)
 
     def promote(self):
         """The primary is gone at once, and the standby takes its place."""

@@ -24,6 +24,11 @@ def start(fleet):
     first.wait_ready()
     filters(fleet, first, 0)
     pid = first.process.pid
+    fleet.database.signal(signal.SIGSTOP)
+    check("does not answer" in first.wait_ready(503), f"{first.ready()}")
+    waits(first)
+    fleet.database.signal(signal.SIGCONT)
+    first.wait_ready()
     fleet.database.stop()
     check("the store" in first.wait_ready(503), f"{first.ready()}")
     waits(first)

@@ -29,8 +29,8 @@ extension SMIMECommand {
 
                 With --text a text becomes a mail:
 
-                  echo "all is well" | smime sign --text --from alice@example.org --to bob@example.com \\
-                    --subject "Backup of tonight" | sendmail -t
+                  echo "all is well" | smime sign --text --from alice@example.org \\
+                    --to bob@example.com --subject "Backup of tonight" | sendmail -t
 
                 With --outform der or pem any file is signed, byte for byte:
 
@@ -43,7 +43,10 @@ extension SMIMECommand {
         var text = false
         @Option(help: ArgumentHelp("With --text: the subject of the message.", valueName: "text"))
         var subject: String?
-        @Option(help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"))
+        @Option(
+            help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"),
+            completion: CompletedWords.recipients.completion
+        )
         var to: [EmailAddress] = []
         @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
         var compress = false

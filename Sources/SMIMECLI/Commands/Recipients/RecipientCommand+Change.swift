@@ -172,8 +172,8 @@ extension SMIMECommand.RecipientCommand {
                 A pinned certificate is preferred to newer ones until it expires or is revoked. The pin holds for \
                 its key, also in a renewed certificate for the address.
 
-                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command \
-                does not ask whether you compared it.
+                --from takes the certificate out of a mail that the recipient signed. With --fingerprint, which must be \
+                whole, the command does not ask whether you compared it.
 
                   smime recipient trust bob@example.org
                   smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
@@ -189,9 +189,11 @@ extension SMIMECommand.RecipientCommand {
         var mail: String?
 
         func run() async throws {
+            // No prefix: certificates whose fingerprints begin alike can be made by trying.
+            if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }
             try await target.run("pinned") { store in
-                if let fingerprint = try await target.selected(in: store) {
+                if let fingerprint = target.fingerprint?.whole {
                     return try await store.recipients.setTrust(.pinned, of: target.address, fingerprint: fingerprint)
                 }
                 let pinned = try await store.recipients.pinUnlessDistrusted(target.address)

@@ -5,7 +5,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand.Trust {
-    /// Pins the certificate that signed the mail at `path`.
+    /// Pins the certificate that signed the mail at `path`; a fingerprint on the command line is whole.
     func trustSigner(of path: String) async throws {
         let name = InputFile.name(path)
         guard case .mail(let mail) = try await CertificateInput(try target.global.opening(.readOnly)).read(path) else {
@@ -17,8 +17,6 @@ extension SMIMECommand.RecipientCommand.Trust {
                 ]
             )
         }
-        // No prefix: certificates whose fingerprints begin alike can be made by trying.
-        if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
         let signers = mail.signers(for: target.address).filter { certificate in
             target.fingerprint.map { $0.whole == certificate.fingerprint } ?? true
         }

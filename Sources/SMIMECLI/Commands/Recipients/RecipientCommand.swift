@@ -6,7 +6,9 @@ extension SMIMECommand {
             commandName: "recipient",
             abstract: "Show and change other people's certificates.",
             discussion: "  smime recipient add bob@example.org bob.pem",
-            subcommands: [List.self, Show.self, Add.self, Remove.self, Trust.self, Distrust.self, Export.self]
+            subcommands: [
+                List.self, Show.self, Add.self, Import.self, Remove.self, Trust.self, Distrust.self, Export.self,
+            ]
         )
     }
 }

@@ -34,8 +34,8 @@ extension SMIMECommand.StoreCommand {
             let before = try await store.protection()
             let kept = try await store.nameForAgent()
             try await store.protect(with: protection, passphrase: try newPassphrase(before))
-            try await store.close()
             KeyAgentUse.forget(kept)
+            try await store.close()
             try report.print(["before": before.rawValue, "after": protection.rawValue]) {
                 "protected by \(protection.words), before by \(before.words)"
             }
@@ -85,8 +85,8 @@ extension SMIMECommand.StoreCommand {
             let count = try await store.rekey(
                 passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
             )
-            try await store.close()
             KeyAgentUse.forget(kept)
+            try await store.close()
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
             guard let keyFile else { return }
             Console.note("older copies of the store need the old key file, which was \(keyFile)")

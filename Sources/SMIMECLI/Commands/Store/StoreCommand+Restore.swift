@@ -33,7 +33,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let location = try global.location
-            let restored = try await Store.restore(location, copy: file)
+            let restored = try await KeyAgentUse.forgetting(location) { try await Store.restore(location, copy: file) }
             let store = try await global.store(.readOnly)
             let result = try await RestoredReport(store, kept: restored.kept)
             try report.print(result) { result.text }

@@ -28,7 +28,7 @@ extension SMIMECommand.StoreCommand {
         func run() async throws {
             let location = try global.location
             try confirmation.confirm("\(location.path): the store would be put aside, and an empty one take its place")
-            let kept = try await Store.startOver(location, at: .now)
+            let kept = try await KeyAgentUse.forgetting(location) { try await Store.startOver(location, at: .now) }
             guard !kept.isEmpty else { throw try global.missingStore }
             try report.print(["kept": kept]) { kept.map { "kept \($0.escapedForDisplay)\n" }.joined() }
             Console.hint("import your keys again: smime import FILE.p12")

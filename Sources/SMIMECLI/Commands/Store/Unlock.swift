@@ -17,7 +17,7 @@ extension SMIMECommand {
                 not ask for the passphrase.
 
                 Meanwhile every program that runs as you can use the key, too. filter and serve never use it, sendmail \
-                only in a terminal. --password-… of a command is used in its place.
+                only in the foreground of a terminal. --password-… of a command is used in its place.
 
                   smime unlock --for 8h
                 """

@@ -1,0 +1,129 @@
+import ByteStreams
+
+/// Finds the certificates in LDIF, the text form of directories, piece by piece: no more than one value is held.
+///
+/// Entries and changes are read alike; what a change deletes is passed over.
+///
+/// RFC 2849
+package struct LDIFReader {
+    /// What was found.
+    package enum Item: Equatable, Sendable {
+        /// A value of `userCertificate` or `userSMIMECertificate`, not parsed.
+        case certificate([UInt8])
+        /// One that is no base64, is named by a URL, or is too long.
+        case unreadable
+    }
+
+    /// The longest value that is read, with its name, in bytes of text.
+    package static let maximumLine = 1 << 20
+
+    /// How much of a name matters.
+    private static let maximumName = 128
+    private static let attributes = ["usercertificate", "usersmimecertificate"]
+
+    /// How many entries and changes of entries there were so far.
+    package private(set) var entries = 0
+    /// A line as it stands in the file, as far as it was read.
+    private var physical: [UInt8] = []
+    /// The line that further ones may continue.
+    private var logical: [UInt8] = []
+    private var isLineTooLong = false
+    private var isTooLong = false
+    /// Whether the record changes the attributes of an entry.
+    private var isModification = false
+    /// Whether values are to be deleted.
+    private var isDeletion = false
+    private var found: [Item] = []
+
+    package init() {}
+
+    /// Reads the next piece.
+    ///
+    /// - Returns: what it completes.
+    package mutating func read(_ bytes: UnsafeRawBufferPointer) -> [Item] {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            append(rest[..<end])
+            endLine()
+            rest = rest[(end + 1)...]
+        }
+        append(rest)
+        return takeFound()
+    }
+
+    /// Reads what is left when there is no more.
+    package mutating func finish() -> [Item] {
+        endLine()
+        endLogicalLine()
+        return takeFound()
+    }
+
+    private mutating func takeFound() -> [Item] {
+        defer { found = [] }
+        return found
+    }
+
+    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
+        guard physical.count + bytes.count <= Self.maximumLine else {
+            isLineTooLong = true
+            // Its name is still of interest.
+            physical += bytes.prefix(max(0, Self.maximumName - physical.count))
+            return
+        }
+        physical += bytes
+    }
+
+    private mutating func endLine() {
+        if physical.last == UInt8(ascii: "\r") { physical.removeLast() }
+        defer {
+            physical.removeAll(keepingCapacity: true)
+            isLineTooLong = false
+        }
+        guard physical.first == UInt8(ascii: " ") else {
+            endLogicalLine()
+            logical += physical
+            isTooLong = isLineTooLong
+            return
+        }
+        if isLineTooLong || logical.count + physical.count > Self.maximumLine {
+            isTooLong = true
+        } else {
+            logical += physical.dropFirst()
+        }
+    }
+
+    private mutating func endLogicalLine() {
+        defer {
+            logical.removeAll(keepingCapacity: true)
+            isTooLong = false
+        }
+        guard !logical.isEmpty else {
+            (isModification, isDeletion) = (false, false)
+            return
+        }
+        guard logical != [UInt8(ascii: "-")] else {
+            isDeletion = false
+            return
+        }
+        guard logical.first != UInt8(ascii: "#"), let colon = logical.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let name = String(decoding: logical[..<colon].prefix(Self.maximumName), as: UTF8.self).lowercased()
+        if name == "dn" { entries += 1 }
+        if name == "changetype" { isModification = text(after: colon) == "modify" }
+        if isModification, ["add", "delete", "replace"].contains(name) { isDeletion = name == "delete" }
+        guard Self.attributes.contains(String(name.prefix { $0 != ";" })), !isDeletion else { return }
+        found.append(isTooLong ? .unreadable : value(after: colon))
+    }
+
+    private func text(after colon: Int) -> String {
+        let text = String(decoding: logical[(colon + 1)...].prefix(Self.maximumName), as: UTF8.self).lowercased()
+        return String(text.drop { $0 == " " }.prefix { $0 != " " })
+    }
+
+    private func value(after colon: Int) -> Item {
+        let rest = logical[(colon + 1)...]
+        guard rest.first == UInt8(ascii: ":") else { return .unreadable }
+        let text = Array(rest.dropFirst().drop { $0 == UInt8(ascii: " ") })
+        guard let value = try? [UInt8](base64: text), !value.isEmpty else { return .unreadable }
+        return .certificate(value)
+    }
+}
