@@ -9,6 +9,7 @@ package struct SMIMEASource: RemoteSource {
     package let timeLimit: Duration
     /// `smimea`
     package var kind: KnownRecipient.Source { .smimea }
+    package var knowsDomains: Bool { true }
     package var identity: String { "\(resolver.resolver ?? "") \(resolver.anchors ?? "")" }
 
     package init(_ resolver: SecureResolver, timeLimit: Duration) {

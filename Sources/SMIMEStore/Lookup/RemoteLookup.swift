@@ -100,7 +100,13 @@ struct RemoteLookup {
                     try AccountRecord.id(sendingAs: $0, in: database) == nil
                 }
             }
-            return (foreign, isFresh ? [] : try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
+            guard !isFresh else { return (foreign, []) }
+            do {
+                return (foreign, try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
+            } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
+                // Tables of an older form, or rights from before there was this cache.
+                return (foreign, [])
+            }
         }
     }
 
