@@ -50,6 +50,7 @@ let package = Package(
         .systemLibrary(name: "CLDAP"),
         .systemLibrary(name: "CPostgreSQL"),
         .systemLibrary(name: "CSpawn"),
+        .systemLibrary(name: "CUnbound"),
         .target(name: "ByteStreams"),
         .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
         .target(
@@ -72,7 +73,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]
         ),
-        .target(name: "CertificateDiscovery", dependencies: ["CLDAP", "CSpawn", "LibCrypto", "PKIX"]),
+        .target(name: "CertificateDiscovery", dependencies: ["CLDAP", "CSpawn", "CUnbound", "LibCrypto", "PKIX"]),
         .target(
             name: "SMIMEAgent",
             dependencies: [

@@ -6,8 +6,8 @@ export LC_ALL=C.UTF-8
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
-readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql slapd swaks miltertest
-    python3)
+readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql slapd bind9
+    bind9-utils dns-root-data libunbound8 swaks miltertest python3)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -40,6 +40,8 @@ need() {
         "${as[@]}" "${quiet[@]}" update >/dev/null
         "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null
     }
+    # The tests run a name server of their own, too.
+    [[ " ${missing[*]} " != *" bind9 "* ]] || "${as[@]}" systemctl disable --now named >/dev/null 2>&1 || true
 }
 
 # fetch FOLDER PACKAGE…: Debian packages as files in a folder, where they may be had; prints the folder's path.

@@ -29,7 +29,7 @@ public struct Fingerprint: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
     /// As tables show it: so many digits that nobody makes another certificate with the same ones by trying.
-    package var short: String { "sha256:\(hexadecimal.prefix(16))" }
+    package var short: String { String(hexadecimal.prefix(16)) }
 
     /// The 64 digits without the prefix.
     public var hexadecimal: String { bytes.hexadecimal }

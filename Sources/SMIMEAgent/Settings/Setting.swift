@@ -56,6 +56,14 @@ package enum Setting: String, CaseIterable, Sendable {
     case lookupLDAPStartTLS = "lookup.ldap.starttls"
     /// How long it may take, as `5s` or `500ms`.
     case lookupLDAPTimeout = "lookup.ldap.timeout"
+    /// Whether SMIMEA records are asked for.
+    case lookupSMIMEA = "lookup.smimea"
+    /// The address of the resolver for them, with a port behind an at sign; empty for those of the host.
+    case lookupSMIMEAResolver = "lookup.smimea.resolver"
+    /// How long they may take, as `5s` or `500ms`.
+    case lookupSMIMEATimeout = "lookup.smimea.timeout"
+    /// A file with the keys that DNSSEC must lead to; empty for those of the root.
+    case lookupSMIMEATrustAnchor = "lookup.smimea.trust-anchor"
     /// The sources of recipients' certificates in order, the registry first.
     case lookupSources = "lookup.sources"
     /// A folder of revocation lists, which are used like those of the store; empty for none.
@@ -86,11 +94,12 @@ package enum Setting: String, CaseIterable, Sendable {
         case .encryptionCipher: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
         case .authservID, .decryptedSender, .lookupCommand, .lookupDirectory, .lookupLDAP, .lookupLDAPAuthorities,
-            .lookupLDAPName, .lookupLDAPPassword, .revocationDirectory:
+            .lookupLDAPName, .lookupLDAPPassword, .lookupSMIMEAResolver, .lookupSMIMEATrustAnchor, .revocationDirectory:
             ""
         case .bounceText: "If you do not know what to do, ask your mail administrator"
         case .filterLog: LogTarget.syslog.rawValue
-        case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .revocationOnline, .revocationPrivateAddresses:
+        case .acceptSender, .acceptWeak, .filterTags, .legacyDisplay, .lookupSMIMEA, .revocationOnline,
+            .revocationPrivateAddresses:
             "off"
         case .recipientDelimiter: "\(Subaddressing.standard)"
         case .sendmail: "\(SendmailCommand())"
@@ -100,7 +109,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .lookupCache: "1h"
         case .lookupCacheOfNone: "10m"
         case .lookupDirectoryTimeout: "2s"
-        case .lookupCommandTimeout, .lookupLDAPTimeout, .revocationTimeout: "5s"
+        case .lookupCommandTimeout, .lookupLDAPTimeout, .lookupSMIMEATimeout, .revocationTimeout: "5s"
         case .lookupSources: (["registry"] + Self.sourceNames).joined(separator: " ")
         case .subjectTags: "\(SubjectTags.standard)"
         }
@@ -117,17 +126,20 @@ package enum Setting: String, CaseIterable, Sendable {
         case .decryptedSender: value.isEmpty || (try? EmailAddress(value)) != nil
         case .filterLog: LogTarget(rawValue: value) != nil
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
-            .revocationOnline, .revocationPrivateAddresses:
+            .lookupSMIMEA, .revocationOnline, .revocationPrivateAddresses:
             Self.isOn(value) != nil
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
-        case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .revocationDirectory:
+        case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor,
+            .revocationDirectory:
             value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
         case .lookupCache, .lookupCacheOfNone: Self.retention(value) != nil
         case .lookupLDAP: value.isEmpty || LDAPURL(value) != nil
+        case .lookupSMIMEAResolver: value.isEmpty || SecureResolver.isAddress(value)
         case .lookupLDAPName: !value.contains("\0")
-        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout, .revocationTimeout:
+        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
+            .lookupSMIMEATimeout, .revocationTimeout:
             Self.timeLimit(value) != nil
         case .lookupSources: Self.sources(value) != nil
         case .subjectTags: SubjectTags(parsing: value) != nil
@@ -138,7 +150,7 @@ package enum Setting: String, CaseIterable, Sendable {
     static func isOn(_ value: String) -> Bool? { value == "on" ? true : value == "off" ? false : nil }
 
     /// The sources that may follow the registry, in their usual order. One without settings of its own is not asked.
-    package static let sourceNames = ["directory", "command", "ldap"]
+    package static let sourceNames = ["directory", "command", "ldap", "smimea"]
 
     /// The sources after the registry that `value` names; nil if the registry is not the first, one is unknown, or one
     /// is named twice.

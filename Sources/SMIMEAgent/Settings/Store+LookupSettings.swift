@@ -55,6 +55,17 @@ extension Store {
             let timeLimit = try values[.lookupCommandTimeout, Setting.timeLimit]
             return path.isEmpty ? nil : CommandSource(path: path, timeLimit: timeLimit)
         case "ldap": return try ldapSource(values)
+        case "smimea":
+            guard try values[.lookupSMIMEA, Setting.isOn] else { return nil }
+            let resolver = try values[.lookupSMIMEAResolver, { $0 }]
+            let anchors = try values[.lookupSMIMEATrustAnchor, { $0 }]
+            return SMIMEASource(
+                SecureResolver(
+                    resolver: resolver.isEmpty ? nil : resolver,
+                    anchors: anchors.isEmpty ? nil : anchors
+                ),
+                timeLimit: try values[.lookupSMIMEATimeout, Setting.timeLimit]
+            )
         default: return nil
         }
     }

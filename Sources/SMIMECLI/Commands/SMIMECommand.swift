@@ -26,8 +26,7 @@ struct SMIMECommand: AsyncParsableCommand {
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
         FilterCommand.self, Serve.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self,
-        Unlock.self, Lock.self,
-        Doctor.self, Explain.self,
+        Unlock.self, Lock.self, Doctor.self, Explain.self, Complete.self,
     ]
 
     /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
@@ -69,7 +68,12 @@ struct SMIMECommand: AsyncParsableCommand {
 
     static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {
         verbs.isEmpty
-            ? [] : ["the commands are: \(verbs.compactMap { $0.configuration.commandName }.joined(separator: ", "))"]
+            ? [] : ["the commands are: \(names(verbs).joined(separator: ", "))"]
+    }
+
+    /// The names of those that help shows.
+    private static func names(_ verbs: [any ParsableCommand.Type]) -> [String] {
+        verbs.compactMap { $0.configuration.shouldDisplay ? $0.configuration.commandName : nil }
     }
 
     /// Says what went wrong, or what was asked for, and returns the status to end with.
@@ -84,7 +88,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
-                try Console.print(fullMessage(for: error))
+                let text = BashCompletion.completed(fullMessage(for: error))
+                try Console.print(Invocation.current.asksForAllHelp ? text : HelpScreen.shortened(text))
                 return .success
             } catch let error {
                 failure = Failure(error)

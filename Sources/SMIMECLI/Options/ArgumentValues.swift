@@ -10,6 +10,9 @@ extension EmailAddress: ExpressibleByArgument {
         guard let address = try? EmailAddress(argument) else { return nil }
         self = address
     }
+
+    /// The accounts, which most addresses on a command line name.
+    public static var defaultCompletionKind: CompletionKind { CompletedWords.accounts.completion }
 }
 
 extension EmailAddress {
@@ -37,6 +40,9 @@ extension AddressScope: ExpressibleByArgument {
         guard let scope = try? AddressScope(argument) else { return nil }
         self = scope
     }
+
+    /// Whom the store knows certificates of.
+    public static var defaultCompletionKind: CompletionKind { CompletedWords.recipients.completion }
 }
 
 extension Policy.GatewayDecryption: Choice {}

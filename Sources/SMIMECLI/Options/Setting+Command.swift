@@ -16,7 +16,7 @@ extension Setting {
         case .decryptedSender: "an address, or nothing"
         case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
-            .revocationOnline, .revocationPrivateAddresses:
+            .lookupSMIMEA, .revocationOnline, .revocationPrivateAddresses:
             "on or off"
         case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
         case .sendmail: "a program by its whole path, and its arguments"
@@ -25,9 +25,11 @@ extension Setting {
         case .lookupCommand: "a program by its whole path, without arguments"
         case .lookupCache, .lookupCacheOfNone: "a time like 30s, 10m, 1h or 7d, up to 30d"
         case .lookupLDAP: "a URL like ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), or nothing"
-        case .lookupLDAPAuthorities, .lookupLDAPPassword: "a file by its whole path"
+        case .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor: "a file by its whole path"
+        case .lookupSMIMEAResolver: "an address like 192.0.2.53 or 127.0.0.1@5353, or nothing"
         case .lookupLDAPName: "the name of an entry, or nothing"
-        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout, .revocationTimeout:
+        case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
+            .lookupSMIMEATimeout, .revocationTimeout:
             "a time like 2s or 500ms, up to 300s"
         case .lookupSources: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
         case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"

@@ -6,12 +6,21 @@ import SMIME
 
 /// An inspection in words: an indented tree, safe to print.
 struct InspectionText {
-    private var lines: [String]
+    private var tree: TextTree
     private let time: Date
+    private let names: [EntityIdentifier: String]
 
     /// The report on `file`, each line with its end.
-    static func text(_ inspection: Inspection, opened: OpenedPKCS12?, file: String, at time: Date) -> String {
-        var text = InspectionText(lines: ["\(file): \(inspection.title)"], time: time)
+    ///
+    /// - Parameter names: whose certificates the store knows.
+    static func text(
+        _ inspection: Inspection,
+        opened: OpenedPKCS12?,
+        file: String,
+        names: [EntityIdentifier: String],
+        at time: Date
+    ) -> String {
+        var text = InspectionText(tree: TextTree("\(file): \(inspection.title)"), time: time, names: names)
         text.add(inspection.problems, 1)
         switch inspection.subject {
         case .certificates(let items): items.forEach { text.add($0, 1) }
@@ -26,11 +35,11 @@ struct InspectionText {
             }
             opened.others.forEach { text.add($0, 1) }
         }
-        return text.lines.map { $0.escapedForDisplay + "\n" }.joined()
+        return text.tree.text
     }
 
     private mutating func add(_ line: String, _ level: Int) {
-        lines.append(String(repeating: "  ", count: level) + line)
+        tree.add(line, level: level)
     }
 
     private mutating func add(_ problems: [Problem], _ level: Int) {
@@ -66,7 +75,8 @@ struct InspectionText {
 
     private mutating func add(_ signer: SignerInfo, _ certificates: [Certificate], _ level: Int) {
         let certificate = certificates.first { signer.identifier.matches($0) }
-        add("signer \(certificate.map { "\($0.subject)" } ?? "whose certificate is not included")", level)
+        let name = certificate.map { "\($0.subject)" } ?? names[signer.identifier]
+        add("signer \(name ?? "whose certificate is not included")", level)
         add("named by \(signer.identifier)", level + 1)
         add("signature \(signer.signatureName) with \(signer.digestName)", level + 1)
         if let time = signer.signingTime { add("signing time \(time.timestamp)", level + 1) }
@@ -78,7 +88,8 @@ struct InspectionText {
     private mutating func add(_ recipient: RecipientInfo, _ level: Int) {
         let algorithm = recipient.algorithm + (recipient.algorithmDetail.map { " (\($0))" } ?? "")
         let who = recipient.identifier.map { "\($0)" } ?? "\(recipient.kind.rawValue), no certificate"
-        add("recipient \(who), \(algorithm)", level)
+        let name = recipient.identifier.flatMap { names[$0] }.map { ": \($0)" } ?? ""
+        add("recipient \(who), \(algorithm)\(name)", level)
     }
 
     private mutating func add(_ item: KeyMaterial, _ level: Int) {

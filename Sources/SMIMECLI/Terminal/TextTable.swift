@@ -20,8 +20,15 @@ struct TextTable {
     /// - Parameter width: nil for as wide as it gets.
     private func lines(width: Int?) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
-        var widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-        if let width { Self.narrow(&widths, to: width - Self.gap * max(0, columns - 1)) }
+        let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
+        var widths = counts.map { $0.max() ?? 0 }
+        if let width {
+            let room = width - Self.gap * max(0, columns - 1)
+            // Names are cut before dates and fingerprints, which are of one length.
+            let names = counts.indices.filter { Set(counts[$0]).count > 1 }
+            Self.narrow(&widths, names, to: room)
+            Self.narrow(&widths, Array(counts.indices), to: room)
+        }
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
             return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
@@ -32,9 +39,9 @@ struct TextTable {
         }
     }
 
-    /// Takes from the widest column until all fit, or none is worth reading any more.
-    private static func narrow(_ widths: inout [Int], to width: Int) {
-        while widths.reduce(0, +) > width, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+    /// Takes from the widest of `columns` until all fit, or none of them is worth reading any more.
+    private static func narrow(_ widths: inout [Int], _ columns: [Int], to width: Int) {
+        while widths.reduce(0, +) > width, let widest = columns.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > leastWidth
         {
             widths[widest] -= 1

@@ -4,7 +4,7 @@ package struct SettingStore: Sendable {
     /// who can write there must not choose what runs on a gateway.
     package static let namesOfHost: Set<String> = [
         "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", "lookup.ldap.password-file",
-        "revocation.directory",
+        "lookup.smimea.trust-anchor", "revocation.directory",
     ]
 
     private let database: StoreDatabase

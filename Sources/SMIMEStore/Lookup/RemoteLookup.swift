@@ -76,7 +76,7 @@ struct RemoteLookup {
                     return try AccountRecord.id(sendingAs: address, in: database) == nil
                 }
                 let kept =
-                    isFresh ? [] : try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database)
+                    isFresh ? [] : (try? KeptAnswer.answers(of: name, about: foreign, at: .now, in: database)) ?? []
                 return (foreign, kept)
             }
         } catch { throw SourceOutage("the store cannot be read: \(error)") }

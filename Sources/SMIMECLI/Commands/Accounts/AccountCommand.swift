@@ -70,6 +70,12 @@ extension SMIMECommand.AccountCommand {
             let account = try await store.accounts.account(for: address)
             var shown = try await AccountReport(account, at: time.date, in: store)
             shown.policy = .init(try await store.policy.rule(forSender: account.address))
+            var chains: [String] = []
+            if !report.json {
+                for identity in account.identities {
+                    chains.append(try await ChainText(of: identity.certificate, in: store).text)
+                }
+            }
             try report.print(shown) {
                 var table = TextTable()
                 for identity in shown.identities {
@@ -85,9 +91,8 @@ extension SMIMECommand.AccountCommand {
                     shown.cipher.map { "cipher \($0)\n" },
                     shown.headerConfidentiality.map { "header confidentiality \($0)\n" },
                 ]
-                let fingerprints = shown.identities.map { "  \($0.fingerprint)\n" }
                 return shown.title.escapedForDisplay + "\n" + settings.compactMap(\.self).joined()
-                    + table.text(between: fingerprints)
+                    + table.text(between: chains)
             }
         }
     }

@@ -14,14 +14,14 @@ extension SMIMECommand {
             abstract: "Hand an identity to another mail program or device, or a certificate to other people.",
             discussion: """
                 p12           every identity of the account, with its chain
-                mobileconfig  the same for an iPhone, iPad or Mac: a signed profile, with \
-                a mail account if --imap and --smtp, or --exchange, are given
+                mobileconfig  the same for an iPhone, iPad or Mac, as a signed profile
                 pem           the certificates in use, for other people
                 ldif, vcard   the same for a directory, for an address book
                 smimea        the same for the DNS (RFC 8162)
 
                 Only p12 and mobileconfig hold private keys, under a passphrase that is not in the file. They \
-                replace a file only with --force or after a question: it may be the only copy of a key.
+                replace a file only with --force or after a question: it may be the only copy of a key. With --imap and \
+                --smtp, or --exchange, the profile sets up the mail account, too.
 
                   smime export alice@example.org -o alice.p12
                   smime export alice@example.org --format mobileconfig -o alice.mobileconfig

@@ -41,7 +41,8 @@ extension SMIMECommand {
 
         @Option(
             name: [.customShort("r"), .customLong("to")],
-            help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr")
+            help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr"),
+            completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
         @Option(
@@ -60,6 +61,7 @@ extension SMIMECommand {
                 The cipher: \(Self.cipherNames). (default: the best one that all recipients announce, else the \
                 setting encryption.cipher)
                 """,
+            completion: .list(ContentCipher.writable.map(\.name)),
             transform: Self.parseCipher
         )
         var cipher: ContentCipher?

@@ -16,7 +16,10 @@ extension SMIMECommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The code in a report.", valueName: "code"))
+        @Argument(
+            help: ArgumentHelp("The code in a report.", valueName: "code"),
+            completion: CompletedWords.codes.completion
+        )
         var code: String?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

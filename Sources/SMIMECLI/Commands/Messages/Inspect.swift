@@ -1,8 +1,10 @@
 import ArgumentParser
 import ByteStreams
+import CMSSyntax
 import Foundation
 import PKIX
 import SMIME
+import SMIMEStore
 
 extension SMIMECommand {
     struct Inspect: AsyncParsableCommand {
@@ -11,8 +13,8 @@ extension SMIMECommand {
             abstract: "Show the structure of a mail, CMS object, PKCS#12 or certificate file.",
             discussion: """
                 Prints the tree of MIME parts and CMS layers with algorithms, signers, recipients and certificates. \
-                It needs no key and no store, and verifies nothing: use `smime verify` for that. A PKCS#12 file \
-                shows its certificates if its passphrase is given.
+                It needs no key, and verifies nothing: use `smime verify` for that. A store is only asked for the \
+                names of recipients. A PKCS#12 file shows its certificates if its passphrase is given.
 
                 --extract prints data for other programs: certificates, signers (the signers' certificates) or \
                 addresses (the addresses in the certificates).
@@ -72,7 +74,9 @@ extension SMIMECommand {
                     continue
                 }
                 if !report.json {
-                    try Console.print(InspectionText.text(value, opened: opened, file: name, at: times.date))
+                    let names = await Self.names(in: value, global)
+                    let text = InspectionText.text(value, opened: opened, file: name, names: names, at: times.date)
+                    try Console.print(text)
                 }
                 let errors = value.allProblems.filter { $0.level == .error }
                 for problem in errors.prefix(Self.maximumErrors) { Console.error("\(name): \(problem.text)") }
@@ -89,6 +93,20 @@ extension SMIMECommand {
                 )
             }
             try outcomes.map(\.status).throwWorst()
+        }
+
+        /// The owners of the certificates that the store knows of those that are named without coming along.
+        private static func names(in inspection: Inspection, _ global: GlobalOptions) async -> [EntityIdentifier:
+            String]
+        {
+            let identifiers = inspection.identifiers
+            guard !identifiers.isEmpty, let store = try? await global.store(.readOnly), store.exists else { return [:] }
+            var names: [EntityIdentifier: String] = [:]
+            for identifier in identifiers {
+                guard let known = try? await store.certificates(matching: [identifier]).first else { continue }
+                names[identifier] = known.addresses.first ?? "\(known.subject)"
+            }
+            return names
         }
 
         /// Whether a certificate ends within the time that was asked about.
@@ -129,5 +147,13 @@ extension FormOptions.InputForm {
         case .der: .der
         case .pem: .pem
         }
+    }
+}
+
+extension Inspection {
+    /// How it names the certificates that it does not bring along.
+    fileprivate var identifiers: [EntityIdentifier] {
+        let named = outlines.flatMap { $0.recipients.compactMap(\.identifier) + $0.signers.map(\.identifier) }
+        return named.filter { identifier in !certificates.contains { identifier.matches($0) } }
     }
 }

@@ -43,7 +43,10 @@ extension SMIMECommand {
         var text = false
         @Option(help: ArgumentHelp("With --text: the subject of the message.", valueName: "text"))
         var subject: String?
-        @Option(help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"))
+        @Option(
+            help: ArgumentHelp("With --text: a recipient in To; may be repeated.", valueName: "addr"),
+            completion: CompletedWords.recipients.completion
+        )
         var to: [EmailAddress] = []
         @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
         var compress = false

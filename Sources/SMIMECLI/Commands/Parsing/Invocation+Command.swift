@@ -43,7 +43,8 @@ extension Invocation {
         {
             return command
         }
-        return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: words))
+        let asked = words.map { asksForAllHelp && $0 == HelpScreen.allOption ? "--help-hidden" : $0 }
+        return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: asked))
     }
 
     /// `smime sendmail`: words that are no options of ours are handed on, as other programs write them.
@@ -72,7 +73,10 @@ extension Invocation {
         return try SMIMECommand.Git.parseAsRoot(own + ["--"] + rest)
     }
 
-    private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } }
+    private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } || asksForAllHelp }
+
+    /// Whether the help is to be shown in full.
+    var asksForAllHelp: Bool { options.contains(HelpScreen.allOption) }
 
     /// The help of the verb.
     var help: String {
@@ -80,7 +84,7 @@ extension Invocation {
         for word in options {
             verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
         }
-        return SMIMECommand.helpMessage(for: verb)
+        return SMIMECommand.helpMessage(for: verb, includeHidden: true)
     }
 
     /// Refuses `help` for what is no verb.

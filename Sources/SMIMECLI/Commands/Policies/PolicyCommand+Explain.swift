@@ -32,7 +32,8 @@ extension SMIMECommand.PolicyCommand {
         var from: GivenSender?
         @Option(
             name: [.customShort("r"), .customLong("to")],
-            help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr")
+            help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr"),
+            completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
         @OptionGroup var levels: LevelOptions

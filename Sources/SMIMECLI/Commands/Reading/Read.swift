@@ -57,10 +57,18 @@ extension SMIMECommand {
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
             let (mail, status) = try await opened(source, by: opener)
-            let text = try html ? mail.page() : mail.text(columns: Terminal.columns)
+            let text = try html ? mail.page() : mail.text(columns: Self.columns)
             // Who has read enough closes the pager.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             guard status == .success else { throw status }
+        }
+
+        /// How long lines may become: as the terminal is wide, which a pager on it is, too, or as `COLUMNS` says, as none of our streams
+        /// is the terminal of a mail program; no more than 80 columns, which are read best.
+        private static var columns: Int {
+            let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
+            let count = widths.first ?? ProcessEnvironment["COLUMNS"].flatMap { Int($0) }
+            return min(max(count ?? 80, 24), 80)
         }
 
         /// The message, opened and judged, and the status to end with.

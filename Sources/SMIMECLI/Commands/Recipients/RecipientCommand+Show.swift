@@ -81,7 +81,8 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            var lookup = try await global.store(.readOnly).lookup(
+            let store = try await global.store(.readOnly)
+            var lookup = try await store.lookup(
                 systemAnchors: anchors.systemAnchors,
                 lists: FolderLists(warn: Console.warning)
             )
@@ -90,6 +91,12 @@ extension SMIMECommand.RecipientCommand {
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
                 throw KeystoreError.unknownRecipient(address)
+            }
+            var chains: [String] = []
+            if !report.json {
+                for candidate in choice.candidates {
+                    chains.append(try await ChainText(of: candidate.0.certificate, in: store).text)
+                }
             }
             try report.print(RecipientReport(RecipientOverview(choice))) {
                 var table = TextTable()
@@ -103,8 +110,7 @@ extension SMIMECommand.RecipientCommand {
                         "\(reason)"
                     )
                 }
-                let fingerprints = choice.candidates.map { "  \($0.0.certificate.fingerprint)\n" }
-                return choice.address.text.escapedForDisplay + "\n" + table.text(between: fingerprints)
+                return choice.address.text.escapedForDisplay + "\n" + table.text(between: chains)
             }
         }
     }

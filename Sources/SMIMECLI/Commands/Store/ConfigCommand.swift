@@ -43,6 +43,10 @@ extension SMIMECommand {
                 lookup.ldap.ca-file: the certificates that its TLS certificate must chain to. Empty for the system's.
                 lookup.ldap.bind, lookup.ldap.password-file: the name to open it with, and a file with the password.
                 lookup.ldap.timeout: how long to wait for it.
+                lookup.smimea (on, off): whether DNS is asked for SMIMEA records. Only what DNSSEC proves counts.
+                lookup.smimea.resolver: the address of the resolver, such as 127.0.0.1@5353. Empty for those of this host.
+                lookup.smimea.trust-anchor: a file with the keys of DNSSEC. Empty for those of the root.
+                lookup.smimea.timeout: how long to wait for DNS.
                 lookup.budget: how long all sources but registry and directory may hold up one message.
                 lookup.cache, lookup.cache.none: how long their certificates are used without asking again, and how long it \
                 is believed that there is none, as 1h or 10m.

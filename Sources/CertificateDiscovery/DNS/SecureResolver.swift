@@ -1,0 +1,149 @@
+import CUnbound
+import Foundation
+
+/// Asks for SMIMEA records, and believes what DNSSEC proves.
+package struct SecureResolver: Sendable {
+    /// What is known of a name.
+    package enum Answer: Equatable, Sendable {
+        /// These records, for so long.
+        case records([[UInt8]], lifetime: Duration)
+        /// There are none, or their zone is not signed, which is the same to us.
+        case none(lifetime: Duration)
+        /// There are records in a zone that is not signed.
+        case unsigned
+        /// It could not be found out.
+        case outage(DiscoveryOutage)
+    }
+
+    /// The type of the records.
+    private static let type: CInt = 53
+    private static let internet: CInt = 1
+    private static let noError: CInt = 0
+    private static let noSuchName: CInt = 3
+    /// The most records of one name that count.
+    private static let maximumRecords = 100
+    /// Where Debian has the keys of the root: of `dns-root-data`, and what `unbound` keeps.
+    private static let rootKeys = ["/usr/share/dns/root.key", "/var/lib/unbound/root.key"]
+
+    /// The address of the resolver that is asked, and perhaps its port behind an at sign; nil for those in /etc/resolv.conf.
+    package let resolver: String?
+    /// A file with the keys that signatures must lead to; nil for those of the root.
+    package let anchors: String?
+
+    package init(resolver: String?, anchors: String?) {
+        self.resolver = resolver
+        self.anchors = anchors
+    }
+
+    /// Whether `text` is an IP address, and perhaps a port behind an at sign.
+    package static func isAddress(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, parts.count == 1 || UInt16(parts[1]).map({ $0 > 0 }) ?? false else {
+            return false
+        }
+        var bytes = in6_addr()
+        return inet_pton(AF_INET, String(host), &bytes) == 1 || inet_pton(AF_INET6, String(host), &bytes) == 1
+    }
+
+    /// The answers about `names`, in their order; those that have none at `deadline` are outages.
+    ///
+    /// libunbound: `ub_resolve_async`
+    /// - Throws: `DiscoveryOutage` if nothing can be asked.
+    package func answers(
+        about names: [String],
+        until deadline: ContinuousClock.Instant
+    ) throws(DiscoveryOutage) -> [Answer] {
+        let library = try UnboundLibrary.shared
+        guard let context = library.create() else { throw DiscoveryOutage("libunbound cannot be started") }
+        defer { library.delete(context) }
+        try configure(context, library)
+        let questions = names.map { _ in Question(library) }
+        for (name, question) in zip(names, questions) {
+            let argument = Unmanaged.passUnretained(question).toOpaque()
+            let code = library.resolve(context, name, Self.type, Self.internet, argument, Question.take, nil)
+            guard code == 0 else { throw Self.failure(code, library) }
+        }
+        // What is under way is called off before the questions end.
+        try withExtendedLifetime(questions) { () throws(DiscoveryOutage) in
+            while questions.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
+                var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
+                guard poll(&entry, 1, 50) > 0 else { continue }
+                let code = library.process(context)
+                guard code == 0 else { throw Self.failure(code, library) }
+            }
+        }
+        return questions.map { $0.answer ?? .outage(.timeLimit) }
+    }
+
+    /// The file with the keys.
+    ///
+    /// - Throws: `DiscoveryOutage` if there is none.
+    package func anchorFile() throws(DiscoveryOutage) -> String {
+        guard
+            let file = ([anchors].compactMap(\.self) + (anchors == nil ? Self.rootKeys : [])).first(where: {
+                access($0, R_OK) == 0
+            })
+        else {
+            throw DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")
+        }
+        return file
+    }
+
+    private func configure(_ context: OpaquePointer, _ library: UnboundLibrary) throws(DiscoveryOutage) {
+        func demand(_ code: CInt) throws(DiscoveryOutage) {
+            guard code == 0 else { throw Self.failure(code, library) }
+        }
+        // A thread of this process, not a process of its own.
+        try demand(library.useThread(context, 1))
+        // The resolver of a host often listens on loopback.
+        try demand(library.setOption(context, "do-not-query-localhost:", "no"))
+        if let resolver {
+            try demand(library.addResolver(context, resolver))
+        } else {
+            try demand(library.readResolvers(context, nil))
+        }
+        try demand(library.addAnchors(context, try anchorFile()))
+    }
+
+    private static func failure(_ code: CInt, _ library: UnboundLibrary) -> DiscoveryOutage {
+        DiscoveryOutage("libunbound says: \(library.errorText(code).map { String(cString: $0) } ?? "error \(code)")")
+    }
+
+    /// One question under way.
+    private final class Question {
+        var answer: Answer?
+        private let library: UnboundLibrary
+
+        init(_ library: UnboundLibrary) { self.library = library }
+
+        /// What libunbound calls, on the thread that calls `process`.
+        static let take: ub_callback_function = { argument, error, result in
+            guard let argument else { return }
+            let question = Unmanaged<Question>.fromOpaque(argument).takeUnretainedValue()
+            guard error == 0, let result else {
+                question.answer = .outage(DiscoveryOutage("DNS gives no answer"))
+                return
+            }
+            question.answer = SecureResolver.answer(result.pointee)
+            question.library.freeResult(result)
+        }
+    }
+
+    private static func answer(_ result: ub_result) -> Answer {
+        guard result.bogus == 0 else {
+            return .outage(DiscoveryOutage("the answer of DNS is not signed as it must be"))
+        }
+        guard result.rcode == noError || result.rcode == noSuchName else {
+            return .outage(DiscoveryOutage("DNS gives no answer (code \(result.rcode))"))
+        }
+        let lifetime = Duration.seconds(max(0, result.ttl))
+        guard result.havedata != 0 else { return .none(lifetime: lifetime) }
+        guard result.secure != 0 else { return .unsigned }
+        var records: [[UInt8]] = []
+        while records.count < maximumRecords, let data = result.data?[records.count] {
+            let count = Int(result.len?[records.count] ?? 0)
+            records.append([UInt8](UnsafeRawBufferPointer(start: data, count: max(0, count))))
+        }
+        return .records(records, lifetime: lifetime)
+    }
+}

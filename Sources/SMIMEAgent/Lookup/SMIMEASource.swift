@@ -1,0 +1,93 @@
+package import CertificateDiscovery
+import InternetMessage
+import PKIX
+package import SMIMEStore
+
+/// SMIMEA records as a source of certificates (RFC 8162), those for a whole domain among them. Only what DNSSEC proves counts.
+package struct SMIMEASource: RemoteSource {
+    package let resolver: SecureResolver
+    package let timeLimit: Duration
+    /// `smimea`
+    package var kind: KnownRecipient.Source { .smimea }
+    package var identity: String { "\(resolver.resolver ?? "") \(resolver.anchors ?? "")" }
+
+    package init(_ resolver: SecureResolver, timeLimit: Duration) {
+        self.resolver = resolver
+        self.timeLimit = timeLimit
+    }
+
+    package func search(
+        for addresses: [AddressScope],
+        until deadline: ContinuousClock.Instant
+    ) throws(SourceOutage) -> SourceAnswer {
+        var questions: [(scope: AddressScope, name: String)] = []
+        for scope in addresses { questions += try Self.names(of: scope).map { (scope, $0) } }
+        let found: [SecureResolver.Answer]
+        do throws(DiscoveryOutage) {
+            found = try resolver.answers(about: questions.map(\.name), until: deadline)
+        } catch { throw SourceOutage(error.reason) }
+        let timeLimit = SecureResolver.Answer.outage(.timeLimit)
+        guard found.isEmpty || found.contains(where: { $0 != timeLimit }) else {
+            throw SourceOutage(DiscoveryOutage.timeLimit.reason)
+        }
+        var answer = SourceAnswer()
+        for (question, result) in zip(questions, found) { add(result, for: question.scope, to: &answer) }
+        answer.removeForWholeDomains()
+        return answer
+    }
+
+    /// Says which keys of DNSSEC count, if they are there.
+    package func state() throws(SourceOutage) -> String {
+        do throws(DiscoveryOutage) { return "DNSSEC by \(try resolver.anchorFile())" } catch {
+            throw SourceOutage(error.reason)
+        }
+    }
+
+    /// The names for an address: its local part as it is written, and in lower case.
+    private static func names(of scope: AddressScope) throws(SourceOutage) -> [String] {
+        guard let address = scope.address else { return [SMIMEAName.whole(String(scope.key.dropFirst()))] }
+        let folded = String(address.key.dropLast(address.asciiDomain.count + 1))
+        do {
+            return try Set([address.localPart, folded]).sorted().map {
+                try SMIMEAName.name(of: $0, at: address.asciiDomain)
+            }
+        } catch { throw SourceOutage("\(error)") }
+    }
+
+    private func add(_ result: SecureResolver.Answer, for scope: AddressScope, to answer: inout SourceAnswer) {
+        switch result {
+        case .outage(let outage): answer.outages[scope] = SourceOutage(outage.reason)
+        case .none(let lifetime): answer.limitLifetime(of: scope, to: lifetime)
+        case .unsigned: answer.warnings.append("SMIMEA: records in a zone without DNSSEC were left out")
+        case .records(let records, let lifetime):
+            answer.limitLifetime(of: scope, to: lifetime)
+            var certificates: [Certificate] = []
+            for data in records {
+                do throws(SMIMEAData.Defect) {
+                    let record = try SMIMEAData(data)
+                    guard let certificate = try? Certificate(der: record.certificate),
+                        certificate.isCertificateAuthority == record.usage.isAuthority
+                    else {
+                        answer.warnings.append("SMIMEA: a record was left out: its certificate is not what it says")
+                        continue
+                    }
+                    certificates.append(certificate)
+                } catch { answer.warnings.append("SMIMEA: a record was left out: \(error)") }
+            }
+            answer.add(certificates, for: scope, from: kind, at: "SMIMEA")
+        }
+    }
+}
+
+extension SourceAnswer {
+    fileprivate mutating func limitLifetime(of scope: AddressScope, to lifetime: Duration) {
+        lifetimes[scope] = min(lifetimes[scope] ?? lifetime, lifetime)
+    }
+
+    /// A name that does not exist is answered by that of the whole domain: what names no address alone, and was found there, too, is the
+    /// domain's.
+    fileprivate mutating func removeForWholeDomains() {
+        let shared = Set(found.filter(\.address.isDomain).map(\.certificate))
+        found.removeAll { !$0.address.isDomain && shared.contains($0.certificate) && !$0.certificate.names($0.address) }
+    }
+}

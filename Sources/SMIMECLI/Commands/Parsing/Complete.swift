@@ -1,0 +1,30 @@
+import ArgumentParser
+import InternetMessage
+import PKIX
+import SMIMEStore
+
+extension SMIMECommand {
+    /// What a shell's completion asks: one word a line, and nothing where the store cannot be read.
+    struct Complete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "complete",
+            abstract: "List words for a shell's completion: accounts, codes, or recipients.",
+            shouldDisplay: false
+        )
+
+        @Argument(help: ArgumentHelp("What to list: accounts, codes, or recipients.", valueName: "kind"))
+        var kind: CompletedWords
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let words: [String]
+            switch kind {
+            case .codes: words = ProblemCode.allCases.map(\.rawValue)
+            case .accounts: words = try await global.store(.readOnly).accounts.all().map(\.address.text)
+            case .recipients: words = try await global.store(.readOnly).recipients.addresses().map(\.text)
+            }
+            // A word that has to be escaped would complete to something else.
+            try Console.print(words.filter { $0.escapedForDisplay == $0 }.map { "\($0)\n" }.joined())
+        }
+    }
+}

@@ -1,0 +1,99 @@
+/// The help of a verb on one screen: what most people need, from the parser's text.
+///
+/// `--help-all` shows that text in full.
+struct HelpScreen {
+    /// The option that shows everything.
+    static let allOption = "--help-all"
+    /// A screen with room for the prompt.
+    private static let lineLimit = 40
+    /// The options that are left out where the help is longer than a screen.
+    private static let rare: Set<String> = [
+        "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
+        "--digest", "--dn", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
+        "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
+        "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
+        "--password-fd", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
+        "--store-password-fd", "--store-password-file", "--time", "--version",
+    ]
+
+    /// A paragraph of the overview.
+    private struct Paragraph {
+        var lines: [Substring]
+        var isExample: Bool { lines.allSatisfy { $0.hasPrefix("  ") } }
+    }
+
+    private var paragraphs: [Paragraph]
+    /// Usage, arguments and options, each with its title.
+    private var sections: [[Substring]]
+    private var isComplete = true
+
+    /// The help in `text`, as the parser writes it; whatever else it says stays as it is.
+    static func shortened(_ text: String) -> String {
+        guard text.hasPrefix("OVERVIEW: ") else { return text }
+        var screen = HelpScreen(text)
+        screen.shortenUsage()
+        if screen.lineCount > lineLimit { screen.dropRareOptions() }
+        while screen.lineCount > lineLimit, screen.dropParagraph() {}
+        return screen.text
+    }
+
+    private init(_ text: String) {
+        let parts = text.split(separator: "\n", omittingEmptySubsequences: false)
+            .split(omittingEmptySubsequences: true) { $0.isEmpty }.map { Array($0) }
+        let first = parts.firstIndex { $0.first?.hasPrefix("USAGE: ") == true } ?? parts.endIndex
+        paragraphs = parts[..<first].map { Paragraph(lines: $0) }
+        sections = Array(parts[first...])
+    }
+
+    private var lineCount: Int { text.count { $0 == "\n" } + 1 }
+
+    private var text: String {
+        var parts = (paragraphs.map(\.lines) + sections).map { $0.joined(separator: "\n") }
+        if !isComplete, let last = parts.indices.last {
+            parts[last] += "\n  \(Self.allOption)              Show all options and explanations."
+        }
+        return parts.joined(separator: "\n\n")
+    }
+
+    private mutating func dropRareOptions() {
+        for index in sections.indices where sections[index].count > 1 {
+            var isDropped = false
+            let kept = sections[index].filter { line in
+                if line.hasPrefix("  -") {
+                    isDropped = line.matches(of: /--[a-z-]+/).contains { Self.rare.contains(String($0.output)) }
+                }
+                return !isDropped
+            }
+            isComplete = isComplete && kept.count == sections[index].count
+            sections[index] = kept
+        }
+        sections.removeAll { $0.count == 1 && $0.first?.hasPrefix("USAGE: ") == false }
+    }
+
+    /// Leaves out the options that need not be given, where the line names them all.
+    private mutating func shortenUsage() {
+        for index in sections.indices {
+            guard let usage = sections[index].first, usage.hasPrefix("USAGE: "), usage.count > 80 else { continue }
+            let options = usage.matches(of: /\ \[-[^\]]*\]/)
+            guard let first = options.first else { continue }
+            let rest = usage[first.range.upperBound...].replacing(/\ \[-[^\]]*\]/, with: "")
+            sections[index] = [Substring(usage[..<first.range.lowerBound] + " [<options>]" + rest)]
+        }
+    }
+
+    /// Leaves out the last paragraph that is no example, with the examples that it announces.
+    ///
+    /// - Returns: whether there was one behind the first, which says what the verb is for.
+    private mutating func dropParagraph() -> Bool {
+        guard let index = paragraphs.indices.dropFirst().last(where: { !paragraphs[$0].isExample }) else {
+            return false
+        }
+        isComplete = false
+        let isAnnouncement = paragraphs[index].lines.last?.hasSuffix(":") == true
+        paragraphs.remove(at: index)
+        if isAnnouncement, paragraphs.indices.contains(index), paragraphs[index].isExample {
+            paragraphs.remove(at: index)
+        }
+        return true
+    }
+}

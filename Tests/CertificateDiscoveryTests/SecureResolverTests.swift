@@ -1,0 +1,64 @@
+import CertificateDiscovery
+import Foundation
+import TestSupport
+import Testing
+
+@Suite(.enabled(if: NameServer.isInstalled, "BIND is not installed (Debian: apt install bind9 bind9-utils)"))
+struct SecureResolverTests {
+    private let bob: String
+    private let carol: String
+
+    init() throws {
+        bob = try SMIMEAName.name(of: "bob", at: "example.com")
+        carol = try SMIMEAName.name(of: "carol", at: "example.com")
+    }
+
+    private func server(isForged: Bool = false) throws -> NameServer {
+        let label = String(try #require(bob.split(separator: ".").first))
+        return try NameServer([("\(label)._smimecert", [3, 0, 0, 1, 2, 3])], isForged: isForged)
+    }
+
+    private func answers(_ server: NameServer, _ names: [String], _ anchors: String? = nil) throws -> [SecureResolver
+        .Answer]
+    {
+        try SecureResolver(resolver: server.address, anchors: anchors ?? server.anchors).answers(
+            about: names,
+            until: .now + .seconds(60)
+        )
+    }
+
+    @Test func `what a signed zone has counts, and that it has nothing`() throws {
+        let found = try answers(try server(), [bob, carol])
+        guard case .records([[3, 0, 0, 1, 2, 3]], let lifetime) = found.first else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(lifetime > .seconds(200) && lifetime <= .seconds(300))
+        guard case .some(.none(lifetime: .seconds(60))) = found.last else {
+            Issue.record("\(found)")
+            return
+        }
+    }
+
+    @Test func `a zone without DNSSEC says nothing`() throws {
+        let name = try SMIMEAName.name(of: "bob", at: "unsigned.example.net")
+        #expect(try answers(try server(), [name]) == [.unsigned])
+    }
+
+    @Test func `a zone that was changed is no answer`() throws {
+        let bogus = DiscoveryOutage("the answer of DNS is not signed as it must be")
+        #expect(try answers(try server(isForged: true), [bob]) == [.outage(bogus)])
+    }
+
+    @Test func `a server that is away is no answer, in time`() throws {
+        let resolver = SecureResolver(resolver: "127.0.0.1@\(try freePort())", anchors: try server().anchors)
+        let found = try resolver.answers(about: [bob], until: .now + .milliseconds(500))
+        guard case .outage = found.first else {
+            Issue.record("\(found)")
+            return
+        }
+        #expect(throws: DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")) {
+            try answers(try server(), [bob], "/nowhere")
+        }
+    }
+}
