@@ -12,6 +12,9 @@ package struct WorkerObstacle: Equatable, Sendable {
         self.isOfKeys = isOfKeys
     }
 
+    /// No worker answers.
+    package static let silence = Self("the store does not answer", isOfKeys: false)
+
     package init(_ obstacle: Store.Obstacle) {
         switch obstacle {
         case .database(let error): self.init("\(error)", isOfKeys: false)

@@ -29,7 +29,8 @@ final class WorkerPool {
         var idleTime = TimeAmount.seconds(60)
         /// How long a worker without a message may take to say whether the store can be used.
         var checkTime = TimeAmount.seconds(3)
-        /// The same for a worker that is at a message first, where all are.
+        /// How long a worker that is at a message may take, where all are, before a new one is started to open the store, and how long
+        /// that may take.
         var busyCheckTime = TimeAmount.seconds(10)
     }
 
@@ -177,14 +178,36 @@ extension WorkerPool {
     /// Asks a worker whether the store can be used; one that is at a message answers after it. What it says changes `trouble`.
     func check() {
         guard !isClosing, asked == nil else { return }
-        let free = idle.last
-        guard let worker = free ?? active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
-        let time = free == nil ? settings.busyCheckTime : settings.checkTime
-        let limit = loop.assumeIsolated().scheduleTask(in: time) { [self] in
-            note(WorkerObstacle("the store does not answer", isOfKeys: false))
+        if let worker = idle.last {
+            watch(worker, for: settings.checkTime) { $0.note(.silence) }
+            return worker.check()
         }
-        asked = (worker, limit)
+        guard let worker = active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
+        let begun = jobsBegun
+        watch(worker, for: settings.busyCheckTime) { pool in
+            // A message that takes long says nothing about the store. A worker that is new has to open it.
+            if pool.isAlive(since: begun) { return pool.checkAnew() }
+            if pool.active.count < pool.settings.maximum { pool.startWorker() }
+            pool.watch(worker, for: pool.settings.busyCheckTime) { pool in
+                if pool.isAlive(since: begun) { pool.checkAnew() } else { pool.note(.silence) }
+            }
+        }
         worker.check()
+    }
+
+    /// How many messages the workers that there are have begun.
+    private var jobsBegun: Int { workers.values.reduce(0) { $0 + $1.jobCount } }
+
+    /// Whether a worker has come to an end with a message since `begun` were begun.
+    private func isAlive(since begun: Int) -> Bool { !idle.isEmpty || jobsBegun != begun }
+
+    private func checkAnew() {
+        forgetCheck()
+        check()
+    }
+
+    private func watch(_ worker: Worker, for time: TimeAmount, expired: @escaping (WorkerPool) -> Void) {
+        asked = (worker, loop.assumeIsolated().scheduleTask(in: time) { [self] in expired(self) })
     }
 
     /// A worker has found `obstacle`, or none.
@@ -216,7 +239,7 @@ extension WorkerPool {
         trouble = nil
         if wasInTrouble { onChange() }
         becameIdle(worker)
-        check()
+        checkAnew()
     }
 
     func becameIdle(_ worker: Worker) {
