@@ -5,12 +5,13 @@ import Foundation
 ///
 /// Everything that libldap would take from its configuration files and environment, and that matters, is set.
 package final class LDAPConnection {
-    /// The most entries that one search returns.
+    /// The most entries that one search returns, and the most messages of its answer, which are entries and references to other servers.
     private static let maximumEntries = 20
+    private static let maximumMessages = 40
     /// The most values that one search returns, and the most bytes of each.
     private static let maximumValues = 100
     private static let maximumValue = 1 << 18
-    /// The most bytes of one answer of the server.
+    /// The most bytes of one message of the server.
     private static let maximumAnswer = 1 << 22
 
     private let library: LDAPLibrary
@@ -86,9 +87,9 @@ package final class LDAPConnection {
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
     }
 
-    /// The values of the attributes that `url` names, of all entries that the filter finds.
+    /// The values of the attributes that `url` names, of the first entries that the filter finds.
     ///
-    /// libldap: `ldap_search_ext_s`
+    /// libldap: `ldap_search_ext`, `ldap_result`
     func search(
         _ url: LDAPURL,
         _ filter: String,
@@ -97,7 +98,7 @@ package final class LDAPConnection {
         var time = try Self.time(until: deadline)
         var names: [UnsafeMutablePointer<CChar>?] = url.attributes.map { strdup($0) } + [nil]
         defer { for name in names { free(name) } }
-        var result: OpaquePointer?
+        var identifier: CInt = 0
         let code = library.search(
             pointer,
             url.base,
@@ -109,19 +110,47 @@ package final class LDAPConnection {
             nil,
             &time,
             CInt(Self.maximumEntries),
-            &result
+            &identifier
         )
-        defer { if let result { _ = library.freeMessage(result) } }
-        guard code == CInt(LDAP_SUCCESS) || code == CInt(LDAP_SIZELIMIT_EXCEEDED) else {
+        guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
+        var values: [[UInt8]] = []
+        // One message at a time: libldap would gather all that a server sends, whatever limit it was told.
+        for _ in 0..<Self.maximumMessages {
+            let isLast = try next(identifier, until: deadline) { values += self.values(of: $0, url.attributes) }
+            if isLast { return Array(values.prefix(Self.maximumValues)) }
+            if values.count >= Self.maximumValues { break }
+        }
+        _ = library.abandon(pointer, identifier, nil, nil)
+        return Array(values.prefix(Self.maximumValues))
+    }
+
+    /// Takes the next message of the answer to a search, and hands it out if it is an entry.
+    ///
+    /// - Returns: whether it was the last one.
+    private func next(
+        _ identifier: CInt,
+        until deadline: ContinuousClock.Instant,
+        _ take: (OpaquePointer) -> Void
+    ) throws(DiscoveryOutage) -> Bool {
+        var time = try Self.time(until: deadline)
+        var message: OpaquePointer?
+        let kind = library.result(pointer, identifier, CInt(LDAP_MSG_ONE), &time, &message)
+        defer { if let message { _ = library.freeMessage(message) } }
+        guard kind > 0, let message else {
+            var code = CInt(LDAP_TIMEOUT)
+            if kind < 0 { _ = library.getOption(pointer, CInt(LDAP_OPT_RESULT_CODE), &code) }
             throw failure(code)
         }
-        var values: [[UInt8]] = []
-        var entry = result.flatMap { library.firstEntry(pointer, $0) }
-        while let found = entry, values.count < Self.maximumValues {
-            values += self.values(of: found, url.attributes)
-            entry = library.nextEntry(pointer, found)
+        if kind == CInt(LDAP_RES_SEARCH_ENTRY) {
+            if let entry = library.firstEntry(pointer, message) { take(entry) }
+            return false
         }
-        return Array(values.prefix(Self.maximumValues))
+        guard kind == CInt(LDAP_RES_SEARCH_RESULT) else { return false }
+        var code: CInt = 0
+        let parsed = library.parseResult(pointer, message, &code, nil, nil, nil, nil, 0)
+        guard parsed == CInt(LDAP_SUCCESS) else { throw failure(parsed) }
+        guard code == CInt(LDAP_SUCCESS) || code == CInt(LDAP_SIZELIMIT_EXCEEDED) else { throw failure(code) }
+        return true
     }
 
     private func values(of entry: OpaquePointer, _ wanted: [String]) -> [[UInt8]] {

@@ -27,9 +27,11 @@ struct LDAPLibrary: Sendable {
     let setOption: ldap_set_option_function
     let startTLS: ldap_start_tls_s_function
     let bind: ldap_sasl_bind_s_function
-    let search: ldap_search_ext_s_function
+    let search: ldap_search_ext_function
+    let result: ldap_result_function
+    let parseResult: ldap_parse_result_function
+    let abandon: ldap_abandon_ext_function
     let firstEntry: ldap_first_entry_function
-    let nextEntry: ldap_next_entry_function
     let firstAttribute: ldap_first_attribute_function
     let nextAttribute: ldap_next_attribute_function
     let values: ldap_get_values_len_function
@@ -57,9 +59,11 @@ struct LDAPLibrary: Sendable {
         setOption = unsafeBitCast(try symbol("ldap_set_option"), to: ldap_set_option_function.self)
         startTLS = unsafeBitCast(try symbol("ldap_start_tls_s"), to: ldap_start_tls_s_function.self)
         bind = unsafeBitCast(try symbol("ldap_sasl_bind_s"), to: ldap_sasl_bind_s_function.self)
-        search = unsafeBitCast(try symbol("ldap_search_ext_s"), to: ldap_search_ext_s_function.self)
+        search = unsafeBitCast(try symbol("ldap_search_ext"), to: ldap_search_ext_function.self)
+        result = unsafeBitCast(try symbol("ldap_result"), to: ldap_result_function.self)
+        parseResult = unsafeBitCast(try symbol("ldap_parse_result"), to: ldap_parse_result_function.self)
+        abandon = unsafeBitCast(try symbol("ldap_abandon_ext"), to: ldap_abandon_ext_function.self)
         firstEntry = unsafeBitCast(try symbol("ldap_first_entry"), to: ldap_first_entry_function.self)
-        nextEntry = unsafeBitCast(try symbol("ldap_next_entry"), to: ldap_next_entry_function.self)
         firstAttribute = unsafeBitCast(try symbol("ldap_first_attribute"), to: ldap_first_attribute_function.self)
         nextAttribute = unsafeBitCast(try symbol("ldap_next_attribute"), to: ldap_next_attribute_function.self)
         values = unsafeBitCast(try symbol("ldap_get_values_len"), to: ldap_get_values_len_function.self)
