@@ -47,8 +47,10 @@ struct LDAPDirectoryTests {
         let server = try DirectoryServer([])
         let folder = try TemporaryFolder()
         func credentials(_ password: String) throws -> LDAPDirectory.Credentials {
+            let file = folder.file("password").path
             try Data(password.utf8).write(to: folder.file("password"))
-            return .init(name: "cn=admin,dc=example,dc=com", passwordFile: folder.file("password").path)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            return .init(name: "cn=admin,dc=example,dc=com", passwordFile: file)
         }
         let base = "/dc=example,dc=com"
         #expect(try values(server.secureURL + base, server, credentials("secret\n")).isEmpty)
@@ -59,6 +61,23 @@ struct LDAPDirectoryTests {
         let clear = "a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)"
         #expect(throws: DiscoveryOutage(clear)) {
             try values(server.url + base, server, startsTLS: false, credentials("secret"))
+        }
+    }
+
+    @Test func `a password that everybody can read, or that is in no file, is not sent`() throws {
+        let server = try DirectoryServer([])
+        let folder = try TemporaryFolder()
+        let (open, pipe) = (folder.file("open").path, folder.file("pipe").path)
+        try Data("secret".utf8).write(to: folder.file("open"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open)
+        try #require(mkfifo(pipe, 0o600) == 0)
+        for (file, why) in [
+            (open, "every user can read the password: chmod o= \(open)"), (pipe, "the password is not in a file"),
+        ] {
+            let credentials = LDAPDirectory.Credentials(name: "cn=admin,dc=example,dc=com", passwordFile: file)
+            #expect(throws: DiscoveryOutage("\(file): \(why)")) {
+                try values(server.secureURL + "/dc=example,dc=com", server, credentials)
+            }
         }
     }
 

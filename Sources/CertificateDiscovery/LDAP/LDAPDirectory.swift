@@ -69,9 +69,20 @@ package struct LDAPDirectory: Sendable {
     private static let maximumPassword = 1024
 
     private static func password(in file: String) throws(DiscoveryOutage) -> [UInt8] {
-        guard let handle = FileHandle(forReadingAtPath: file),
-            let data = try? handle.read(upToCount: maximumPassword + 1)
-        else { throw DiscoveryOutage("\(file): the password cannot be read") }
+        // Nobody waits for the writer of a pipe.
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        var status = stat()
+        guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw DiscoveryOutage("\(file): the password is not in a file")
+        }
+        guard status.st_mode & 0o007 == 0 else {
+            throw DiscoveryOutage("\(file): every user can read the password: chmod o= \(file)")
+        }
+        guard let data = try? handle.read(upToCount: maximumPassword + 1) else {
+            throw DiscoveryOutage("\(file): the password cannot be read")
+        }
         var bytes = [UInt8](data)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
