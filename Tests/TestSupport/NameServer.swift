@@ -54,7 +54,8 @@ public final class NameServer {
     }
 
     deinit {
-        process.terminate()
+        // Nothing that it has is needed any more, and some ask for an end in vain while the server starts.
+        kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
