@@ -36,7 +36,8 @@ final class SocketWatch: Sendable {
         pointer.pointee.lc_arg = Unmanaged.passUnretained(self).toOpaque()
         let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
         let left = Double(seconds) + Double(attoseconds) / 1e18
-        DispatchQueue.global().asyncAfter(deadline: .now() + left) { [weak self] in self?.end() }
+        // A queue of its own: the threads of the global one may all wait for servers.
+        DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + left) { [weak self] in self?.end() }
     }
 
     deinit { pointer.deallocate() }

@@ -116,7 +116,8 @@ extension CertificateSource {
         Thread.detachNewThread {
             answer.give(Result { () throws(SourceOutage) in try question(self) })
         }
-        DispatchQueue.global().asyncAfter(deadline: .now() + limit.timeInterval) {
+        // A queue of its own: the threads of the global one may all be waiting.
+        DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + limit.timeInterval) {
             answer.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
         }
         return try await answer.value().get()

@@ -20,8 +20,10 @@ struct KeyProgram {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe
         do { try process.run() } catch { throw failure("cannot be run: \(error.localizedDescription)") }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.timeout) {
-            if process.isRunning { process.terminate() }
+        // SIGTERM is blocked in a program that a thread of Dispatch starts. A queue of its own: the threads of the global one may all wait.
+        let program = process.processIdentifier
+        DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + Self.timeout) {
+            if process.isRunning { kill(program, SIGKILL) }
         }
         var bytes: [UInt8] = []
         while bytes.count <= Self.maximumCount, let part = try? pipe.fileHandleForReading.read(upToCount: 1024),
@@ -29,7 +31,7 @@ struct KeyProgram {
         {
             bytes += part
         }
-        if bytes.count > Self.maximumCount { process.terminate() }
+        if bytes.count > Self.maximumCount { kill(program, SIGKILL) }
         process.waitUntilExit()
         guard process.terminationReason == .exit, process.terminationStatus == 0, bytes.count <= Self.maximumCount
         else {
