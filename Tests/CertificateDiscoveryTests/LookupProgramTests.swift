@@ -46,9 +46,13 @@ import Testing
             try output(of: "sleep 600 & echo $! >\(mark); wait", within: .seconds(2))
         }
         let child = try #require(Int32(String(contentsOfFile: mark, encoding: .utf8).trimmingCharacters(in: .newlines)))
-        // It may be a zombie until the first process collects it.
-        let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
-        #expect(state.map { $0.contains(" Z ") || $0.contains(" X ") } ?? true)
+        // It may be a zombie until the first process collects it, and take a moment to die.
+        func isAlive() -> Bool {
+            let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
+            return state.map { !$0.contains(" Z ") && !$0.contains(" X ") } ?? false
+        }
+        for _ in 0..<6000 where isAlive() { usleep(10_000) }
+        #expect(!isAlive())
         #expect(throws: DiscoveryOutage("the program prints too much")) { try output(of: "cat /dev/zero") }
         // What stays behind with the pipe does not hold up the answer.
         #expect(try output(of: "sleep 600 & echo done") == "done\n")

@@ -51,8 +51,12 @@ struct SecureResolverTests {
     }
 
     @Test func `a server that is away is no answer, in time`() throws {
-        let resolver = SecureResolver(resolver: "127.0.0.1@\(try freePort())", anchors: try server().anchors)
-        let found = try resolver.answers(about: [bob], until: .now + .milliseconds(500))
+        // Its folder has the keys, and goes with it.
+        let running = try server()
+        let resolver = SecureResolver(resolver: "127.0.0.1@\(try freePort())", anchors: running.anchors)
+        let found = try withExtendedLifetime(running) {
+            try resolver.answers(about: [bob], until: .now + .milliseconds(500))
+        }
         guard case .outage = found.first else {
             Issue.record("\(found)")
             return
