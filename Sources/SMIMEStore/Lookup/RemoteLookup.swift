@@ -69,9 +69,10 @@ struct RemoteLookup {
                 try source.search(for: missing, until: deadline)
             }
         } catch {
-            left -= start.duration(to: .now)
-            // A source that had less than its own time is not to blame.
-            if limit == source.timeLimit { pauses.note(error, about: nil) }
+            let elapsed = start.duration(to: .now)
+            left -= elapsed
+            // A source that ran out of less than its own time is not to blame.
+            if limit == source.timeLimit || elapsed < limit * 9 / 10 { pauses.note(error, about: nil) }
             return Self.with(error, about: missing, answer)
         }
         left -= start.duration(to: .now)

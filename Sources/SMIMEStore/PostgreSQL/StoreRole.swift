@@ -58,7 +58,7 @@ package struct StoreRole: Equatable, Sendable {
     /// The roles that were given rights in the store.
     private static func all(in database: SQLDatabase) throws -> [StoreRole] {
         let statement = """
-            SELECT rolname, EXISTS (
+            SELECT rolname::text AS rolname, EXISTS (
                 SELECT 1 FROM pg_class, aclexplode(relacl) AS rights
                 WHERE pg_class.oid = 'smime.certificate'::regclass AND rights.grantee = pg_roles.oid
                     AND rights.privilege_type = 'INSERT') AS writes
