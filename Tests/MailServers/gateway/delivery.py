@@ -83,7 +83,7 @@ def mixed(around, port):
         expect=(2, 3, 4),
     )
     # The log answers: which mail, to whom, why, with which certificate, when.
-    queue = re.search(rf"(\w+): client=[^\n]*\n(?:[^\n]*\n)*?[^\n]*\1: message-id=<mixed-{port}@test>", around.postfix.log())
+    queue = re.search(rf"cleanup\[\d+\]: (\w+): message-id=<mixed-{port}@test>", around.postfix.log())
     check(queue, "no queue id in Postfix's log")
     line = next((line for line in around.service.log().splitlines() if f"queue_id={queue[1]}" in line), None)
     check(line, f"no line with queue_id={queue[1]}: {around.service.log()[-600:]}")
