@@ -138,6 +138,21 @@ import Testing
         #expect(empty?.enhancedCode == "5.6.0" && empty?.replyCode == 554)
     }
 
+    /// RFC 5321 §4.1.1.3: every mail server takes mail for its postmaster, whose domain is not named.
+    @Test func `the postmaster without a domain is the one of this host, and keeps the spelling of the envelope`()
+        async throws
+    {
+        let office = try await TestHome.office()
+        let recipients = ["bob@example.com", "Postmaster", "postmaster@gw.test"]
+        let result = await engine(office).handle(try outgoing(to: recipients))
+        let forms = try result.get().delivery.messages
+        #expect(forms.count == 2 && Set(forms.flatMap(\.recipients)) == Set(recipients))
+        #expect(result.record.text("actions")?.contains("Postmaster@gw.test:sign") == true)
+        _ = try await office.store.policy.set(.init(.recipient(#require(.init("gw.test"))), encrypt: .require))
+        let refusal = await engine(office).handle(try outgoing(to: recipients)).refusal
+        #expect(refusal?.replyCode == 550 && refusal?.sentence.contains("Postmaster@gw.test") == true)
+    }
+
     @Test
     func `after a crash outgoing mail is deferred once and then bounces, and incoming mail is delivered unverified`()
         async throws

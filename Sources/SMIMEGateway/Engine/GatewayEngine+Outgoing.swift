@@ -13,21 +13,23 @@ extension GatewayEngine {
     }
 
     func decisions(on mail: GatewayMail, _ work: Work) async throws -> [PolicyDecision] {
-        let recipients = try Self.addresses(work.recipients)
+        let recipients = try await addresses(work.recipients)
         return try await filter(work).decisions(on: mail.source, from: mail.sender, to: recipients)
     }
 
     func outgoing(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
-        let recipients = try Self.addresses(work.recipients)
+        let recipients = try await addresses(work.recipients)
         let plan = try await filter(work).plan(mail.source, from: mail.sender, to: recipients)
         work.record.add(plan)
         let hasOutages = await work.services.hasOutages
         try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
         // All of them are finished before the first one leaves.
         let messages = try plan.messages.map { message in
-            Delivery.Message(
+            // Each recipient keeps the spelling of the envelope: `<postmaster>` goes on without a domain.
+            let texts = Set(message.recipients.map(\.text))
+            return Delivery.Message(
                 try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
-                to: message.recipients.map(\.text)
+                to: zip(work.recipients, recipients).filter { texts.contains($1.text) }.map(\.0)
             )
         }
         return ProcessedMail(Delivery(from: mail.sender.text, messages), services: work.services)
@@ -47,9 +49,15 @@ extension GatewayEngine {
         )
     }
 
+    /// The addresses of `recipients`. `postmaster` without a domain is the postmaster of the mail server that the gateway works for.
+    ///
+    /// RFC 5321 §4.1.1.3
+    ///
     /// - Throws: `GatewayRefusal` that names every recipient who has no address mail can be sent to.
-    private static func addresses(_ recipients: [String]) throws -> [EmailAddress] {
-        let addresses = recipients.map { try? EmailAddress($0) }
+    private func addresses(_ recipients: [String]) async throws -> [EmailAddress] {
+        let isPostmaster: (String) -> Bool = { $0.lowercased() == "postmaster" }
+        let host = recipients.contains(where: isPostmaster) ? try await host().name : ""
+        let addresses = recipients.map { try? EmailAddress(isPostmaster($0) ? "\($0)@\(host)" : $0) }
         let broken = zip(recipients, addresses).filter { $1 == nil }.map(\.0)
         guard broken.isEmpty else { throw GatewayRefusal.malformedRecipients(broken) }
         return addresses.compactMap(\.self)

@@ -1,0 +1,92 @@
+import Foundation
+import NIOCore
+import SMIMEServer
+import Synchronization
+
+/// Workers without a process: a thread each that reads requests off its socket and answers what a test says.
+final class FakeWorkers: Sendable {
+    private struct State {
+        var sockets: [Int32] = []
+        var checks: [Int: Int] = [:]
+        var jobCount = 0
+        var readyCount = 0
+        var notes: [String?] = []
+    }
+
+    private let state = Mutex(State())
+    private let answer: @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?
+
+    /// - Parameter answer: what the worker with this number, counted from zero, says to a request; nil for nothing.
+    init(answer: @escaping @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?) { self.answer = answer }
+
+    /// How many checks the worker `number` was asked for.
+    func checks(of number: Int) -> Int { state.withLock { $0.checks[number] ?? 0 } }
+
+    /// How many messages all workers together were given.
+    var jobCount: Int { state.withLock { $0.jobCount } }
+
+    /// How many workers have said that they are ready.
+    var readyCount: Int { state.withLock { $0.readyCount } }
+
+    /// What was noted, in order.
+    var notes: [String?] { state.withLock { $0.notes } }
+
+    func note(_ text: String?) { state.withLock { $0.notes.append(text) } }
+
+    /// Lets the worker `number` say `answer` without having been asked.
+    func say(_ answer: WorkerAnswer, as number: Int) {
+        guard let socket = state.withLock({ $0.sockets.indices.contains(number) ? $0.sockets[number] : nil }) else {
+            return
+        }
+        Self.write(answer.frame, to: socket)
+    }
+
+    func start() throws -> WorkerProcess {
+        // The pool may close its end while a worker writes.
+        _ = signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [-1, -1]
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(.EMFILE) }
+        let (ours, theirs) = (ends[0], ends[1])
+        let number = state.withLock { state in
+            state.sockets.append(theirs)
+            return state.sockets.count - 1
+        }
+        Thread.detachNewThread { [self] in work(number, theirs) }
+        // No process has this number: it can neither be waited for nor ended.
+        return WorkerProcess(identifier: .max, socket: ours)
+    }
+
+    private func work(_ number: Int, _ socket: Int32) {
+        Self.write(WorkerAnswer.ready.frame, to: socket)
+        state.withLock { $0.readyCount += 1 }
+        var received = ByteBuffer()
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(socket, &bytes, bytes.count)
+            guard count > 0 else { break }
+            received.writeBytes(bytes.prefix(count))
+            while let frame = try? WorkerFrame.next(in: &received), let request = try? WorkerRequest(frame) {
+                state.withLock { state in
+                    switch request {
+                    case .check: state.checks[number, default: 0] += 1
+                    case .handle: state.jobCount += 1
+                    default: break
+                    }
+                }
+                if let answer = answer(number, request) { Self.write(answer.frame, to: socket) }
+            }
+        }
+        state.withLock { $0.sockets[number] = -1 }
+        close(socket)
+    }
+
+    private static func write(_ frame: ByteBuffer, to socket: Int32) {
+        let bytes = Array(frame.readableBytesView)
+        _ = Foundation.write(socket, bytes, bytes.count)
+    }
+}

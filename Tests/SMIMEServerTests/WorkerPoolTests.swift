@@ -1,0 +1,115 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import SMIMEGateway
+import SMIMEServer
+import Synchronization
+import Testing
+
+/// What the pool concludes about the store when workers are slow, silent, or busy.
+@Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
+    private let loop = MultiThreadedEventLoopGroup.singleton.any()
+
+    /// Starts a pool of `width` to `maximum` workers that `workers` plays.
+    private func pool(
+        of workers: FakeWorkers,
+        width: Int,
+        maximum: Int
+    ) async throws -> NIOLoopBound<WorkerPool> {
+        try await loop.submit { [loop] in
+            var settings = WorkerPool.Settings(width: width, maximum: maximum)
+            settings.busyCheckTime = .milliseconds(200)
+            // Only a check starts more workers here.
+            settings.patience = .hours(1)
+            let pool = WorkerPool(on: loop, settings) { try workers.start() }
+            pool.onChange = { workers.note(pool.trouble?.reason) }
+            pool.open()
+            return NIOLoopBound(pool, eventLoop: loop)
+        }
+        .get()
+    }
+
+    private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws -> Value {
+        try await loop.submit(body).get()
+    }
+
+    /// Waits until `condition` holds; the suite's time limit ends a wait for something that never comes.
+    private func wait(until condition: @escaping @Sendable () -> Bool) async throws {
+        while !(try await onLoop(condition)) { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    private func submit(_ number: UInt64, to pool: NIOLoopBound<WorkerPool>) async throws {
+        try await onLoop {
+            let job = WorkerJob(
+                number: number,
+                role: .outgoing,
+                sender: "alice@example.com",
+                recipients: [],
+                queueName: nil,
+                slot: 0,
+                rescuedFrom: nil,
+                content: .bytes(ByteBuffer())
+            )
+            pool.value.submit(job) { _ in }
+        }
+    }
+
+    @Test func `where every worker is at a long message, a new worker says whether the store can be used`() async throws
+    {
+        let workers = FakeWorkers { worker, request in
+            switch request {
+            case .check where worker > 0: .checked(nil)
+            default: nil
+            }
+        }
+        let pool = try await pool(of: workers, width: 1, maximum: 2)
+        try await wait { pool.value.trouble == nil }
+        try await submit(1, to: pool)
+        try await onLoop { pool.value.check() }
+        try await wait { workers.checks(of: 1) > 0 }
+        #expect(try await onLoop { pool.value.count } == 2)
+        #expect(workers.notes == [nil])
+        try await onLoop { pool.value.close() }
+    }
+
+    @Test func `while one worker goes on with messages, a long message at another is no sign of a silent store`()
+        async throws
+    {
+        let silent = Mutex(Int?.none)
+        let workers = FakeWorkers { worker, request in
+            switch request {
+            case .handle(let job) where job.number == 1:
+                silent.withLock { $0 = worker }
+                return nil
+            case .handle(let job): return .handled(number: job.number, .served, WorkerLog())
+            case .check: return silent.withLock { $0 == worker } ? nil : .checked(nil)
+            default: return nil
+            }
+        }
+        let pool = try await pool(of: workers, width: 2, maximum: 2)
+        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        try await submit(1, to: pool)
+        for number in UInt64(2)...40 {
+            try await submit(number, to: pool)
+            try await onLoop { pool.value.check() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        #expect(workers.notes == [nil])
+        try await onLoop { pool.value.close() }
+    }
+
+    @Test func `where no worker answers any more, the store counts as silent until one does`() async throws {
+        let workers = FakeWorkers { _, _ in nil }
+        let pool = try await pool(of: workers, width: 2, maximum: 2)
+        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        for number in UInt64(1)...2 { try await submit(number, to: pool) }
+        try await wait { workers.jobCount == 2 }
+        try await onLoop { pool.value.check() }
+        try await wait { pool.value.trouble != nil }
+        #expect(workers.notes.last == "the store does not answer")
+        workers.say(.checked(nil), as: 0)
+        try await wait { pool.value.trouble == nil }
+        #expect(workers.notes == [nil, "the store does not answer", nil])
+        try await onLoop { pool.value.close() }
+    }
+}
