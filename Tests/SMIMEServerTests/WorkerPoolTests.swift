@@ -54,17 +54,28 @@ import Testing
         }
     }
 
-    @Test func `where every worker is at a long message, a new worker says whether the store can be used`() async throws
-    {
-        let workers = FakeWorkers { worker, request in
+    /// Workers of which the one that gets message 1 says nothing from then on; the others answer at once.
+    private static func silentAtFirstMessage() -> FakeWorkers {
+        let silent = Mutex(Int?.none)
+        return FakeWorkers { worker, request in
             switch request {
-            case .check where worker > 0: .checked(nil)
-            default: nil
+            case .handle(let job) where job.number == 1:
+                silent.withLock { $0 = worker }
+                return nil
+            case .handle(let job): return .handled(number: job.number, .served, WorkerLog())
+            case .check: return silent.withLock { $0 == worker } ? nil : .checked(nil)
+            default: return nil
             }
         }
+    }
+
+    @Test func `where every worker is at a long message, a new worker says whether the store can be used`() async throws
+    {
+        let workers = Self.silentAtFirstMessage()
         let pool = try await pool(of: workers, width: 1, maximum: 2)
         try await wait { pool.value.trouble == nil }
         try await submit(1, to: pool)
+        try await wait { workers.jobCount == 1 }
         try await onLoop { pool.value.check() }
         try await wait { workers.checks(of: 1) > 0 }
         #expect(try await onLoop { pool.value.count } == 2)
@@ -75,17 +86,7 @@ import Testing
     @Test func `while one worker goes on with messages, a long message at another is no sign of a silent store`()
         async throws
     {
-        let silent = Mutex(Int?.none)
-        let workers = FakeWorkers { worker, request in
-            switch request {
-            case .handle(let job) where job.number == 1:
-                silent.withLock { $0 = worker }
-                return nil
-            case .handle(let job): return .handled(number: job.number, .served, WorkerLog())
-            case .check: return silent.withLock { $0 == worker } ? nil : .checked(nil)
-            default: return nil
-            }
-        }
+        let workers = Self.silentAtFirstMessage()
         let pool = try await pool(of: workers, width: 2, maximum: 2)
         try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
         try await submit(1, to: pool)

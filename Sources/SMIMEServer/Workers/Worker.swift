@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 
 /// One worker as the service sees it. Everything here happens on the event loop.
-final class Worker {
+package final class Worker {
     /// The message that the worker has.
     struct CurrentJob {
         let job: WorkerJob

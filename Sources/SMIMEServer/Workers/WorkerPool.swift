@@ -1,13 +1,13 @@
 import Foundation
-import NIOCore
+package import NIOCore
 import NIOPosix
 
 /// The workers of the service: as many as there are cores, more while messages wait for the network.
 ///
 /// A worker has one message at a time, so that it is known which one it died at. Everything here happens on the event loop.
-final class WorkerPool {
+package final class WorkerPool {
     /// How a job ended.
-    enum Result {
+    package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
         /// The message is to blame: the worker died at it by this signal.
         case died(signal: Int32)
@@ -15,23 +15,25 @@ final class WorkerPool {
         case unavailable(reason: String)
     }
 
-    struct Settings {
+    package struct Settings {
         /// How many workers there are at any time.
-        let width: Int
+        package let width: Int
         /// How many there may be.
-        let maximum: Int
+        package let maximum: Int
         /// How long one message may take.
-        var timeLimit = TimeAmount.minutes(5)
+        package var timeLimit = TimeAmount.minutes(5)
         /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
         /// not for the processor.
-        var patience = TimeAmount.milliseconds(100)
+        package var patience = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
-        var idleTime = TimeAmount.seconds(60)
+        package var idleTime = TimeAmount.seconds(60)
         /// How long a worker without a message may take to say whether the store can be used.
-        var checkTime = TimeAmount.seconds(3)
+        package var checkTime = TimeAmount.seconds(3)
         /// How long a worker that is at a message may take, where all are, before a new one is started to open the store, and how long
         /// that may take.
-        var busyCheckTime = TimeAmount.seconds(10)
+        package var busyCheckTime = TimeAmount.seconds(10)
+
+        package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }
     }
 
     private struct Pending {
@@ -51,13 +53,13 @@ final class WorkerPool {
     private var retryDelay = TimeAmount.milliseconds(100)
     private var isRetrying = false
     /// Why there is no worker with an open store; nil if there is one.
-    private(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
+    package private(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
     /// Why no private key can be used, though the store can; nil if they can.
     private(set) var keyTrouble: String?
     /// The worker that was asked whether the store can be used, and has not answered.
     private var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `trouble` or `keyTrouble` changes.
-    var onChange: () -> Void = {}
+    package var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
     var onSettled: (WorkerLog) -> Void = { _ in }
     /// Called with how many current certificates of accounts end soon.
@@ -67,24 +69,25 @@ final class WorkerPool {
     /// How many workers died at a message.
     private(set) var deaths = 0
 
-    init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
+    package init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
         self.loop = loop
         self.settings = settings
         self.start = start
     }
 
-    var count: Int { workers.count }
+    /// How many workers there are.
+    package var count: Int { workers.count }
 
     /// Those that get messages.
     private var active: [Worker] { workers.values.filter { !$0.isRetired } }
 
     /// Starts the first workers.
-    func open() {
+    package func open() {
         for _ in 0..<settings.width { startWorker() }
     }
 
     /// Lets a worker handle `job`.
-    func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
+    package func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
         if trouble?.isLasting == true, let reason = trouble?.reason { return completion(.unavailable(reason: reason)) }
         waiting.append(Pending(job: job, completion: completion))
         dispatch()
@@ -105,7 +108,7 @@ final class WorkerPool {
     func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
 
     /// Ends all workers; jobs that no worker has are answered.
-    func close() {
+    package func close() {
         isClosing = true
         let left = waiting
         waiting.removeAll()
@@ -176,7 +179,7 @@ final class WorkerPool {
 
 extension WorkerPool {
     /// Asks a worker whether the store can be used; one that is at a message answers after it. What it says changes `trouble`.
-    func check() {
+    package func check() {
         guard !isClosing, asked == nil else { return }
         if let worker = idle.last {
             watch(worker, for: settings.checkTime) { $0.note(.silence) }

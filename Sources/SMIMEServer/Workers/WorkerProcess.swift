@@ -1,11 +1,13 @@
-import Foundation
+package import Foundation
 import SMIMEGateway
 
 /// A worker's process, and our end of the socket to it.
-struct WorkerProcess {
+package struct WorkerProcess {
     let identifier: pid_t
     /// Belongs to whoever takes it, and must be closed.
     let socket: Int32
+
+    package init(identifier: pid_t, socket: Int32) { (self.identifier, self.socket) = (identifier, socket) }
 
     /// Starts this very program as a worker.
     ///
