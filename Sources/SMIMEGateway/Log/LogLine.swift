@@ -100,9 +100,12 @@ package struct LogLine: Sendable {
     /// so that no value holds a pair.
     private static func pair(_ key: String, _ value: String) -> String {
         let text = value.escapedForDisplay
-        guard text.isEmpty || text.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "=" }) else {
-            return "\(key)=\(text)"
+        // By scalars: a combining mark after a quote makes another character of it, but the quote's byte still ends the value.
+        let scalars = text.unicodeScalars
+        let needsQuotes = scalars.contains {
+            $0 == " " || $0 == "\"" || $0 == "=" || !$0.isASCII && $0.properties.isWhitespace
         }
-        return "\(key)=\"\(text.replacing("\"", with: "'"))\""
+        guard text.isEmpty || needsQuotes else { return "\(key)=\(text)" }
+        return "\(key)=\"\(String(String.UnicodeScalarView(scalars.map { $0 == "\"" ? "'" : $0 })))\""
     }
 }
