@@ -64,6 +64,8 @@ extension MessageOpener {
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?
+        /// Those inside the outermost signature, if they can be read without a key.
+        var signedHeader: ProtectedHeader?
     }
 
     private func open(_ opening: Opening) async throws -> OpenedMessage {
@@ -142,9 +144,11 @@ extension MessageOpener {
     }
 
     /// Reads the header fields inside the encryption, and removes their copy in the body text (legacy display, RFC 9788), which is
-    /// there for mail programs without header protection.
+    /// there for mail programs without header protection. Without encryption those inside the signature are reported, as `verify`
+    /// does it.
     private func readHeader(_ opening: inout Opening) throws {
-        guard let outer = opening.header, opening.isEncrypted else { return }
+        guard let outer = opening.header else { return }
+        guard opening.isEncrypted else { return opening.result.report.note(opening.signedHeader, outer: outer) }
         try checkContentType(opening)
         if let payload = opening.part {
             opening.protected = ProtectedHeader(in: payload, outer: outer)
@@ -188,10 +192,12 @@ extension MessageOpener {
     }
 
     private func judge(_ layer: SignedLayer, _ opening: inout Opening) async throws {
+        let protected = try protectedHeader(&opening)
+        opening.signedHeader = opening.signedHeader ?? protected
         try await judge(
             layer,
             header: opening.header,
-            protected: try protectedHeader(&opening),
+            protected: protected,
             coverage: .whole,
             into: &opening.result
         )
