@@ -96,6 +96,17 @@ import Testing
         #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
     }
 
+    @Test func `a forgotten message is another one when it comes again, and others are not forgotten`() async throws {
+        let store = try await store()
+        let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)
+        for entry in [entry, other] { try await store.journal.record(["a@x.test", "b@x.test"], of: entry, at: time) }
+        #expect(try await !store.journal.recordDeath(at: entry, time))
+        try await store.journal.forget(entry)
+        #expect(try await store.journal.waiting(["a@x.test", "b@x.test"], for: entry) == ["a@x.test", "b@x.test"])
+        #expect(try await store.journal.waiting(["a@x.test", "b@x.test"], for: other).isEmpty)
+        #expect(try await store.journal.recordDeath(at: entry, time))
+    }
+
     @Test func `a delivery that could not be recorded at once is recorded before the next attempt`()
         async throws
     {

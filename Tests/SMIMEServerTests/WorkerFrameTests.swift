@@ -31,6 +31,7 @@ import Testing
             )
         ),
         .settle(number: 1, served: ["a@b.c"], learns: true), .countExpiring, .check,
+        .settle(number: 2, served: [], learns: false, forgets: true),
     ]
 
     private static let answers: [WorkerAnswer] = [

@@ -135,7 +135,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private func begin(_ envelope: MilterEnvelope) {
         generation += 1
         let generation = generation
-        let flow = MessageFlow(core, role: role, journalName: \.milterName) { [self] parcel in
+        let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] parcel in
             // The mail server may have given this message up, and sent another one.
             guard generation == self.generation, self.flow != nil, !isOver else {
                 return parcel.done(.failed(.undetermined, "the mail server gave the message up"))

@@ -3,7 +3,7 @@ import LibCrypto
 
 extension SMTPEnvelope {
     /// A milter's envelope as the next hop gets it.
-    init(_ envelope: MilterEnvelope) {
+    package init(_ envelope: MilterEnvelope) {
         self.init(
             sender: envelope.sender.address,
             parameters: envelope.sender.parameters.compactMap { SMTPParameter($0) },
@@ -12,12 +12,16 @@ extension SMTPEnvelope {
             },
             clientName: envelope.serverName ?? ""
         )
+        hasMessageID = envelope.hasMessageID
         if let queueID = envelope.queueID, !queueID.isEmpty { xforward[.identifier] = queueID }
     }
 
     /// How the journal knows a message that came through a milter: a second attempt has another queue id, but the same envelope. The
     /// journal adds a digest of the message, Message-ID and all.
-    var milterName: String? {
+    ///
+    /// Nil without a Message-ID: two messages with the same words would be one, and the second one's copies would not be sent.
+    package var milterName: String? {
+        guard hasMessageID else { return nil }
         let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")
         guard let digest = try? DigestAlgorithm.sha256.digest(Array(text.utf8)) else { return nil }
         return "\(clientName)/milter \(digest.hexadecimal)"

@@ -46,6 +46,7 @@ final class MessageFlow {
     private let number: UInt64
     private let place: Place
     private let journalName: (SMTPEnvelope) -> String?
+    private let forgetsConfirmed: Bool
     private var slot: MessageSlot?
     private var ticket: UInt64?
     private var admissionLimit: Scheduled<Void>?
@@ -56,6 +57,8 @@ final class MessageFlow {
     private var hasDied = false
     private var worker: Worker?
     private var learns = false
+    /// Whether the journal has recipients of this message, from this attempt or an earlier one.
+    private var isInJournal = false
     /// Whether all forms are with the next hop.
     private var isTaken = false
     private var received = NIODeadline.distantPast
@@ -64,17 +67,20 @@ final class MessageFlow {
 
     /// - Parameters:
     ///   - journalName: how the journal knows the message; nil if it cannot.
+    ///   - forgetsConfirmed: whether the same name may come again for another message, once the mail server knows that this one was taken.
     ///   - place: what is done with the forms: usually the next hop gets them.
     init(
         _ core: GatewayCore,
         role: GatewayRole,
         journalName: @escaping (SMTPEnvelope) -> String? = \.queueName,
+        forgetsConfirmed: Bool = false,
         place: @escaping Place
     ) {
         self.core = core
         self.role = role
         self.place = place
         self.journalName = journalName
+        self.forgetsConfirmed = forgetsConfirmed
         number = core.nextNumber()
         log = MessageLog(role: role)
     }
@@ -136,8 +142,9 @@ final class MessageFlow {
         defer { worker.release() }
         guard isTaken else { return }
         if !isDelivered { core.metrics.unconfirmed += 1 }
-        guard learns || !isDelivered else { return }
-        worker.settle(number, served: isDelivered ? [] : log.served, learns: learns)
+        let forgets = forgetsConfirmed && isDelivered && isInJournal
+        guard learns || !isDelivered || forgets else { return }
+        worker.settle(number, served: isDelivered ? [] : log.served, learns: learns, forgets: forgets)
     }
 
     private func submit(rescuedFrom: Int32?) {
@@ -204,6 +211,9 @@ final class MessageFlow {
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
                 return end(SMTPReply(451, "4.3.0", "the gateway lost a recipient"))
             }
+            isInJournal =
+                journalName(envelope) != nil
+                && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
             place(
                 Parcel(
                     forms: placed,
@@ -231,6 +241,7 @@ final class MessageFlow {
     /// Records that `served` have their form, and calls `then`. A worker that has ended records nothing.
     private func record(_ served: [String], _ then: @escaping () -> Void) {
         guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
+        isInJournal = true
         worker.settle(number, served: served, learns: false) { [self] isRecorded in
             if !isRecorded { log.warnings.append("not recorded: another attempt may send some of it twice") }
             then()

@@ -8,6 +8,8 @@ package struct MilterEnvelope: Hashable, Sendable {
     package var client: MilterClient?
     /// The macros sent so far, names without braces.
     package var macros: [String: String] = [:]
+    /// Whether the header, as far as it was received, has a Message-ID.
+    package internal(set) var hasMessageID = false
 
     package init(sender: MilterAddress) {
         self.sender = sender

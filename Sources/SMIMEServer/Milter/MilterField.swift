@@ -37,6 +37,11 @@ package struct MilterField: Hashable, Sendable {
     /// another milter gave them.
     var normalized: MilterField { MilterField(unchecked: name, value: Self.lines(of: value[...])) }
 
+    /// Whether it is a Message-ID that names the message: one with a value.
+    var isMessageID: Bool {
+        name.lowercased() == "message-id" && value.contains { ![0x20, 0x09, 0x0D, 0x0A].contains($0) }
+    }
+
     private static func lines(of value: ArraySlice<UInt8>) -> [UInt8] {
         guard value.contains(0x0A) else { return Array(value) }
         var lines: [UInt8] = []

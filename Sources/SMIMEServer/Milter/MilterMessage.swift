@@ -52,6 +52,7 @@ struct MilterMessage: Sendable {
     mutating func add(_ field: MilterField, leadingSpace: Bool) -> ByteBuffer? {
         let field = field.normalized
         let text = field.bytes(leadingSpace: leadingSpace)
+        if field.isMessageID { envelope.hasMessageID = true }
         waiting.writeBytes(text)
         headerBytes += text.count
         if headerBytes > limits.header || fields.count >= limits.headerFields {

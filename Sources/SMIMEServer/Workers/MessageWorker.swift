@@ -62,8 +62,8 @@ package struct MessageWorker {
         while let frame = try worker.socket.next() {
             switch try WorkerRequest(frame) {
             case .handle(let job): try await worker.handle(job)
-            case .settle(let number, let served, let learns):
-                let log = await worker.settle(number, served: served, learns: learns)
+            case .settle(let number, let served, let learns, let forgets):
+                let log = await worker.settle(number, served: served, learns: learns, forgets: forgets)
                 try worker.socket.send(WorkerAnswer.settled(number: number, log).frame)
             case .countExpiring:
                 guard let count = await worker.countExpiring() else { continue }
@@ -157,12 +157,19 @@ package struct MessageWorker {
     }
 
     /// Does what is left to do after a message: nothing that fails here is a failure of the message.
-    private mutating func settle(_ number: UInt64, served: [String], learns: Bool) async -> WorkerLog {
+    private mutating func settle(_ number: UInt64, served: [String], learns: Bool, forgets: Bool) async -> WorkerLog {
         var log = WorkerLog()
         guard let mail = finished[number] else { return log }
         if !served.isEmpty, let entry = mail.entry {
             do throws(KeystoreError) { try await record(served, of: entry) } catch {
                 log.warnings.append("a second attempt may send the message twice: \(error)")
+            }
+        }
+        if forgets, let entry = mail.entry {
+            do throws(KeystoreError) {
+                try await write { (journal) throws(KeystoreError) in try await journal.forget(entry) }
+            } catch {
+                log.warnings.append("the same message may not be sent again to all: \(error)")
             }
         }
         if learns, tools.learns, let message = mail.learnable, let engine = tools.engines[.incoming] {
@@ -177,16 +184,23 @@ package struct MessageWorker {
     private static let recordingTime = Duration.seconds(10)
 
     private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {
+        // Recording twice does no harm.
+        try await write { (journal) throws(KeystoreError) in try await journal.record(served, of: entry, at: .now) }
+    }
+
+    /// Changes the journal, again after a failure that may pass.
+    private mutating func write(
+        _ change: (DeliveryJournal) async throws(KeystoreError) -> Void
+    ) async throws(KeystoreError) {
         guard tools.store.location.server != nil else {
             let store = try await Store.open(tools.store.location, mode: .readWriteExisting)
-            try await store.journal.record(served, of: entry, at: .now)
+            try await change(store.journal)
             return try await store.close()
         }
         let deadline = ContinuousClock.now + Self.recordingTime
         while true {
             do throws(KeystoreError) {
-                // Recording twice does no harm.
-                return try await writableStore().journal.record(served, of: entry, at: .now)
+                return try await change(writableStore().journal)
             } catch {
                 guard error.isTemporary, ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))

@@ -77,12 +77,13 @@ package final class Worker {
         _ number: UInt64,
         served: [String],
         learns: Bool,
+        forgets: Bool = false,
         _ completion: @escaping (_ isDone: Bool) -> Void = { _ in }
     ) {
         guard let channel else { return completion(false) }
         settling[number] = completion
         channel.writeAndFlush(
-            WorkerRequest.settle(number: number, served: served, learns: learns).frame,
+            WorkerRequest.settle(number: number, served: served, learns: learns, forgets: forgets).frame,
             promise: nil
         )
     }

@@ -43,8 +43,8 @@ package struct WorkerJob: Equatable, Sendable {
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
     /// A message has found its end. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
-    /// learned.
-    case settle(number: UInt64, served: [String], learns: Bool)
+    /// learned, `forgets` whether the journal forgets the message.
+    case settle(number: UInt64, served: [String], learns: Bool, forgets: Bool = false)
     /// How many certificates of accounts end soon is wanted.
     case countExpiring
     /// Whether the store can be used is wanted.
@@ -63,11 +63,12 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeInteger(UInt32(clamping: job.slot))
                 buffer.writeOptional(job.rescuedFrom) { $0.writeInteger($1) }
                 buffer.writeContent(job.content)
-            case .settle(let number, let served, let learns):
+            case .settle(let number, let served, let learns, let forgets):
                 buffer.writeInteger(UInt8(1))
                 buffer.writeInteger(number)
                 buffer.writeTexts(served)
                 buffer.writeFlag(learns)
+                buffer.writeFlag(forgets)
             case .countExpiring: buffer.writeInteger(UInt8(2))
             case .check: buffer.writeInteger(UInt8(3))
             }
@@ -99,7 +100,8 @@ package enum WorkerRequest: Equatable, Sendable {
             self = .settle(
                 number: try buffer.readNumber(UInt64.self),
                 served: try buffer.readTexts(),
-                learns: try buffer.readFlag()
+                learns: try buffer.readFlag(),
+                forgets: try buffer.readFlag()
             )
         case 2: self = .countExpiring
         case 3: self = .check

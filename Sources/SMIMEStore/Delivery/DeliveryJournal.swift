@@ -71,6 +71,17 @@ package struct DeliveryJournal: Sendable {
     /// The key by which recipients are compared.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
+    /// Forgets to whom the message was delivered: its mail server has all of it, and the same message that comes again is another one.
+    package func forget(_ entry: Entry) async throws(KeystoreError) {
+        _ = try await database.write { database in
+            try database.execute(
+                "DELETE FROM handed_over WHERE queue_id = ? AND digest = ? AND recipient <> ?",
+                [entry.queueID, entry.digest, Self.death],
+                isCounted: false
+            )
+        }
+    }
+
     /// Records durably that the message was delivered to `recipients`, and deletes old records.
     package func record(
         _ recipients: [String],

@@ -4,6 +4,7 @@ import shutil
 import smtplib
 import socket
 import struct
+import time
 
 from delivery import decrypt, verify
 from surroundings import Postfix, Service, check, message, send, step, wait_until
@@ -14,6 +15,7 @@ def run(around):
     around.postfix = Postfix(around)
     around.service = Service(around).start()
     outgoing(around)
+    again(around)
     incoming(around)
     refusals(around)
     large(around)
@@ -53,6 +55,22 @@ def outgoing(around):
     check("RET=HDRS" in found["mail"] and "NOTIFY=NEVER" in found["rcpt"]["x@plain.test"], f"{found}")
     send(around.port["out_milter"], "alice@example.com", ["x@eve.test"], content.replace(b"<exact@", b"<exact2@"))
     verify(around, around.wait_for("<exact2@test>")[0], b"here on")
+
+
+def again(around):
+    step("the same message again, with a Message-ID and without one: copies for all, each time")
+    to = ["bob@example.com", "eve@example.net", "x@plain.test"]
+    content = message("again", "bob@example.com, eve@example.net", "Meet me again.", fields=["X-Mark: <again@test>"])
+    nameless = content.split(b"\r\n", 1)[1].replace(b"<again@", b"<nameless@")
+    for mark, content in (("<again@test>", content), ("<nameless@test>", nameless)):
+        for times in (1, 2):
+            send(around.port["out_milter"], "alice@example.com", to, content)
+            for address in to:
+                around.wait_for(mark, address, count=times)
+            # The journal forgets the message just after the reply.
+            time.sleep(2)
+        for address in to:
+            check(len(around.having(mark, address)) == 2, f"{mark} to {address} came {len(around.having(mark, address))} times")
 
 
 def incoming(around):

@@ -23,6 +23,8 @@ package struct SMTPEnvelope: Hashable, Sendable {
     package var xforward: XFORWARDAttributes
     /// The name that the client gave with EHLO, LHLO or HELO.
     package var clientName: String
+    /// Whether the message has a Message-ID; false for one that did not come through a milter, where it is not asked.
+    package var hasMessageID = false
 
     package init(
         sender: String,
