@@ -184,6 +184,7 @@ final class MessageFlow {
             log.warnings.append("a worker died at this message (signal \(signal))")
             submit(rescuedFrom: signal)
         case .died(let signal):
+            core.metrics.workerDeaths += 1
             log.fail("a second worker died at this message (signal \(signal))")
             end(SMTPReply(451, "4.3.0", "the gateway failed at this message"))
         case .unavailable(let reason):

@@ -34,7 +34,7 @@ struct ServerMetrics {
     private var handling: [GatewayRole: Histogram] = [:]
     /// The number of times the store could not be used.
     var storeErrors: UInt64 = 0
-    /// The number of messages at which a worker died.
+    /// How often a worker died at a message; a message may have two.
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended by a violation of the protocol.
     var violations: UInt64 = 0
@@ -81,7 +81,7 @@ struct ServerMetrics {
         add(handling, "smime_handling_seconds", "Seconds a worker took to sign, encrypt, decrypt or verify.", &text)
         let counters: [(String, UInt64, String)] = [
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
-            ("smime_worker_deaths_total", workerDeaths, "Messages that a worker died at."),
+            ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
