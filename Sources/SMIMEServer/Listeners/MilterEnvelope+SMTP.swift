@@ -29,9 +29,9 @@ extension SMTPEnvelope {
 }
 
 extension SMTPReply {
-    /// The reply of a milter.
-    var milterRefusal: MilterRefusal {
-        let code = isSuccess ? 451 : self.code
+    /// The reply of a milter. With 421 the mail server would end its client's connection.
+    package var milterRefusal: MilterRefusal {
+        let code = isSuccess ? 451 : passedOn.code
         let status = enhancedCode.map { "\($0)" } ?? "\(code / 100).0.0"
         return MilterRefusal(code: code, status: status, text: text) ?? .undetermined
     }

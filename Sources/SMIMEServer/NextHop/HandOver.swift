@@ -78,6 +78,7 @@ final class HandOver {
 
     /// One permanent failure makes all of it one.
     private func note(_ reply: SMTPReply) {
+        let reply = reply.passedOn
         guard placement.failure?.isPermanent != true else { return }
         if reply.isPermanent || placement.failure == nil { placement.failure = reply }
     }

@@ -3,6 +3,16 @@ import SMIMEServer
 import Testing
 
 @Suite struct ReplyTests {
+    @Test func `421 of another server is passed on as 451`() {
+        let reply = SMTPReply(421, "4.3.2", "shutting down")
+        #expect(reply.passedOn == SMTPReply(451, "4.3.2", "shutting down"))
+        #expect(reply.milterRefusal.code == 451)
+        for code in [450, 451, 452, 550, 554] {
+            let reply = SMTPReply(code, nil, "no")
+            #expect(reply.passedOn == reply && reply.milterRefusal.code == code)
+        }
+    }
+
     @Test(
         "replies as they go over the wire",
         arguments: [

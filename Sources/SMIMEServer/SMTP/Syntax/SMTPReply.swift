@@ -27,6 +27,9 @@ package struct SMTPReply: Hashable, Sendable {
     /// Whether the same would fail again (5xx).
     package var isPermanent: Bool { code / 100 == 5 }
 
+    /// The reply of another server, when it is passed on. 421 means that its sender closes the connection, which is not ours: it becomes 451.
+    package var passedOn: SMTPReply { code == 421 ? SMTPReply(451, enhancedCode, text) : self }
+
     /// The encoded reply, with CRLF after every line.
     ///
     /// - Parameter withEnhancedCode: whether the client was told of ENHANCEDSTATUSCODES.
