@@ -59,7 +59,7 @@ struct MailListener {
     }
 
     /// Whether a client at `address`, nil for a unix socket, may connect.
-    private static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
+    static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
         guard let address else { return true }
         return NetworkRange.isLoopback(address) || allowed.contains { $0.contains(address) }
     }

@@ -4,7 +4,7 @@ import NIOPosix
 
 /// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
 ///
-/// It has no settings, shows nothing secret, and is meant for the loopback interface.
+/// It has no settings, shows nothing secret, and answers this machine and those whom `--allow` names.
 final class OperationsEndpoint {
     /// The sources of its answers, called on the event loop.
     struct Answers {
@@ -14,10 +14,20 @@ final class OperationsEndpoint {
     }
 
     /// Begins to listen.
-    static func bind(_ name: SocketName, on loop: any EventLoop, _ answers: Answers) -> EventLoopFuture<any Channel> {
+    ///
+    /// - Parameter allowed: who may ask, beside this machine.
+    static func bind(
+        _ name: SocketName,
+        on loop: any EventLoop,
+        allowed: [NetworkRange],
+        _ answers: Answers
+    ) -> EventLoopFuture<any Channel> {
         let bound = NIOLoopBound(answers, eventLoop: loop)
         return SocketBinder.bind(name, on: loop, mode: nil) { channel in
             channel.eventLoop.makeCompletedFuture {
+                guard MailListener.isAllowed(channel.remoteAddress?.ipAddress, by: allowed) else {
+                    throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
+                }
                 try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
                 try channel.pipeline.syncOperations.addHandler(OperationsHandler(bound.value))
             }
@@ -29,7 +39,7 @@ private final class OperationsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a client may take; clients are on this machine.
+    /// How long a client may take; clients are near.
     private static let timeLimit = TimeAmount.seconds(10)
 
     private let answers: OperationsEndpoint.Answers
