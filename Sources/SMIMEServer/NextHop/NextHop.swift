@@ -68,9 +68,14 @@ final class NextHop {
         }
     }
 
-    /// The system's word for why there is no connection.
-    private static func reason(of error: any Error) -> String {
+    /// The system's word for why there is no connection, or no listener.
+    static func reason(of error: any Error) -> String {
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
+        switch cause {
+        case SocketAddressError.unknown(let host, _): return "\(host) has no address"
+        case let error as NIOConnectionError: return "\(error.host) has no address"
+        default: break
+        }
         return (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 

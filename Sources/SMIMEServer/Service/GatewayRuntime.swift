@@ -133,15 +133,18 @@ final class GatewayRuntime {
                 listener.bind(endpoint, to: nextHops[endpoint.role]).assumeIsolated().map { [self] in
                     listeners.append($0)
                     watch($0, endpoint)
-                }.flatMapErrorThrowing { throw ServerError.cannotListen(endpoint, reason: "\($0)") }.nonisolated()
+                }.flatMapErrorThrowing { throw ServerError.cannotListen(endpoint, reason: NextHop.reason(of: $0)) }
+                    .nonisolated()
             }
         }
         guard let metrics = settings.metrics else { return bound }
         return bound.flatMap { [self] in
             let answers = OperationsEndpoint.Answers(metrics: { [self] in metricsText }, trouble: { [self] in trouble })
-            return OperationsEndpoint.bind(metrics, on: loop, answers).assumeIsolated().map { [self] in operations = $0
+            return OperationsEndpoint.bind(metrics, on: loop, allowed: settings.allowed, answers).assumeIsolated().map {
+                [self] in
+                operations = $0
             }
-            .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: "\($0)") }
+            .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: NextHop.reason(of: $0)) }
             .nonisolated()
         }
     }

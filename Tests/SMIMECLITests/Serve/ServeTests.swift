@@ -132,10 +132,16 @@ import Testing
     @Test func `a service that cannot work says why, with the status for it`() throws {
         let scene = try ServeScene()
         let hop = ["--next-hop", "outgoing=smtp:unix:\(scene.path("hop"))"]
+        let port = Int.random(in: 20_000..<30_000)
         let cases: [([String], Int32, String)] = [
             (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"], 64, "needs --next-hop"),
             (["--listen", "outgoing=smtp:0.0.0.0:1"] + hop, 64, "--allow"),
             (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"] + hop, 73, "cannot listen on"),
+            (
+                // The second of them finds the port taken, by whichever process.
+                ["--listen", "outgoing=smtp:127.0.0.1:\(port)", "--metrics", "127.0.0.1:\(port)"] + hop, 73,
+                ":\(port): Address already in use"
+            ),
             (
                 ["--home", scene.path("none"), "--listen", "outgoing=smtp:unix:\(scene.path("x"))"] + hop, 78,
                 "there is no store"
