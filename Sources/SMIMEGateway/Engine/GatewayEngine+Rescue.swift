@@ -11,7 +11,7 @@ extension GatewayEngine {
     /// here can find out whether it is encrypted.
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
-        warnings.add("the filter died at this message (signal \(signal))")
+        warnings.add("the gateway died at this message (signal \(signal))")
         return await result(for: mail, warnings) { work in
             switch mail.role {
             case .outgoing: throw try await death(at: mail)
@@ -27,8 +27,8 @@ extension GatewayEngine {
         let isKnown = try await writable.journal.recordDeath(at: entry, .now)
         try await writable.close()
         return isKnown
-            ? GatewayRefusal(.message, "5.6.0", "the message cannot be processed: the filter died at it twice")
-            : GatewayRefusal(.temporary, "4.3.0", "the filter died at this message, which is tried once more")
+            ? GatewayRefusal(.message, "5.6.0", "the message cannot be processed: the gateway died at it twice")
+            : GatewayRefusal(.temporary, "4.3.0", "the gateway died at this message, which is tried once more")
     }
 
     private func unread(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {

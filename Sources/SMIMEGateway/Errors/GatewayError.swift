@@ -27,7 +27,7 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
             "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and is not: "
                 + "send it through the mail server's port for outgoing mail"
         case .mayBeClear(let sender, let recipients):
-            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and the filter died at this "
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and the gateway died at this "
                 + "message before it knew whether it is"
         case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
         }
