@@ -31,7 +31,7 @@ struct MailListener {
         let bound = NIOLoopBound(makeHandler, eventLoop: core.loop)
         return SocketBinder.bind(endpoint.socket, on: core.loop, mode: Self.mode, passed: passed) { channel in
             channel.eventLoop.makeCompletedFuture {
-                guard Self.isAllowed(channel.remoteAddress?.ipAddress, by: settings.allowed) else {
+                guard NetworkRange.isAllowed(channel.remoteAddress?.ipAddress, by: settings.allowed) else {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
                 // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
@@ -56,11 +56,5 @@ struct MailListener {
         // Our clients are mail servers, which know their own queue ids.
         session.offersXFORWARD = true
         return session
-    }
-
-    /// Whether a client at `address`, nil for a unix socket, may connect.
-    static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
-        guard let address else { return true }
-        return NetworkRange.isLoopback(address) || allowed.contains { $0.contains(address) }
     }
 }

@@ -25,7 +25,7 @@ final class OperationsEndpoint {
         let bound = NIOLoopBound(answers, eventLoop: loop)
         return SocketBinder.bind(name, on: loop, mode: nil) { channel in
             channel.eventLoop.makeCompletedFuture {
-                guard MailListener.isAllowed(channel.remoteAddress?.ipAddress, by: allowed) else {
+                guard NetworkRange.isAllowed(channel.remoteAddress?.ipAddress, by: allowed) else {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
                 try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)

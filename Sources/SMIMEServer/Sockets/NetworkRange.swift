@@ -27,6 +27,12 @@ package struct NetworkRange: Hashable, Sendable {
         return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
     }
 
+    /// Whether a client at `address`, nil for a unix socket, may connect: this machine, and those in `allowed`.
+    static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
+        guard let address else { return true }
+        return isLoopback(address) || allowed.contains { $0.contains(address) }
+    }
+
     /// Whether `host` is an address of this machine that others cannot reach.
     package static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || loopback.contains { $0.contains(host) }
