@@ -21,17 +21,22 @@ struct MailListener {
             switch endpoint.scheme {
             case .milter:
                 let milter = MilterSettings(maximumSize: settings.maximumSize, nextHop: nextHop)
-                return MilterConnection(core, role: endpoint.role, milter, channel)
+                return MilterConnection(core, endpoint, milter, channel)
             case .smtp, .lmtp:
-                return SMTPConnection(core, role: endpoint.role, Self.session(endpoint, settings), channel) {
+                return SMTPConnection(core, endpoint, Self.session(endpoint, settings), channel) {
                     nextHop?.deliver($0)
                 }
             }
         }
-        let bound = NIOLoopBound(makeHandler, eventLoop: core.loop)
+        let refuse = { (channel: any Channel) in
+            core.metrics.strangers += 1
+            core.warn(endpoint, channel, "may not connect (--allow)")
+        }
+        let bound = NIOLoopBound((make: makeHandler, refuse: refuse), eventLoop: core.loop)
         return SocketBinder.bind(endpoint.socket, on: core.loop, mode: Self.mode, passed: passed) { channel in
             channel.eventLoop.makeCompletedFuture {
                 guard NetworkRange.isAllowed(channel.remoteAddress?.ipAddress, by: settings.allowed) else {
+                    bound.value.refuse(channel)
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
                 // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
@@ -42,7 +47,7 @@ struct MailListener {
                 if channel.remoteAddress?.ipAddress != nil {
                     try channel.syncOptions?.setOption(.tcpOption(.tcp_nodelay), value: 1)
                 }
-                try channel.pipeline.syncOperations.addHandler(bound.value(channel))
+                try channel.pipeline.syncOperations.addHandler(bound.value.make(channel))
             }
         }
     }

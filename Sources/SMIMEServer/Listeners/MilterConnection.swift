@@ -16,7 +16,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private static let progressTime = TimeAmount.seconds(30)
 
     private let core: GatewayCore
-    private let role: GatewayRole
+    private let listener: Endpoint
+    private var role: GatewayRole { listener.role }
     private let settings: MilterSettings
     private let channel: any Channel
     private var session = MilterSession()
@@ -38,9 +39,9 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private var isStopping = false
     private var isOver = false
 
-    init(_ core: GatewayCore, role: GatewayRole, _ settings: MilterSettings, _ channel: any Channel) {
+    init(_ core: GatewayCore, _ listener: Endpoint, _ settings: MilterSettings, _ channel: any Channel) {
         self.core = core
-        self.role = role
+        self.listener = listener
         self.settings = settings
         self.channel = channel
     }
@@ -127,7 +128,10 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             flow?.abandon()
             endMessage()
         case .close(let violation):
-            if violation != nil { core.metrics.violations += 1 }
+            if let violation {
+                core.metrics.violations += 1
+                core.warn(listener, channel, "\(violation)")
+            }
             close()
         }
     }
@@ -161,6 +165,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             flow?.abandon()
             flow = nil
             refusal = SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes")
+            core.metrics.countUnread(role, .refused)
+            core.warn(listener, channel, "a message has more than \(settings.maximumSize) bytes (--max-size)")
         }
         flow?.append(bytes)
     }

@@ -17,7 +17,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     private static let lingerTime = TimeAmount.seconds(2)
 
     private let core: GatewayCore
-    private let role: GatewayRole
+    private let listener: Endpoint
+    private var role: GatewayRole { listener.role }
     private let place: MessageFlow.Place
     private let channel: any Channel
     private var session: SMTPServerSession
@@ -35,13 +36,13 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     init(
         _ core: GatewayCore,
-        role: GatewayRole,
+        _ listener: Endpoint,
         _ settings: SMTPServerSession.Settings,
         _ channel: any Channel,
         place: @escaping MessageFlow.Place
     ) {
         self.core = core
-        self.role = role
+        self.listener = listener
         self.place = place
         self.channel = channel
         session = SMTPServerSession(settings)
@@ -156,7 +157,9 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     private func handle(_ event: SMTPServerSession.Event) {
         switch event {
-        case .reply(let bytes): channel.write(bytes, promise: nil)
+        case .reply(let bytes):
+            channel.write(bytes, promise: nil)
+            noteSize()
         case .message(let envelope): begin(envelope)
         case .content(let bytes):
             contentSize += bytes.readableBytes
@@ -167,6 +170,14 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             endMessage()
         case .close: end()
         }
+    }
+
+    /// Counts and logs a message that is too large, which the session refuses by itself.
+    private func noteSize() {
+        guard session.hasRefusedSize else { return }
+        session.hasRefusedSize = false
+        core.metrics.countUnread(role, .refused)
+        core.warn(listener, channel, "a message is larger than --max-size")
     }
 
     private func begin(_ envelope: SMTPEnvelope) {
@@ -218,7 +229,10 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     /// Sends the last words. A socket closed with unread input resets the connection, and the client might not see them.
     private func end() {
         isOver = true
-        if session.wasViolated { core.metrics.violations += 1 }
+        if let violation = session.violation {
+            core.metrics.violations += 1
+            core.warn(listener, channel, "protocol error: \(violation)")
+        }
         flow?.abandon()
         endMessage()
         unread = ByteBuffer()

@@ -16,6 +16,7 @@ final class GatewayCore {
     /// Whether no new messages are taken.
     var isStopping = false
     private let logging: (MessageLog, ServerMetrics.Result) -> Void
+    private let warn: (String) -> Void
     private var lastNumber: UInt64 = 0
 
     init(
@@ -24,7 +25,8 @@ final class GatewayCore {
         pool: WorkerPool,
         slots: MessageSlots,
         connections: Connections,
-        logging: @escaping (MessageLog, ServerMetrics.Result) -> Void
+        logging: @escaping (MessageLog, ServerMetrics.Result) -> Void,
+        warn: @escaping (String) -> Void
     ) {
         self.loop = loop
         self.settings = settings
@@ -32,11 +34,19 @@ final class GatewayCore {
         self.slots = slots
         self.connections = connections
         self.logging = logging
+        self.warn = warn
     }
 
     func nextNumber() -> UInt64 {
         lastNumber += 1
         return lastNumber
+    }
+
+    /// Says in the log that `listener` did not take what the client of `channel` wants, where no message's line says it.
+    func warn(_ listener: Endpoint, _ channel: any Channel, _ reason: String) {
+        let address = channel.remoteAddress
+        let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"
+        warn("\(listener): \(peer): \(reason)")
     }
 
     func write(_ log: MessageLog, status: ServerMetrics.Result) { logging(log, status) }

@@ -90,8 +90,7 @@ final class MessageFlow {
         if let trouble = core.pool.trouble {
             core.metrics.storeErrors += 1
             log.fail("the store cannot be used: \(trouble.reason)")
-            log.describe(envelope)
-            core.write(log, status: .deferred)
+            postpone(envelope)
             return answer(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
         }
         guard !core.isStopping else { return answer(SMTPReply(421, "4.3.2", "the gateway is stopping")) }
@@ -106,8 +105,17 @@ final class MessageFlow {
             guard let ticket else { return }
             core.slots.withdraw(ticket)
             self.ticket = nil
+            log.fail("too many messages at a time (--max-messages)")
+            postpone(envelope)
             answer(SMTPReply(451, "4.3.2", "the gateway has too many messages"))
         }
+    }
+
+    /// Counts and logs a message that gets no place.
+    private func postpone(_ envelope: SMTPEnvelope) {
+        core.metrics.countUnread(role, .deferred)
+        log.describe(envelope)
+        core.write(log, status: .deferred)
     }
 
     /// Takes an envelope that is better known by now, before `finish`.

@@ -38,6 +38,8 @@ struct ServerMetrics {
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended by a violation of the protocol.
     var violations: UInt64 = 0
+    /// The number of connections from addresses that may not connect.
+    var strangers: UInt64 = 0
     /// The number of messages that may be delivered twice: the next hop accepted them, but the mail server could not be told.
     var unconfirmed: UInt64 = 0
     /// The number of open connections.
@@ -62,6 +64,11 @@ struct ServerMetrics {
         handling[role, default: Histogram()].add(handled)
     }
 
+    /// Counts a message that was answered before its content was there: it has no times.
+    mutating func countUnread(_ role: GatewayRole, _ result: Result) {
+        messages[role, default: [:]][result, default: 0] += 1
+    }
+
     /// The number of messages with this `result`.
     func count(of result: Result) -> UInt64 { messages.values.reduce(0) { $0 + ($1[result] ?? 0) } }
 
@@ -83,6 +90,7 @@ struct ServerMetrics {
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
             ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
+            ("smime_strangers_total", strangers, "Connections from addresses that may not connect."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),

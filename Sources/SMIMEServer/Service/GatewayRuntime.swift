@@ -50,22 +50,31 @@ final class GatewayRuntime {
             loop: loop,
             pool: pool,
             slots: slots,
-            connections: Connections(maximum: DescriptorLimit.connections(beside: settings.maximumMessages))
-        ) { log, result in
-            let level: Logger.Level = result == .accepted ? .info : .warning
-            var metadata: Logger.Metadata?
-            if logsFields {
-                let fields = log.fields(result).map {
-                    ($0.key, Logger.MetadataValue.string($0.values.joined(separator: ",")))
-                }
-                metadata = Logger.Metadata(fields) { $1 }
-            }
-            for line in log.lines(result) { logger.log(level: level, "\(line)", metadata: metadata) }
-        }
+            connections: Connections(maximum: DescriptorLimit.connections(beside: settings.maximumMessages)),
+            logging: { Self.write($0, $1, to: logger, withFields: logsFields) },
+            warn: { logger.warning("\($0)") }
+        )
         nextHops = settings.nextHops.mapValues {
             NextHop(NextHop.Settings(address: $0.socket, hostName: settings.hostName), on: loop)
         }
         ended = loop.makePromise()
+    }
+
+    private static func write(
+        _ log: MessageLog,
+        _ result: ServerMetrics.Result,
+        to logger: Logger,
+        withFields: Bool
+    ) {
+        let level: Logger.Level = result == .accepted ? .info : .warning
+        var metadata: Logger.Metadata?
+        if withFields {
+            let fields = log.fields(result).map {
+                ($0.key, Logger.MetadataValue.string($0.values.joined(separator: ",")))
+            }
+            metadata = Logger.Metadata(fields) { $1 }
+        }
+        for line in log.lines(result) { logger.log(level: level, "\(line)", metadata: metadata) }
     }
 
     /// When the service has stopped.

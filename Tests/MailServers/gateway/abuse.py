@@ -61,6 +61,8 @@ def garbage(around):
                     pass
                 wire.rest()
     check(around.service.metric("smime_protocol_violations_total") > violations + 20, "violations are not counted")
+    lines = open(around.name("serve.log"), errors="replace").read()
+    check("a client: protocol error: " in lines, "violations are not logged")
     with Wire(around) as wire:
         wire.send(b"POST / HTTP/1.1\r\nHost: x\r\n\r\nMAIL FROM:<alice@example.com>\r\nRCPT TO:<x@plain.test>\r\nDATA\r\n")
         replies = wire.rest()

@@ -26,6 +26,7 @@ extension SMTPServerSession {
             return
         }
         guard length <= settings.maximumSize - transaction.contentSize else {
+            hasRefusedSize = true
             refuseChunk(length: length, isLast: isLast, tooLarge)
             return endTransaction()
         }
@@ -113,6 +114,7 @@ extension SMTPServerSession {
         case (.content(let bytes), .content):
             transaction?.contentSize += bytes.readableBytes
             if let size = transaction?.contentSize, size > settings.maximumSize {
+                hasRefusedSize = true
                 state = .discarding(tooLarge)
                 pending = .abandoned
                 transaction?.isBegun = false

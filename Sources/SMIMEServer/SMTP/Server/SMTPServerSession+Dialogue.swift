@@ -102,7 +102,7 @@ extension SMTPServerSession {
 
     /// Ends the connection because of a violation of the protocol.
     mutating func violate(_ enhancedCode: EnhancedStatusCode, _ text: String, code: Int = 521) {
-        wasViolated = true
+        violation = text
         end(with: SMTPReply(code, enhancedCode, "\(settings.hostName) protocol error: \(text)"))
     }
 

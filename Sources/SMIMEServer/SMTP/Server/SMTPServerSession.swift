@@ -78,8 +78,10 @@ package struct SMTPServerSession: Sendable {
     var client = Client()
     var transaction: Transaction?
     var counters = Counters()
-    /// Whether the connection ends because the client broke the protocol.
-    package internal(set) var wasViolated = false
+    /// How the client broke the protocol, which ends the connection; nil if it did not.
+    package internal(set) var violation: String?
+    /// Whether a message was refused as too large; the caller may set it back.
+    package internal(set) var hasRefusedSize = false
 
     package init(_ settings: Settings) {
         self.settings = settings
