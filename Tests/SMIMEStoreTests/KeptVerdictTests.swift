@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a stored verdict is used`() async throws {
+    @Test(.onSQLite) func `a stored verdict is used`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
         // While libcrypto reports an error anywhere in the process, which may be want of memory, no verdict is kept; and other tests

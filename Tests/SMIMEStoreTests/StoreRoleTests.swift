@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import InternetMessage
 import PKIX
 import SMIMEStore
@@ -37,6 +38,15 @@ import Testing
         let error = await #expect(throws: KeystoreError.self, "\(what)") { try await body() }
         let text = "\(try #require(error))"
         #expect(text.contains("permission denied") || text.contains("row-level security"), "\(what): \(text)")
+    }
+
+    /// Whether the gateway's role may not run `statement`.
+    private func refused(_ statement: String) -> Bool {
+        let role = "SET session_replication_role = origin; SET ROLE \"\(name)-gateway\"; SET search_path = smime; "
+        do { _ = try server.run(role + statement, in: name) } catch {
+            return ["row-level security", "permission denied"].contains(where: error.localizedDescription.contains)
+        }
+        return false
     }
 
     @Test func `a gateway works, learns and writes the journal, and rules nothing`() async throws {
@@ -83,16 +93,7 @@ import Testing
         async throws
     {
         let owner = try await home.open()
-        let gateway = "\(name)-gateway"
         _ = try await store(as: .gateway)
-        func refused(_ statement: String) -> Bool {
-            let text =
-                "SET session_replication_role = origin; SET ROLE \"\(gateway)\"; SET search_path = smime; \(statement)"
-            do { _ = try server.run(text, in: name) } catch {
-                return ["row-level security", "permission denied"].contains(where: error.localizedDescription.contains)
-            }
-            return false
-        }
         let (alice, bob) = (try Certificate(fixture: "alice/cert.pem"), try Certificate(fixture: "bob/cert.pem"))
         func row(_ der: [UInt8]) -> String {
             """
@@ -123,6 +124,58 @@ import Testing
         _ = try await owner.add(batch, at: .judged)
         let addresses = try server.run("SELECT addresses FROM smime.certificate", in: name)
         #expect(addresses.contains("alice@example.com") && !addresses.contains("eve"))
+        try dropRoles()
+    }
+
+    @Test func `a verdict that is forged in the database counts for nothing, and a gateway cannot write one`()
+        async throws
+    {
+        var factory = try CertificateFactory()
+        try factory.issue("eve", subject: "/CN=Eve", extensions: CertificateFactory.person("eve@example.com"))
+        let certificate = try factory.certificate("eve")
+        let (scope, time) = (try AddressScope("eve@example.com"), certificate.notBefore.addingTimeInterval(3600))
+        var batch = ImportBatch()
+        batch.recipients = [.init(certificate: certificate, addresses: [scope])]
+        func reasons(_ store: Store) async throws -> [String] {
+            var lookup = RecipientLookup(store: store, systemAnchors: false)
+            lookup.fewestKept = 1
+            let listed = try await lookup.overviews(of: [scope], at: time).overviews
+            let chosen = try await lookup.choices(for: [scope], at: time).choices
+            return listed.flatMap { $0.candidates.map(\.reason.rawValue) }
+                + chosen.flatMap { $0.candidates.map(\.reason.rawValue) }
+        }
+
+        // What a verdict depends on is the same in every store: a file says what a forger has to write.
+        let file = try TemporaryHome(on: nil)
+        let local = try await file.open()
+        _ = try await local.add(batch, at: time)
+        // While libcrypto reports an error anywhere in the process, no verdict is kept; and other tests provoke errors.
+        for _ in 0..<100 where try await file.number("SELECT count(*) FROM verdict") == 0 {
+            #expect(try await reasons(local) == ["untrusted", "untrusted"])
+        }
+        try await file.change("UPDATE verdict SET trusted = 1")
+        let select = "SELECT '''\\x' || hex(basis) || '''::bytea, ' || since || ', ' || until FROM verdict"
+        let values = try #require(try await file.query { try String.fetchOne($0, sql: select) })
+        #expect(try await reasons(Store.open(file.location, mode: .readOnly)) == ["selected", "selected"])
+
+        let owner = try await home.open()
+        _ = try await owner.add(batch, at: time)
+        let gateway = try await store(as: .gateway)
+        for store in [owner, gateway] { #expect(try await reasons(store) == ["untrusted", "untrusted"]) }
+        #expect(try await home.number("SELECT count(*) FROM smime.verdict") == 0)
+        let forgery = """
+            INSERT INTO smime.verdict (certificate, by_pin, basis, since, until, trusted, pinned)
+            SELECT id, 0, \(values), 1, 0 FROM smime.certificate
+            """
+        for statement in [forgery, "UPDATE verdict SET trusted = 1", "DELETE FROM verdict"] {
+            #expect(refused(statement), "\(statement)")
+        }
+        _ = try server.run(forgery + "; UPDATE smime.change_counter SET number = number + 1", in: name)
+        #expect(try await home.number("SELECT count(*) FROM smime.verdict") == 1)
+        for store in [owner, gateway] { #expect(try await reasons(store) == ["untrusted", "untrusted"]) }
+        let copy = try TemporaryHome(on: nil)
+        _ = try await owner.copy(to: copy.location)
+        #expect(try await copy.number("SELECT count(*) FROM verdict") == 0)
         try dropRoles()
     }
 

@@ -5,14 +5,14 @@ import LibCrypto
 /// Private keys stay sealed, and the protectors come along: the same key file or passphrase opens both.
 struct StoreTransfer {
     /// The tables, each after those that it refers to, with what a row is identified by. The change counter is not copied but raised;
-    /// answers of certificate sources are not copied but asked for again.
+    /// answers of certificate sources are not copied but asked for again, and verdicts are made again: who could write them in one store
+    /// must not decide in the other one.
     private static let tables = [
         ("certificate", "id"), ("protector", "kind"), ("private_key", "certificate"), ("account", "id"),
         ("account_alias", "pattern_key"), ("identity", "account, certificate"),
         ("recipient", "address_key, certificate"), ("setting", "key"), ("policy_rule", "side, pattern_key"),
         ("handed_over", "queue_id, digest, recipient"), ("intermediate", "certificate"), ("anchor", "certificate"),
         ("crl", "fingerprint"), ("ocsp_response", "certificate"), ("service_outage", "url"),
-        ("verdict", "certificate, by_pin"),
     ]
 
     /// What a table holds: how many rows, and the digest of all values.

@@ -137,8 +137,10 @@ private struct RegistryReading {
 
     /// The columns of the certificates of each of `addresses` and of their domains; nil if the columns do not suffice.
     private func entries(of addresses: [AddressScope]) throws -> [[RecipientEntry]?] {
-        let select =
-            "\(RecipientEntry.columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint"
+        let select = """
+            \(RecipientEntry.columns(in: database)) WHERE address_key = ?
+            ORDER BY not_before DESC, not_after DESC, fingerprint
+            """
         func own(_ scope: AddressScope) throws -> [RecipientEntry]? {
             var entries: [RecipientEntry] = []
             for row in try database.rows(select, [scope.key]) {

@@ -3,6 +3,9 @@ struct PostgreSQLConnection: SQLConnection {
     /// How many rows of a large result are fetched at a time.
     private static let step = 500
 
+    /// Other hosts and roles write the database, too.
+    let keepsVerdicts = false
+
     private let session: PostgreSQLSession
 
     init(_ session: PostgreSQLSession) { self.session = session }

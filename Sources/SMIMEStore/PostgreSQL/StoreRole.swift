@@ -72,10 +72,10 @@ package struct StoreRole: Equatable, Sendable {
         }
     }
 
-    /// Tables that a gateway can only read.
+    /// Tables that a gateway can only read. On a server `verdict` is not used at all.
     package static let ownersTables = [
         "account", "account_alias", "anchor", "identity", "policy_rule", "private_key", "protector", "setting",
-        "store_version",
+        "store_version", "verdict",
     ]
 
     /// `LOCK TABLE` needs the right to change all of `change_counter`.
@@ -83,7 +83,7 @@ package struct StoreRole: Equatable, Sendable {
         "INSERT ON certificate, crl, intermediate, recipient",
         "UPDATE (first_seen, last_seen, capabilities, capabilities_time) ON recipient",
         "DELETE ON crl",
-        "INSERT, UPDATE, DELETE ON handed_over, lookup_answer, ocsp_response, service_outage, verdict",
+        "INSERT, UPDATE, DELETE ON handed_over, lookup_answer, ocsp_response, service_outage",
         "UPDATE ON change_counter",
     ]
 

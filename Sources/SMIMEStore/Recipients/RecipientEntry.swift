@@ -74,11 +74,13 @@ extension RecipientEntry {
         )
     }
 
-    static let columns = """
-        SELECT address_key, address, source, source_detail, first_seen, last_seen, recipient.trust, capabilities,
-            capabilities_time, subject_name, issuer_name, addresses, public_key, \(VerdictRecord.columns)
-        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins)
+    static func columns(in database: SQLDatabase) -> String {
         """
+        SELECT address_key, address, source, source_detail, first_seen, last_seen, recipient.trust, capabilities,
+            capabilities_time, subject_name, issuer_name, addresses, public_key, \(VerdictRecord.columns(in: database))
+        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins(in: database))
+        """
+    }
 
     /// Nil for a certificate that must be read, because its use depends on libcrypto.
     ///

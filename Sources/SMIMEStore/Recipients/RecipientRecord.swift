@@ -4,17 +4,19 @@ import PKIX
 
 /// Recipients as rows.
 enum RecipientRecord {
-    private static let columns = """
-        SELECT address, der, source, source_detail, first_seen, last_seen, recipient.trust, capabilities, capabilities_time,
-            \(VerdictRecord.columns)
-        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins)
+    private static func columns(in database: SQLDatabase) -> String {
         """
+        SELECT address, der, source, source_detail, first_seen, last_seen, recipient.trust, capabilities, capabilities_time,
+            \(VerdictRecord.columns(in: database))
+        FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins(in: database))
+        """
+    }
 
     /// Everything known for `address` itself, newest certificate first.
     static func all(for address: AddressScope, in database: SQLDatabase) throws -> [KnownRecipient] {
         try database.remembered(.candidates, [address.key], cost: { $0.map(\.certificate).encodedCount }) {
             try database.rows(
-                "\(columns) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
+                "\(columns(in: database)) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
                 [address.key]
             ).map(recipient).decidedByKey
         }
@@ -27,7 +29,7 @@ enum RecipientRecord {
             for recipient in ofOneAddress.decidedByKey { try body(recipient) }
             ofOneAddress.removeAll(keepingCapacity: true)
         }
-        let all = "\(columns) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
+        let all = "\(columns(in: database)) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
         try database.forEach(all) { row in
             let next = try recipient(row)
             if let last = ofOneAddress.last, last.address != next.address { try give() }

@@ -2,6 +2,9 @@
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
+    /// Whether what the table `verdict` says is believed: only where no one but the store's owner can write it.
+    var keepsVerdicts: Bool { get }
+
     /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
     ///
     /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.

@@ -47,6 +47,9 @@ final class SQLDatabase {
     /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
     func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
 
+    /// Whether verdicts are kept in the database and read from it.
+    var keepsVerdicts: Bool { connection.keepsVerdicts }
+
     /// What is wrong with the database as the engine stores it, in sentences.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
 
@@ -138,6 +141,8 @@ final class SQLDatabase {
 
 /// What stands for the connection where only the cache is asked.
 private struct NoConnection: SQLConnection {
+    let keepsVerdicts = false
+
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
 
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.NotRemembered() }

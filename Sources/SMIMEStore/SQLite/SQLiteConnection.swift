@@ -3,6 +3,9 @@ import GRDBSQLite
 
 /// A connection of GRDB inside of a transaction.
 struct SQLiteConnection: SQLConnection {
+    /// The file is its owner's alone.
+    let keepsVerdicts = true
+
     private let database: Database
 
     init(_ database: Database) { self.database = database }

@@ -1,9 +1,10 @@
 import Foundation
 
 extension Store {
-    /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us.
+    /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us,
+    /// nor on a server, where no kept verdict is believed.
     func keep(_ verdicts: [NewVerdict], from fewest: Int) async {
-        guard !verdicts.isEmpty, verdicts.count >= fewest else { return }
+        guard location.server == nil, !verdicts.isEmpty, verdicts.count >= fewest else { return }
         // What is remembered of recipients has their verdicts.
         await writeCache(isRemembered: true) { try NewVerdict.keep(verdicts, in: $0) }
     }

@@ -30,18 +30,26 @@ struct VerdictRecord: Sendable {
 }
 
 extension VerdictRecord {
-    static let columns = """
+    /// The columns, without a kept verdict where none are believed.
+    static func columns(in database: SQLDatabase) -> String {
+        database.keepsVerdicts ? ownColumns + keptColumns : ownColumns
+    }
+
+    /// What `columns` need beside `recipient` and `certificate`.
+    static func joins(in database: SQLDatabase) -> String { database.keepsVerdicts ? keptJoin : "" }
+
+    private static let ownColumns = """
         certificate.id, certificate.fingerprint, certificate.subject_key, issuer_key, issuer_hash, usage, not_before, not_after,
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
-                OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special,
-            basis, since, until, trusted, pinned, revocation
+                OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special
         """
-
-    static let joins = """
+    private static let keptColumns = ", basis, since, until, trusted, pinned, revocation"
+    private static let keptJoin = """
         LEFT JOIN verdict ON verdict.certificate = certificate.id
             AND by_pin = CASE WHEN recipient.trust = 'pinned' THEN 1 ELSE 0 END
         """
 
+    /// - Parameter row: has the columns of `columns`.
     init(_ row: SQLRow, isPinned: Bool) throws {
         let usage = CertificateRecord.Usage(rawValue: try row.value("usage"))
         let fingerprint: [UInt8] = try row.value("fingerprint")
