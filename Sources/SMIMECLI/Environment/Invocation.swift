@@ -37,9 +37,14 @@ struct Invocation: Sendable {
     }
 
     /// The verb that the program's name says, for programs that take a name without arguments: `smime-git` is `smime git`.
+    ///
+    /// `sendmail` is the name of a link where programs look for sendmail, and what s-nail calls any program that it sends with.
     private static func verb(ofProgram name: [UInt8]?) -> [[UInt8]] {
-        let name = name?.split(separator: UInt8(ascii: "/")).last ?? []
-        return ["git", "sendmail"].filter { name.elementsEqual("smime-\($0)".utf8) }.map { Array($0.utf8) }
+        switch String(decoding: name?.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self) {
+        case "smime-git": [Array("git".utf8)]
+        case "sendmail", "smime-sendmail": [Array("sendmail".utf8)]
+        default: []
+        }
     }
 
     private static var ownArguments: [[UInt8]] {
