@@ -18,8 +18,8 @@ final class ImportPassphrase {
     private let source: any ImportPassphrases
     private var given: Passphrase?
 
-    /// How often a passphrase may be typed.
-    private static let tries = 3
+    /// How often a passphrase may be typed: as often as that of a store.
+    private static let tries = 2
 
     init(_ source: any ImportPassphrases) { self.source = source }
 
