@@ -27,8 +27,10 @@ struct HarvestReport: Encodable {
     /// Messages that were signed before a mailbox quoted their lines "From ".
     let unquoted: [Unquoting]
     let interrupted: Bool
+    /// Why a path could not be read, of several the worst; nil if all were read.
+    let error: FailureReport.Cause?
 
-    init(_ summary: HarvestSummary) {
+    init(_ summary: HarvestSummary, unreadable: Failure?) {
         messages = summary.messages
         unsigned = summary.unsigned
         func learned(_ kind: LearningReport.Kind) -> [LearnedReport] {
@@ -41,6 +43,7 @@ struct HarvestReport: Encodable {
         refusedCount = summary.refusedCount
         unquoted = summary.unquoted.map { Unquoting(file: $0.file, message: $0.number) }
         interrupted = summary.isInterrupted
+        error = unreadable.map { FailureReport($0).error }
     }
 
     var text: String {
@@ -80,15 +83,17 @@ extension LearningReport {
     func announceChanges() { for entry in entries where entry.kind == .changed { entry.announce() } }
 }
 
-/// The statuses of the paths of a harvest that cannot be read.
+/// The failures of the paths of a harvest that cannot be read.
 struct UnreadablePaths {
-    /// The worst of them.
-    private(set) var worst = ExitStatus.success
+    /// The first with the worst status; nil if there is none.
+    private(set) var worstFailure: Failure?
+    /// The worst status.
+    var worst: ExitStatus { worstFailure?.status ?? .success }
 
     /// Says that a path cannot be read, and why.
     mutating func add(_ error: any Error) {
         let failure = Failure(error)
         Console.error(failure.message)
-        worst = max(worst, failure.status)
+        if failure.status > worst { worstFailure = failure }
     }
 }

@@ -62,7 +62,7 @@ extension SMIMECommand {
             progress.clear()
             // A failed store is closed if possible; what was learned before is reported in any case.
             if result.failure == nil { try await store.close() } else { try? await store.close() }
-            let lines = HarvestReport(result)
+            let lines = HarvestReport(result, unreadable: unreadable.worstFailure)
             try report.print(lines) { lines.text }
             if let failure = result.failure { throw failure }
             guard !result.isInterrupted else { throw Failure(.tryAgain, "interrupted; what was learned is kept") }
