@@ -61,7 +61,7 @@ extension SMIMECommand {
             }
             do {
                 let mail = try submitted(arguments)
-                try await send(mail, by: GatewayEngine(store, engineOptions), through: SendmailTransport(command))
+                try await send(mail, by: GatewayEngine(store, engineOptions), through: command)
             } catch let refusal as GatewayRefusal {
                 throw Failure(refusal.exitStatus, refusal.explanation, hints: refusal.hints)
             }
@@ -95,7 +95,7 @@ extension SMIMECommand {
         private func send(
             _ mail: SubmittedMail,
             by engine: GatewayEngine,
-            through transport: SendmailTransport
+            through command: SendmailCommand
         ) async throws {
             let result = await engine.handle(
                 GatewayMail(.outgoing, mail.source, from: mail.sender, to: mail.recipients)
@@ -107,6 +107,7 @@ extension SMIMECommand {
             case .refused(let refusal): throw refusal
             case .sentBefore: return
             }
+            let transport = SendmailTransport(command)
             do { try await processed.delivery.runOnce(through: transport) } catch let error as UnfinishedDelivery {
                 // Not 75: programs would try again with all recipients.
                 throw Failure(
@@ -114,7 +115,12 @@ extension SMIMECommand {
                     "\(error)",
                     hints: ["send the mail again to these alone: \(error.unserved.joined(separator: " "))"]
                 )
-            } catch { throw GatewayRefusal(undelivered: error) }
+            } catch {
+                let refusal = GatewayRefusal(undelivered: error)
+                guard access(command.program, X_OK) != 0 else { throw refusal }
+                let hint = "name the program that sends: smime config set filter.sendmail '/usr/bin/msmtp -i'"
+                throw Failure(refusal.exitStatus, refusal.explanation, hints: refusal.hints + [hint])
+            }
             await engine.keepAnswers(of: processed).forEach(Console.warning)
         }
 
