@@ -27,7 +27,8 @@ struct Invocation: Sendable {
     /// Whether the program's name says the verb, as `smime-sendmail` does.
     let isNamedForVerb: Bool
 
-    private init(_ bytes: [[UInt8]]) {
+    /// The command line of any process, whose words are `bytes`.
+    init(_ bytes: [[UInt8]]) {
         self.bytes = bytes
         let verb = Self.verb(ofProgram: bytes.first)
         isNamedForVerb = !verb.isEmpty

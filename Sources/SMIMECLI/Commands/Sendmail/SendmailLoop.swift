@@ -7,7 +7,10 @@ enum SendmailLoop {
     private static nonisolated(unsafe) var found = false
 
     /// Whether this process was started by one of its kind.
-    static var isRunning: Bool { found }
+    ///
+    /// A program between the two may have cleared the environment, as many mail servers do for good reason. So one ancestor of
+    /// our kind is taken for mail that a delivery sends on, and more of them for a loop.
+    static var isRunning: Bool { found || SendmailAncestors.count > 1 }
 
     /// Looks for the mark in the environment, and leaves it there for programs that this one calls. Call while there is one
     /// thread.

@@ -1,0 +1,39 @@
+import ByteStreams
+import Foundation
+
+/// The processes above this one that are `smime sendmail`, too, as far as /proc shows them.
+///
+/// proc(5)
+enum SendmailAncestors {
+    /// How far up they are looked for: a loop that runs has few processes between two of ours.
+    private static let mostSteps = 100
+
+    /// How many there are; 0 without a /proc.
+    static var count: Int {
+        let program = FileIdentity("/proc/self/exe")
+        var (count, id) = (0, getppid())
+        for _ in 0..<mostSteps where id > 1 {
+            if isSendmail(id, program) { count += 1 }
+            id = parent(of: id) ?? 0
+        }
+        return count
+    }
+
+    private static func isSendmail(_ id: pid_t, _ program: FileIdentity?) -> Bool {
+        guard let line = FileManager.default.contents(atPath: "/proc/\(id)/cmdline") else { return false }
+        let words = line.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Array($0) }
+        let invocation = Invocation(words)
+        guard invocation.calls(SMIMECommand.Sendmail.name) else { return false }
+        if let running = FileIdentity("/proc/\(id)/exe") { return running == program }
+        // As we forbid memory dumps, only root may see which program it is; others go by its name.
+        return invocation.isNamedForVerb
+            || words.first?.split(separator: UInt8(ascii: "/")).last == Array("smime".utf8)[...]
+    }
+
+    private static func parent(of id: pid_t) -> pid_t? {
+        guard let line = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
+        // The name in parentheses may hold parentheses and blanks. Behind it stand the state and the parent.
+        let fields = String(decoding: line, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+        return fields.dropFirst().first.flatMap { pid_t($0) }
+    }
+}
