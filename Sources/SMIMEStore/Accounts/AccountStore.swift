@@ -3,7 +3,7 @@ package import InternetMessage
 package import PKIX
 
 /// The accounts and the keys they sign and decrypt with.
-package actor AccountStore {
+package struct AccountStore: Sendable {
     let database: StoreDatabase
     private let location: StoreLocation
     private let unlocker: StoreUnlocker

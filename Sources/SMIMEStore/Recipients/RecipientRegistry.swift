@@ -2,7 +2,7 @@ package import Foundation
 package import PKIX
 
 /// Every certificate that is known for an address, and which of them is used.
-package actor RecipientRegistry {
+package struct RecipientRegistry: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
