@@ -134,8 +134,8 @@ import Testing
     /// Takes the journal away and, later, gives it back: long after the next message was looked up in it, also on a busy machine, and
     /// before waiting for it ends.
     private static let breaking = """
-        sqlite3 "$0" 'ALTER TABLE handed_over RENAME TO away' || exit 1
-        (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO handed_over') >/dev/null 2>&1 &
+        sqlite3 "$0" 'ALTER TABLE delivery RENAME TO away' || exit 1
+        (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO delivery') >/dev/null 2>&1 &
         """
 
     private static func shell(_ script: String, _ file: String) throws {
@@ -167,7 +167,7 @@ import Testing
     private static let filling = """
         sqlite3 "$0" 'CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);
             INSERT INTO no_room VALUES (9223372036854775807);
-            CREATE TRIGGER fill BEFORE INSERT ON handed_over BEGIN INSERT INTO no_room VALUES (NULL); END'
+            CREATE TRIGGER fill BEFORE INSERT ON delivery BEGIN INSERT INTO no_room VALUES (NULL); END'
         """
 
     @Test(arguments: ["head -c 5", "sed /now/q", "true"])

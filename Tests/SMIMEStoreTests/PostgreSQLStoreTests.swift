@@ -18,6 +18,22 @@ import Testing
         #expect(try await home.number("SELECT count(*) FROM pg_namespace WHERE nspname = 'smime'") == 0)
     }
 
+    @Test(arguments: [3, 6, 11]) func `tables from before the first release are refused and left unchanged`(form: Int)
+        async throws
+    {
+        let home = try home()
+        try await home.prepare()
+        try await home.change("UPDATE smime.store_version SET number = \(form), application_id = \(0x534D_494D)")
+        let expected = KeystoreError.older(path: home.location.path, found: form)
+        for mode in [Store.Mode.readOnly, .readWrite] {
+            await #expect(throws: expected) { try await Store.open(home.location, mode: mode) }
+        }
+        await #expect(throws: expected) { try await Store.create(home.location) }
+        await #expect(throws: expected) { try await StoreMigration.pending(for: home.location) }
+        #expect(throws: expected) { try StoreMigration.run(on: home.location) }
+        #expect(try await home.number("SELECT number FROM smime.store_version") == form)
+    }
+
     @Test func `of many who make it at once one does`() async throws {
         let home = try home()
         let location = home.location
@@ -53,7 +69,7 @@ import Testing
         }
         let store = try await home.open(.readOnly)
         #expect(try await store.settings.value(of: "count") == "160")
-        #expect(try await home.number("SELECT count(*) FROM handed_over") == 160)
+        #expect(try await home.number("SELECT count(*) FROM delivery") == 160)
         #expect(try await store.accounts.all().map(\.identities.count) == [1, 1])
     }
 

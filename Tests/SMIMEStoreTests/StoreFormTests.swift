@@ -72,12 +72,12 @@ import Testing
         #expect(try await home.query { try $0.tableExists("note") && !$0.tableExists("half") })
     }
 
-    @Test(.onSQLite, arguments: [1, 9])
-    func `a store from before the first release is refused and left unchanged`(form: Int) async throws {
+    @Test(.onSQLite, arguments: [(5, 0x534D_5354), (5, 0x534D_494D), (6, 0x534D_494D), (11, 0x534D_494D)])
+    func `a store from before the first release is refused and left unchanged`(form: Int, mark: Int) async throws {
         let home = try await Self.storeWithAlice()
-        try await home.change("PRAGMA user_version = \(form)")
+        try await home.change("PRAGMA user_version = \(form); PRAGMA application_id = \(mark)")
         let before = try Data(contentsOf: URL(filePath: home.location.database))
-        let expected = KeystoreError.older(path: home.location.database, found: form, oldest: Schema.oldest)
+        let expected = KeystoreError.older(path: home.location.database, found: form)
         for mode in [Store.Mode.readOnly, .readWrite, .readWriteExisting] {
             let error = await #expect(throws: KeystoreError.self) { try await home.open(mode) }
             #expect(error == expected)

@@ -11,7 +11,7 @@ struct StoreTransfer {
         ("certificate", "id"), ("protector", "kind"), ("private_key", "certificate"), ("account", "id"),
         ("account_alias", "pattern_key"), ("identity", "account, certificate"),
         ("recipient", "address_key, certificate"), ("setting", "key"), ("policy_rule", "side, pattern_key"),
-        ("handed_over", "queue_id, digest, recipient"), ("intermediate", "certificate"), ("anchor", "certificate"),
+        ("delivery", "queue_id, digest, recipient"), ("intermediate", "certificate"), ("anchor", "certificate"),
         ("crl", "fingerprint"), ("ocsp_response", "certificate"), ("service_outage", "url"),
     ]
 

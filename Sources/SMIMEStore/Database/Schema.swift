@@ -5,12 +5,13 @@
 /// `form` in a record is the version of that record's own layout, for changes that are made in batches.
 package struct Schema: Sendable {
     /// The schema of this program.
-    package static let current = Schema(migrations: [tables, lookups])
-    /// The form that the first migration makes. Programs before the first release wrote forms 1 to 9, which differ from it and are not
-    /// read.
-    package static let oldest = 10
-    /// "SMIM": what makes a SQLite file a store.
-    static let applicationID = 0x534D_494D
+    package static let current = Schema(migrations: [tables])
+    /// The form that the first migration makes, and the first that was released.
+    package static let oldest = 6
+    /// "SMST": what makes a SQLite file, or the tables of a server, a store.
+    static let applicationID = 0x534D_5354
+    /// "SMIM": the mark of what programs before the first release wrote, whose forms have the same numbers and are not read.
+    static let developmentID = 0x534D_494D
 
     /// The statements of each migration, from `oldest` on.
     package let migrations: [[String]]
@@ -43,7 +44,8 @@ package struct Schema: Sendable {
         }
     }
 
-    private static let tables = certificates + accounts + recipients + policy + deliveries + evidence + changes
+    private static let tables =
+        certificates + accounts + recipients + policy + deliveries + evidence + lookups + changes
 
     /// Every certificate once, with the columns of `CertificateDescription`. `usage` has the bits of `CertificateRecord.Usage`; times
     /// are seconds since 1970. A name's key is equal for names that match, `issuer` is the very encoding that mail refers to.
@@ -177,7 +179,7 @@ package struct Schema: Sendable {
     /// queue ids are reused.
     private static let deliveries = [
         """
-        CREATE TABLE handed_over (
+        CREATE TABLE delivery (
             queue_id TEXT NOT NULL,
             digest BLOB NOT NULL,
             recipient TEXT NOT NULL,
@@ -186,7 +188,7 @@ package struct Schema: Sendable {
             PRIMARY KEY (queue_id, digest, recipient)
         ) STRICT, WITHOUT ROWID
         """,
-        "CREATE INDEX handed_over_by_time ON handed_over (time)",
+        "CREATE INDEX delivery_by_time ON delivery (time)",
     ]
 
     /// What certificates are judged by. Lists that were `fetched` and authorities that were `learned` may be removed automatically.

@@ -79,6 +79,9 @@ extension StoreDatabase {
         knowing schema: Schema = .current
     ) throws(KeystoreError) -> Int {
         let found = try attempt(path) { try reader.schemaVersion() }
+        guard found.applicationID != Schema.developmentID else {
+            throw KeystoreError.older(path: path, found: found.version)
+        }
         guard found.applicationID == Schema.applicationID else {
             throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
         }
@@ -86,7 +89,7 @@ extension StoreDatabase {
             throw KeystoreError.newer(path: path, found: found.version, known: schema.version)
         }
         guard found.version >= Schema.oldest else {
-            throw KeystoreError.older(path: path, found: found.version, oldest: Schema.oldest)
+            throw KeystoreError.older(path: path, found: found.version)
         }
         return found.version
     }

@@ -41,13 +41,17 @@ extension StoreDatabase {
     ///
     /// - Parameter fill: fills them in the same transaction.
     /// - Returns: whether they were made.
+    /// - Throws: `.newer`, `.older`, `.corrupt` for tables that are no store of ours.
     static func create(
         on server: PostgreSQLAddress,
         filling fill: (SQLDatabase) throws -> Void
     ) throws(KeystoreError) -> Bool {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
-        do { return try engine.migrate(by: Schema.current.numbered, filling: fill) } catch {
+        do {
+            if try engine.schemaVersion().version > 0 { try form(of: engine, server.name) }
+            return try engine.migrate(by: Schema.current.numbered, filling: fill)
+        } catch {
             throw KeystoreError(error, path: server.name)
         }
     }

@@ -39,7 +39,7 @@ package struct DeliveryJournal: Sendable {
 
     /// The recipients to whom the message was delivered, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
-        let first = "SELECT number, recipient FROM change_counter LEFT JOIN handed_over ON queue_id = ? AND digest = ?"
+        let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON queue_id = ? AND digest = ?"
         if let rows = try database.firstRows(first, [entry.queueID, entry.digest]) {
             do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }) } catch {
                 throw KeystoreError(error, path: database.path)
@@ -48,7 +48,7 @@ package struct DeliveryJournal: Sendable {
         return try await database.read { database in
             try Set(
                 database.values(
-                    "SELECT recipient FROM handed_over WHERE queue_id = ? AND digest = ?",
+                    "SELECT recipient FROM delivery WHERE queue_id = ? AND digest = ?",
                     [entry.queueID, entry.digest],
                     as: String.self
                 )
@@ -75,7 +75,7 @@ package struct DeliveryJournal: Sendable {
     package func forget(_ entry: Entry) async throws(KeystoreError) {
         _ = try await database.write { database in
             try database.execute(
-                "DELETE FROM handed_over WHERE queue_id = ? AND digest = ? AND recipient <> ?",
+                "DELETE FROM delivery WHERE queue_id = ? AND digest = ? AND recipient <> ?",
                 [entry.queueID, entry.digest, Self.death],
                 isCounted: false
             )
@@ -90,13 +90,13 @@ package struct DeliveryJournal: Sendable {
     ) async throws(KeystoreError) {
         try await database.write { database in
             let insert = """
-                INSERT INTO handed_over (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO delivery (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
             for recipient in recipients {
                 try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)
             }
             try database.execute(
-                "DELETE FROM handed_over WHERE time < ?",
+                "DELETE FROM delivery WHERE time < ?",
                 [time.addingTimeInterval(-Self.memory).seconds],
                 isCounted: false
             )

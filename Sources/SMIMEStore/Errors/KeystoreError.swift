@@ -50,7 +50,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)
     /// A program before the first release wrote the store; it was left untouched.
-    case older(path: String, found: Int, oldest: Int)
+    case older(path: String, found: Int)
     /// The store has an older form and cannot be written, so it cannot be migrated either.
     case notMigrated(path: String, found: Int, known: Int)
     /// The store can be read but not written.
@@ -139,8 +139,8 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .notOnServer(let path, let why): "\(path): \(why)"
         case .notWritable(let path): "\(path): the store cannot be written"
         case .occupied(let path): "\(path): there is a store already; nothing was changed"
-        case .older(let path, let found, let oldest):
-            "\(path): written by a smime before the first release (form \(found), this one reads forms from \(oldest) on)"
+        case .older(let path, let found):
+            "\(path): written by a smime before the first release, whose stores are not read (form \(found))"
         case .openingTimedOut(let path): "\(path): the store did not open in time"
         case .permissions(let path, let why): "\(path): \(why)"
         case .revokedIdentity(let address, let fingerprint):

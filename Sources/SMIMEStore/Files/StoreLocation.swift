@@ -33,7 +33,7 @@ package struct StoreLocation: Equatable, Sendable {
     /// Locked while the store or its key is made, or the store is migrated.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// The lock file for messages that are being sent; each message locks a byte of its own.
-    package var deliveryLockFile: String { (home ?? dataFolder) + "/handover.lock" }
+    package var deliveryLockFile: String { (home ?? dataFolder) + "/delivery.lock" }
     /// All possible files of the store, existing or not.
     package var files: [String] {
         (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : [])
