@@ -107,6 +107,10 @@ import Testing
         #expect(refused("UPDATE change_counter SET number = number - 1"))
         #expect(refused("UPDATE change_counter SET number = number + 1000"))
         #expect(!refused("UPDATE change_counter SET number = number + 1"))
+        #expect(refused("UPDATE change_counter SET form = 9"))
+        let list =
+            "INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES ('\\x00', '\\x00', '\\x00', 0, 1)"
+        #expect(refused(list))
         // What the columns say is put right by the next one who has the certificate.
         #expect(!refused(row(alice.der)))
         for trust in ["pinned", "distrusted"] {
@@ -124,6 +128,11 @@ import Testing
         _ = try await owner.add(batch, at: .judged)
         let addresses = try server.run("SELECT addresses FROM smime.certificate", in: name)
         #expect(addresses.contains("alice@example.com") && !addresses.contains("eve"))
+        // Which ciphers a pinned recipient reads is not for a gateway to say.
+        #expect(!refused("UPDATE recipient SET capabilities = '\\x3000', capabilities_time = 1, last_seen = 7"))
+        let known =
+            "SELECT count(*) FROM smime.recipient WHERE capabilities IS NULL AND capabilities_time IS NULL AND last_seen = 7"
+        #expect(try await home.number(known) == 1)
         try dropRoles()
     }
 

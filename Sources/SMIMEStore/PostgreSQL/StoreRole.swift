@@ -33,7 +33,7 @@ package struct StoreRole: Equatable, Sendable {
             }
         return ["REVOKE ALL ON ALL TABLES IN SCHEMA smime FROM \(role)", "GRANT USAGE ON SCHEMA smime TO \(role)"]
             + (["SELECT ON ALL TABLES IN SCHEMA smime"] + rights).map { "GRANT \($0) TO \(role)" } + Self.policies
-            + Self.counterTrigger
+            + Self.triggers
     }
 
     /// Runs `statements`.
@@ -93,7 +93,8 @@ package struct StoreRole: Equatable, Sendable {
         // A certificate is found by its fingerprint: none may stand for another one.
         ("certificate", "INSERT", "WITH CHECK (fingerprint = sha256(der))"), ("certificate", "SELECT", "USING (true)"),
         ("recipient", "UPDATE", "USING (true)"), ("intermediate", "INSERT", "WITH CHECK (learned = 1)"),
-        ("crl", "INSERT", "WITH CHECK (fetched = 1)"), ("crl", "DELETE", "USING (fetched = 1)"),
+        ("crl", "INSERT", "WITH CHECK (fetched = 1 AND fingerprint = sha256(der))"),
+        ("crl", "DELETE", "USING (fetched = 1)"),
         ("recipient", "SELECT", "USING (true)"), ("intermediate", "SELECT", "USING (true)"),
         ("crl", "SELECT", "USING (true)"),
     ].flatMap { table, verb, condition in
@@ -103,23 +104,4 @@ package struct StoreRole: Equatable, Sendable {
             "CREATE POLICY \(name) ON \(table) FOR \(verb) \(condition)",
         ]
     }
-
-    /// The counter tells caches that they are old. Who is not the owner raises it by one, and nobody sets it back.
-    private static let counterTrigger = [
-        """
-        CREATE OR REPLACE FUNCTION smime.change_counter_grows() RETURNS trigger LANGUAGE plpgsql AS '
-        BEGIN
-            IF NEW.number < OLD.number OR NEW.number > OLD.number + 1 AND NOT pg_catalog.pg_has_role(
-                current_user, (SELECT relowner FROM pg_catalog.pg_class WHERE oid = TG_RELID), ''USAGE'')
-            THEN RAISE insufficient_privilege USING MESSAGE = ''permission denied: the change counter only grows'';
-            END IF;
-            RETURN NEW;
-        END'
-        """,
-        "DROP TRIGGER IF EXISTS change_counter_grows ON change_counter",
-        """
-        CREATE TRIGGER change_counter_grows BEFORE UPDATE ON change_counter
-            FOR EACH ROW EXECUTE FUNCTION smime.change_counter_grows()
-        """,
-    ]
 }
