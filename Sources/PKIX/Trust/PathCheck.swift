@@ -62,12 +62,12 @@ struct PathCheck {
             asked: keptResponses(on: path) + store.options.responses,
             isHard: isHard
         )
-        // While a list cannot be read, the status may be wrong.
+        // A list that cannot be read may be the one that revokes, so what the others say is not enough.
         let unreadable = Set(store.unreadableLists + store.options.unreadableLists).sorted().map { text in
             isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
         }
         return ChainVerdict.Revocation(
-            status: verdict.status,
+            status: verdict.status == .good && !unreadable.isEmpty ? .unknown : verdict.status,
             problems: (verdict.problems + unreadable).firstOfEachCode,
             unknownPlaces: verdict.unknownPlaces,
             usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty)

@@ -25,7 +25,7 @@ public struct TrustStore: Hashable, Sendable {
     public var intermediates: [Certificate]
     /// Revocation lists at hand.
     public var certificateLists: [CertificateList]
-    /// Folders or files of revocation lists that cannot be read, each as a sentence; each verdict repeats them.
+    /// Revocation lists, and folders or files of them, that cannot be read, each as a sentence: every verdict repeats them, and is not `good`.
     package var unreadableLists: [String] = []
     /// Earlier answers of responders, by the `nameDigest` of the certificate; they are verified again when they are used.
     package var responses: [Fingerprint: OCSPResponse] = [:]

@@ -53,7 +53,7 @@ package struct StoreKeyProvider: KeyProvider {
         var trust = try await store.anchors.trust(judging: certificates, systemAnchors: systemAnchors)
         let folder = try await lists.contents(in: store)
         trust.certificateLists += folder.lists
-        trust.unreadableLists = folder.failure.map { ["\($0)"] } ?? []
+        trust.unreadableLists += folder.failure.map { ["\($0)"] } ?? []
         return trust
     }
 

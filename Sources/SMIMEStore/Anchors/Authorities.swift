@@ -32,7 +32,7 @@ struct Authorities: Sendable {
             level = []
             for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 for row in try Self.authorities(named: name, in: database) where seen.count < Self.maximumCount {
-                    let certificate = try row.certificate()
+                    guard let certificate = try row.authority() else { continue }
                     guard seen.insert(certificate.fingerprint).inserted else { continue }
                     level.append(certificate)
                     all.append(certificate)
@@ -45,7 +45,8 @@ struct Authorities: Sendable {
     private static func authorities(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {
         try database.rows(
             """
-            SELECT der, anchor.certificate IS NOT NULL AS is_anchor FROM certificate
+            SELECT der, anchor.certificate IS NOT NULL AS is_anchor,
+                anchor.certificate IS NULL AND learned <> 0 AS is_learned FROM certificate
             LEFT JOIN anchor ON anchor.certificate = id LEFT JOIN intermediate ON intermediate.certificate = id
             WHERE subject_key = ? AND (anchor.certificate IS NOT NULL OR intermediate.certificate IS NOT NULL)
             ORDER BY is_anchor DESC, not_before DESC LIMIT \(maximumCount)
@@ -61,15 +62,15 @@ extension TrustStore {
         let decisions = try KeyDecisions(on: certificates, in: database)
         let judged = certificates + decisions.pinnedCertificates
         let authorities = try Authorities(above: judged, in: database)
-        var lists: [CertificateList] = []
-        for issuer in authorities.issuers { lists += try CertificateList.all(by: issuer, in: database) }
+        let lists = try StoredLists(by: authorities.issuers, in: database)
         self.init(
             anchors: authorities.all.filter(authorities.anchors.contains)
                 + (try Self.ownAnchors(among: certificates, in: database)),
             intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
-            certificateLists: lists,
+            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
+        unreadableLists = lists.unreadable
         responses = try ResponseRecord.responses(about: judged + authorities.all, in: database)
         scopes = decisions.scopes
         pinned = Set(scopes.filter { !$0.value.pinned.isEmpty }.keys)
@@ -88,16 +89,13 @@ extension TrustStore {
     }
 }
 
-extension CertificateList {
-    /// The revocation lists whose issuer has the `matchingKey` `issuer`, by fingerprint.
-    static func all(by issuer: [UInt8], in database: SQLDatabase) throws -> [CertificateList] {
-        let select = "SELECT der FROM crl WHERE issuer_key = ? ORDER BY fingerprint"
-        return try database.remembered(
-            .revocationLists,
-            [issuer],
-            cost: { $0.reduce(0) { $0 + 2 * $1.der.count } }
-        ) {
-            try database.values(select, [issuer], as: [UInt8].self).map { try CertificateList(der: $0) }
+extension SQLRow {
+    /// The certificate in column `der`, of an authority; nil for one that cannot be read and that `is_learned`: mail brought it, or a gateway
+    /// of a shared store wrote it, and neither may stop the others.
+    func authority() throws -> Certificate? {
+        do { return try certificate() } catch {
+            guard try optional("is_learned") as Bool? == true else { throw error }
+            return nil
         }
     }
 }

@@ -19,13 +19,17 @@ enum RevocationListRecord {
         at time: Int,
         into database: SQLDatabase
     ) throws -> Bool {
+        let (fingerprint, issuer) = (list.fingerprint.bytes, try list.issuer.matchingKey)
+        // A row of this name that others wrote, and that says something else, would hide the list.
+        try database.execute(
+            "DELETE FROM crl WHERE fingerprint = ? AND (issuer_key <> ? OR der <> ?)",
+            [fingerprint, issuer, list.der]
+        )
         let count = try database.execute(
             """
             INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
             """,
-            [
-                list.fingerprint.bytes, list.issuer.matchingKey, list.der, time, isFetched,
-            ]
+            [fingerprint, issuer, list.der, time, isFetched]
         )
         return count > 0
     }

@@ -3,7 +3,8 @@ import PKIX
 
 /// The columns that the store keeps with a certificate, so that lists need not parse the certificate.
 ///
-/// The columns are not verified: only the owner of the store can write them, and could change the certificates as well.
+/// In a file the columns are not verified: only the owner of the store can write them, and could change the certificates as well. In a
+/// database on a server gateways write them, too, and nothing that is decided depends on them (`SQLConnection.keepsVerdicts`).
 /// `columns` and `arguments` are in the same order.
 struct CertificateDescription {
     static let columns = [

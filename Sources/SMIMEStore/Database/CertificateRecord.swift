@@ -70,17 +70,33 @@ enum CertificateRecord {
         ] + CertificateDescription(of: certificate).arguments
     }
 
-    /// Brings the row `id` in line with `certificate`, if it is not.
-    private static func mend(_ id: Int64, _ certificate: Certificate, in database: SQLDatabase) throws {
+    /// The columns that describe a certificate, for `changes`.
+    static let described = columns.map { "certificate.\($0)" }.joined(separator: ", ")
+
+    /// The columns of `row` that say something else than `certificate` does, with what they should say.
+    ///
+    /// - Parameter row: has at least `described`.
+    static func changes(of row: SQLRow, to certificate: Certificate) throws -> [(column: String, value: SQLValue)] {
         // The uses of some keys depend on the libcrypto of the host.
         let dependent = Usage(of: certificate).contains(.libraryDependent)
-        let wanted = zip(columns, try values(of: certificate).values).filter { !dependent || $0.0 != "usage" }
-        let names = wanted.map(\.0)
-        let statement = "SELECT \(names.joined(separator: ", ")) FROM certificate WHERE id = ?"
-        guard let row = try database.row(statement, [id]), row.stored.map(\.value) != wanted.map(\.1) else { return }
+        let stored = Dictionary(row.stored.map { ($0.column, $0.value) }) { first, _ in first }
+        return zip(columns, try values(of: certificate).values).filter { column, value in
+            stored[column] != value && !(dependent && column == "usage")
+        }.map { ($0, $1) }
+    }
+
+    /// Brings the row `id` in line with `certificate`, if it is not.
+    private static func mend(_ id: Int64, _ certificate: Certificate, in database: SQLDatabase) throws {
+        guard let row = try database.row("SELECT \(described) FROM certificate WHERE id = ?", [id]) else { return }
+        try mend(id, changes(of: row, to: certificate), in: database)
+    }
+
+    static func mend(_ id: Int64, _ wanted: [(column: String, value: SQLValue)], in database: SQLDatabase) throws {
+        guard !wanted.isEmpty else { return }
+        let names = wanted.map(\.column)
         try database.execute(
             "UPDATE certificate SET \(names.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?",
-            SQLArguments(storing: wanted.map(\.1)) + [id]
+            SQLArguments(storing: wanted.map(\.value)) + [id]
         )
     }
 

@@ -4,6 +4,8 @@ import PKIX
 /// The certificates known for some addresses, with the evidence to judge them: one state of the store.
 struct RecipientEvidence: Sendable {
     private let known: [(address: AddressScope, recipients: [KnownRecipient])]
+    /// The addresses for which something was learned that cannot be read, and does not count.
+    let unreadable: Set<AddressScope>
     /// Judges the certificates without kept verdicts.
     private let trust: TrustStore
     private let authorities: [Certificate]
@@ -18,12 +20,15 @@ struct RecipientEvidence: Sendable {
         in database: SQLDatabase
     ) throws {
         let byAddress = Dictionary(grouping: found, by: \.address)
-        var domains: [AddressScope: [KnownRecipient]] = [:]
+        var domains: [AddressScope: RecipientRecord.Known] = [:]
+        var unreadable: Set<AddressScope> = []
         let hasIdentities = try database.remembered(.hasIdentities) {
             try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self)
         }
         known = try addresses.map { address in
-            let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
+            let read = try RecipientRecord.candidates(for: address, &domains, in: database)
+            unreadable.formUnion(read.unreadable)
+            let registered = read.recipients
             // What the registry says about a certificate or its key, for example distrust, also holds if another source has the
             // certificate.
             var certificates = Set(registered.map(\.certificate))
@@ -33,6 +38,7 @@ struct RecipientEvidence: Sendable {
             if hasIdentities == true { try Self.markKeyless(&all, of: address, in: database) }
             return (address, all)
         }
+        self.unreadable = unreadable
         authorities = Array(Set(found.flatMap(\.authorities)))
         self.systemAnchors = systemAnchors
         let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }

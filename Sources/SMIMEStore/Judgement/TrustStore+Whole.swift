@@ -5,17 +5,20 @@ extension TrustStore {
     /// Everything that the store trusts, for judging any number of certificates without asking it again.
     init(whole database: SQLDatabase, systemAnchors: Bool) throws {
         func certificates(_ table: String) throws -> [Certificate] {
-            try database.rows("SELECT der FROM \(table) JOIN certificate ON id = certificate")
-                .map { try $0.certificate() }
+            let isLearned = table == "intermediate" ? "learned <> 0" : "FALSE"
+            return try database.rows(
+                "SELECT der, \(isLearned) AS is_learned FROM \(table) JOIN certificate ON id = certificate"
+            ).compactMap { try $0.authority() }
         }
+        let lists = try StoredLists(whole: database)
         let (anchors, intermediates) = (try certificates("anchor"), try certificates("intermediate"))
         self.init(
             anchors: anchors,
             intermediates: intermediates.filter { !anchors.contains($0) },
-            certificateLists: try database.values("SELECT der FROM crl", as: [UInt8].self)
-                .map { try CertificateList(der: $0) },
+            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
+        unreadableLists = lists.unreadable
         let decided = try database.rows(
             """
             SELECT DISTINCT der FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')

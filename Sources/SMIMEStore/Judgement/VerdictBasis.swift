@@ -38,8 +38,10 @@ struct VerdictBasis {
         let now = time.seconds
         let (since, until) = Self.limits(moments.map(\.seconds), around: now)
         // A verdict is not kept if it may change at more moments than these: a list issued after `time` has a date for each
-        // revocation, and answers of responders have times and certificates of their own.
-        let isPlain = trust.responses.isEmpty && lists.allSatisfy { $0.thisUpdate.seconds <= now }
+        // revocation, and answers of responders have times and certificates of their own. Lists that cannot be read are in no digest.
+        let isPlain =
+            trust.responses.isEmpty && trust.unreadableLists.isEmpty
+            && lists.allSatisfy { $0.thisUpdate.seconds <= now }
         let digest =
             isPlain
             ? options.digest(with: [trust.anchors, trust.intermediates, system].map { $0.map(\.fingerprint) }, lists)

@@ -15,16 +15,14 @@ struct VerdictEvidence: Sendable {
     /// The evidence on `certificate` and all others of its group.
     init(on certificate: Certificate, systemAnchors: Bool, in database: SQLDatabase) throws {
         let authorities = try Authorities(above: [certificate], in: database)
-        var lists: [CertificateList] = []
-        for issuer in authorities.issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            lists += try CertificateList.all(by: issuer, in: database)
-        }
+        let lists = try StoredLists(by: authorities.issuers, in: database)
         var trust = TrustStore(
             anchors: authorities.all.filter(authorities.anchors.contains),
             intermediates: authorities.all.filter { !authorities.anchors.contains($0) },
-            certificateLists: lists,
+            certificateLists: lists.readable,
             systemAnchors: systemAnchors ? SystemAnchors() : nil
         )
+        trust.unreadableLists = lists.unreadable
         trust.responses = try ResponseRecord.responses(about: authorities.all, in: database)
         self.trust = trust
         var seen: Set<[UInt8]> = []

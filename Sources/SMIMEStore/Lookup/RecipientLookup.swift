@@ -122,6 +122,9 @@ package struct RecipientLookup: Sendable {
             choices[index].isHeldByOutage = held.contains(choices[index].address)
         }
         warnings += choices.flatMap(\.keylessWarnings)
+        warnings += evidence.unreadable.map(\.text).sorted().map {
+            "\($0): a certificate in the store cannot be read, and does not count"
+        }
         var told: Set<String> = []
         warnings += addresses.flatMap { outages[$0] ?? [] }.filter { told.insert($0).inserted }
         return (Answer(choices: choices, warnings: warnings), value)

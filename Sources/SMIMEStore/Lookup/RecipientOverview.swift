@@ -37,6 +37,7 @@ extension RecipientLookup {
         let sources = lookup.sources
         var page = RegistryPage(overviews: addresses.map { _ in nil })
         if revocation == nil || options.revocation == .off {
+            // On a server the columns are not believed, and certificates must be read in any case, as no verdicts are kept.
             page = try await store.read { snapshot in
                 try snapshot.page(of: addresses, at: time, under: options, systemAnchors: systemAnchors)
             }
@@ -91,13 +92,18 @@ private struct RegistryReading {
         under options: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
-        let known = try entries(of: addresses)
+        guard database.keepsVerdicts else { return RegistryPage(overviews: addresses.map { _ in nil }) }
+        var known = try entries(of: addresses)
         let count = known.reduce(0) { $0 + ($1?.count ?? 0) }
         var evidence = try GroupedEvidence(for: count, systemAnchors: systemAnchors, in: database)
         let asked = known.map { $0?.questions }
-        for (entries, records) in zip(known, asked) {
-            for (entry, record) in zip(entries ?? [], records ?? []) where entry.trust != .distrusted {
-                if let record { try evidence.add(record, in: database) { try certificate(record) } }
+        for (index, records) in asked.enumerated() {
+            do {
+                for (entry, record) in zip(known[index] ?? [], records ?? []) where entry.trust != .distrusted {
+                    if let record { try evidence.add(record, in: database) { try certificate(record) } }
+                }
+            } catch is CMSError {
+                known[index] = nil
             }
         }
         var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
@@ -111,7 +117,8 @@ private struct RegistryReading {
         return RegistryPage(overviews: overviews, new: book.new)
     }
 
-    /// A verdict on each of `entries`, or nil if it was distrusted by hand; no array at all if one has no record that can be used again.
+    /// A verdict on each of `entries`, or nil if it was distrusted by hand; no array at all if one has no record that can be used again, or
+    /// cannot be read.
     private func verdicts(
         on entries: [RecipientEntry],
         _ records: [VerdictRecord?],
@@ -124,7 +131,9 @@ private struct RegistryReading {
                 continue
             }
             guard let record else { return nil }
-            verdicts.append(try book.verdict(on: record) { try certificate(record) }.verdict)
+            do { verdicts.append(try book.verdict(on: record) { try certificate(record) }.verdict) } catch is CMSError {
+                return nil
+            }
         }
         return verdicts
     }
@@ -145,7 +154,8 @@ private struct RegistryReading {
             var entries: [RecipientEntry] = []
             for row in try database.rows(select, [scope.key]) {
                 let text: String = try row.value("address")
-                guard let entry = try RecipientEntry(row, of: text == scope.text ? scope : AddressScope(text)) else {
+                let written = text == scope.text ? scope : try? AddressScope(text)
+                guard let written, written == scope, let entry = try RecipientEntry(row, of: written) else {
                     return nil
                 }
                 entries.append(entry)

@@ -96,9 +96,12 @@ struct SealedKeys: Sendable {
             """,
             arguments
         ).compactMap { row in
-            guard let bound = Fingerprint(bytes: try row.value("bound") as [UInt8]) else { return nil }
+            // Of a certificate that was merely met, and may be of any kind, the key is not ours.
+            guard let bound = Fingerprint(bytes: try row.value("bound") as [UInt8]),
+                let certificate = try? row.certificate()
+            else { return nil }
             return Item(
-                certificate: try row.certificate(),
+                certificate: certificate,
                 sealed: try row.value("sealed") as [UInt8],
                 bound: bound
             )

@@ -4,9 +4,17 @@ import PKIX
 
 /// Recipients as rows.
 enum RecipientRecord {
+    /// What is known for some addresses.
+    struct Known: Sendable {
+        /// Newest certificate first.
+        var recipients: [KnownRecipient] = []
+        /// The addresses for which something was learned that cannot be read, and does not count.
+        var unreadable: Set<AddressScope> = []
+    }
+
     private static func columns(in database: SQLDatabase) -> String {
         """
-        SELECT address, der, source, source_detail, first_seen, last_seen, recipient.trust, capabilities, capabilities_time,
+        SELECT address_key, address, der, source, source_detail, first_seen, last_seen, recipient.trust, capabilities, capabilities_time,
             \(VerdictRecord.columns(in: database))
         FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins(in: database))
         """
@@ -14,11 +22,21 @@ enum RecipientRecord {
 
     /// Everything known for `address` itself, newest certificate first.
     static func all(for address: AddressScope, in database: SQLDatabase) throws -> [KnownRecipient] {
-        try database.remembered(.candidates, [address.key], cost: { $0.map(\.certificate).encodedCount }) {
-            try database.rows(
+        try known(for: address, in: database).recipients
+    }
+
+    private static func known(for address: AddressScope, in database: SQLDatabase) throws -> Known {
+        let cost = { (known: Known) in known.recipients.map(\.certificate).encodedCount }
+        return try database.remembered(.candidates, [address.key], cost: cost) {
+            let rows = try database.rows(
                 "\(columns(in: database)) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
                 [address.key]
-            ).map(recipient).decidedByKey
+            )
+            let recipients = try rows.compactMap { try recipient($0, in: database) }
+            return Known(
+                recipients: recipients.decidedByKey,
+                unreadable: recipients.count < rows.count ? [address] : []
+            )
         }
     }
 
@@ -31,7 +49,7 @@ enum RecipientRecord {
         }
         let all = "\(columns(in: database)) ORDER BY address_key, not_before DESC, not_after DESC, fingerprint"
         try database.forEach(all) { row in
-            let next = try recipient(row)
+            guard let next = try recipient(row, in: database) else { return }
             if let last = ofOneAddress.last, last.address != next.address { try give() }
             ofOneAddress.append(next)
         }
@@ -43,14 +61,17 @@ enum RecipientRecord {
     /// - Parameter domains: what was read of domains before; what is read now is added.
     static func candidates(
         for address: AddressScope,
-        _ domains: inout [AddressScope: [KnownRecipient]],
+        _ domains: inout [AddressScope: Known],
         in database: SQLDatabase
-    ) throws -> [KnownRecipient] {
-        guard let own = address.address else { return try all(for: address, in: database) }
-        let domain = AddressScope(domainOf: own)
-        let shared = try domains[domain] ?? all(for: domain, in: database)
+    ) throws -> Known {
+        var own = try known(for: address, in: database)
+        guard let mailbox = address.address else { return own }
+        let domain = AddressScope(domainOf: mailbox)
+        let shared = try domains[domain] ?? known(for: domain, in: database)
         domains[domain] = shared
-        return (try all(for: address, in: database) + shared).decidedByKey
+        own.recipients = (own.recipients + shared.recipients).decidedByKey
+        own.unreadable.formUnion(shared.unreadable)
+        return own
     }
 
     /// Writes down how far `certificates` are believed for `address`.
@@ -89,13 +110,35 @@ enum RecipientRecord {
         return decisions.scopes[certificate.publicKeyDigest]?.distrusted.contains(address.key) ?? false
     }
 
-    private static func recipient(_ row: SQLRow) throws -> KnownRecipient {
+    /// Nil for what was learned and cannot be read, or is about another address than it is found by: gateways of a shared store write
+    /// such rows, and one of them must neither stop the others nor speak for an address that the certificate does not name.
+    private static func recipient(_ row: SQLRow, in database: SQLDatabase) throws -> KnownRecipient? {
+        let (source, trust) = (try row.value("source") as String, try row.value("trust") as String)
+        let isLearned = Self.isLearned(source: source, trust: trust)
+        do {
+            let recipient = try read(row, in: database)
+            let key: String = try row.value("address_key")
+            return isLearned && recipient.address.key != key ? nil : recipient
+        } catch {
+            guard isLearned else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether a row came with mail and no person decided about it.
+    static func isLearned(source: String, trust: String) -> Bool {
+        source == KnownRecipient.Source.harvest.rawValue
+            && [KnownRecipient.Trust.chain, .held].map(\.rawValue).contains(trust)
+    }
+
+    private static func read(_ row: SQLRow, in database: SQLDatabase) throws -> KnownRecipient {
         guard let source = KnownRecipient.Source(rawValue: try row.value("source")),
             let trust = KnownRecipient.Trust(rawValue: try row.value("trust"))
         else { throw SQLError(.corrupt, "a recipient of an unknown kind") }
+        let certificate = try row.certificate()
         var recipient = KnownRecipient(
             address: try AddressScope(row.value("address") as String),
-            certificate: try row.certificate(),
+            certificate: certificate,
             source: source,
             sourceDetail: try row.optional("source_detail"),
             firstSeen: try row.date("first_seen"),
@@ -106,7 +149,9 @@ enum RecipientRecord {
                 Date(timeIntervalSince1970: TimeInterval($0))
             }
         )
-        recipient.record = try VerdictRecord(row, isPinned: trust == .pinned)
+        let record = try VerdictRecord(row, isPinned: trust == .pinned)
+        // Columns that others wrote do not say which lists a certificate is judged by.
+        recipient.record = try database.keepsVerdicts ? record : record.describing(certificate)
         return recipient
     }
 }

@@ -27,11 +27,9 @@ package struct RecipientRegistry: Sendable {
     /// Every address and domain that a certificate is known for, in order.
     package func addresses() async throws(KeystoreError) -> [AddressScope] {
         try await database.read { database in
-            try database.values(
-                "SELECT min(address) FROM recipient GROUP BY address_key ORDER BY address_key",
-                as: String.self
-            )
-            .map { try AddressScope($0) }
+            try database.rows(
+                "SELECT address_key, min(address) AS address FROM recipient GROUP BY address_key ORDER BY address_key"
+            ).compactMap { try Self.scope(of: $0) }
         }
     }
 
@@ -56,14 +54,22 @@ package struct RecipientRegistry: Sendable {
         try await database.read { database in
             try database.rows(
                 """
-                SELECT min(address) AS address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
+                SELECT address_key, min(address) AS address, max(not_after) AS last FROM recipient JOIN certificate ON id = certificate
                 WHERE trust NOT IN ('distrusted', 'held') AND (usage & ? <> 0 OR trust = 'pinned')
                 GROUP BY address_key HAVING max(not_after) BETWEEN ? AND ?
                     AND max(CASE WHEN source = 'identity' THEN 1 ELSE 0 END) = 0 ORDER BY address_key
                 """,
                 [CertificateRecord.Usage.encryption.rawValue, start.seconds, end.seconds]
-            ).map { (try AddressScope($0.value("address") as String), try $0.date("last")) }
+            ).compactMap { row in try Self.scope(of: row).map { ($0, try row.date("last")) } }
         }
+    }
+
+    /// The address of a row as a person wrote it, or as it is compared where a gateway of a shared store wrote another one; nil for one
+    /// that is none.
+    private static func scope(of row: SQLRow) throws -> AddressScope? {
+        let key: String = try row.value("address_key")
+        if let written = try? AddressScope(row.value("address") as String), written.key == key { return written }
+        return try? AddressScope(key)
     }
 
     /// The certificates that wait for a user's trust, by address.

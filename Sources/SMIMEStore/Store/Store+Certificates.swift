@@ -33,7 +33,8 @@ extension Store {
             }
         let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
         return try database.remembered(.certificates, [condition] + arguments, cost: \.encodedCount) {
-            try database.rows(statement, arguments).map { try $0.certificate() }
+            // What cannot be read signs nothing.
+            try database.rows(statement, arguments).compactMap { try? $0.certificate() }
         }
     }
 }

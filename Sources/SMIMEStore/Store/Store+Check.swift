@@ -3,7 +3,8 @@ import LibCrypto
 import PKIX
 
 extension Store {
-    /// Looks for damage: in the database's pages, in references, in the private keys; and for what nothing needs.
+    /// Looks for damage: in the database's pages, in references, in certificates and lists, in the private keys; and for what nothing
+    /// needs.
     ///
     /// Without a passphrase the private keys of a locked store are not opened, and a finding says so.
     ///
@@ -14,7 +15,8 @@ extension Store {
         guard exists else { return [] }
         let (found, protectors, keys) = try await database.read { database in
             (
-                try Self.damage(in: database) + Self.changedCertificates(in: database) + Self.orphans(in: database),
+                try Self.damage(in: database) + Self.changedCertificates(in: database)
+                    + WrongRows(in: database).findings + Self.orphans(in: database),
                 try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
             )
         }
@@ -29,6 +31,17 @@ extension Store {
     package func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
         try await database.write { database in
             try database.execute("DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
+        }
+    }
+
+    /// Removes learned and fetched rows that cannot be read, and puts columns right that say something else than the certificate does.
+    ///
+    /// - Returns: how many there were.
+    package func repairRows() async throws(KeystoreError) -> Int {
+        try await database.write { database in
+            let rows = try WrongRows(in: database)
+            try rows.repair(in: database)
+            return rows.repairable
         }
     }
 

@@ -90,17 +90,16 @@ private struct FetchedRemains {
             return (try? row.certificate()).map { (id: id, certificate: $0) }
         }
         guard !learned.isEmpty else { return [] }
-        // One certificate of each issuer suffices to get the issuer's name.
+        // By the columns, as one certificate that cannot be read must not keep the others from being tidied.
         var names = try Set(
-            database.rows(
+            database.values(
                 """
-                SELECT der FROM certificate WHERE id IN (
-                    SELECT min(id) FROM certificate
-                    WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned <> 0)
-                        OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient)
-                    GROUP BY issuer)
-                """
-            ).map { try $0.certificate().issuer.matchingKey }
+                SELECT DISTINCT issuer_key FROM certificate
+                WHERE id NOT IN (SELECT certificate FROM intermediate WHERE learned <> 0)
+                    OR id IN (SELECT certificate FROM anchor UNION SELECT certificate FROM recipient)
+                """,
+                as: [UInt8].self
+            )
         )
         // An authority that is needed needs the one above it.
         var isGrowing = true

@@ -8,7 +8,8 @@ public struct StoreCheck: Sendable {
         case nothing
         /// What was fetched or came with mail and is of no more use.
         case ended
-        /// That, and certificates that nothing refers to.
+        /// That, certificates that nothing refers to, and learned or fetched rows that cannot be read; what the database says of
+        /// certificates is put right.
         case unused
     }
 
@@ -18,6 +19,8 @@ public struct StoreCheck: Sendable {
     public let ended: [StoreFinding]
     /// How many certificates that nothing referred to were removed; nil if that was not asked for.
     package let forgotten: Int?
+    /// How many rows that could not be read were removed, or were put right; nil if that was not asked for.
+    package let repaired: Int?
     /// What protects the private keys; nil if the store could not be opened.
     package let protection: Protection?
 
@@ -44,12 +47,21 @@ public struct StoreCheck: Sendable {
         var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
         let isDamaged = findings.contains { $0.level == .error }
         let ended = isDamaged ? [] : try await forgetEnded(cleaning, at: time, reading, writing)
-        var forgotten: Int?
-        if cleaning == .unused {
-            forgotten = isDamaged ? 0 : try await forgetUnused(findings, writing)
-            if !isDamaged { (findings, protection) = try await examine() }
+        guard cleaning == .unused else {
+            return StoreCheck(findings: findings, ended: ended, forgotten: nil, repaired: nil, protection: protection)
         }
-        return StoreCheck(findings: findings, ended: ended, forgotten: forgotten, protection: protection)
+        guard !isDamaged else {
+            return StoreCheck(findings: findings, ended: ended, forgotten: 0, repaired: 0, protection: protection)
+        }
+        let (forgotten, repaired) = try await repair(findings, writing)
+        (findings, protection) = try await examine()
+        return StoreCheck(
+            findings: findings,
+            ended: ended,
+            forgotten: forgotten,
+            repaired: repaired,
+            protection: protection
+        )
     }
 
     private static func forgetEnded(
@@ -72,14 +84,18 @@ public struct StoreCheck: Sendable {
         }
     }
 
-    private static func forgetUnused(
+    private static func repair(
         _ findings: [StoreFinding],
         _ writing: () async throws -> Store
-    ) async throws -> Int {
-        guard findings.contains(where: \.isUnusedCertificate) else { return 0 }
+    ) async throws -> (forgotten: Int, repaired: Int) {
+        let (areUnused, areWrong) = (
+            findings.contains(where: \.isUnusedCertificate), findings.contains(where: \.isWrongRow)
+        )
+        guard areUnused || areWrong else { return (0, 0) }
         let store = try await writing()
-        let count = try await store.forgetUnusedCertificates()
+        let forgotten = areUnused ? try await store.forgetUnusedCertificates() : 0
+        let repaired = areWrong ? try await store.repairRows() : 0
         try await store.close()
-        return count
+        return (forgotten, repaired)
     }
 }

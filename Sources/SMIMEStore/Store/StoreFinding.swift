@@ -12,6 +12,8 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// The kind of finding.
     package enum Code: String, Sendable {
+        /// What the database says of a certificate or list is not what the certificate or list says.
+        case columns
         /// Lists, answers and authorities that came by themselves and are of no more use.
         case ended
         /// A certificate that is not the one that was stored.
@@ -32,6 +34,8 @@ public struct StoreFinding: Sendable, Equatable {
         case reference
         /// A file that an interrupted change left behind.
         case staleFile = "stale-file"
+        /// A certificate, a list or an address cannot be read.
+        case unreadable
     }
 
     /// The kind of finding, for scripts.
@@ -43,6 +47,9 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// Whether it is a certificate that `Store.forgetUnusedCertificates` deletes.
     package let isUnusedCertificate: Bool
+
+    /// Whether `Store.repairRows` removes it or puts it right.
+    package var isWrongRow: Bool { level == .warning && (code == .columns || code == .unreadable) }
 
     init(_ code: Code, _ level: Level, _ text: String, isUnusedCertificate: Bool = false) {
         self.code = code

@@ -72,6 +72,29 @@ extension VerdictRecord {
     }
 }
 
+extension VerdictRecord {
+    /// The same row, with what its columns should say about `certificate`.
+    func describing(_ certificate: Certificate) throws -> VerdictRecord {
+        let usage = CertificateRecord.Usage(of: certificate)
+        return VerdictRecord(
+            certificate: self.certificate,
+            fingerprint: certificate.fingerprint.bytes,
+            group: Group(
+                issuer: try certificate.issuer.matchingKey,
+                issuerHash: certificate.issuer.systemHash,
+                alone: usage.contains(.foreignLists) ? certificate.fingerprint.bytes : nil
+            ),
+            subject: try certificate.subject.matchingKey,
+            usage: usage,
+            notBefore: certificate.notBefore.seconds,
+            notAfter: certificate.notAfter.seconds,
+            byPin: byPin,
+            isSpecial: isSpecial,
+            kept: kept
+        )
+    }
+}
+
 extension KeptVerdict {
     /// Nil if none is kept, or one that cannot be understood.
     fileprivate init?(_ row: SQLRow) throws {

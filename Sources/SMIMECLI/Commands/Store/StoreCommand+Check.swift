@@ -15,7 +15,8 @@ extension SMIMECommand.StoreCommand {
 
                 Removes what was fetched or came with mail and is no longer of use, unless --dry-run is given: \
                 expired answers and revocation lists, and authorities that no certificate leads to. --repair also \
-                removes certificates that nothing refers to. Keys and files are never removed.
+                removes certificates that nothing refers to, and what came with mail or was fetched and cannot be \
+                read, and corrects what the database says of certificates. Keys and files are never removed.
 
                   smime store check --json
                   smime store check --dry-run
@@ -53,12 +54,22 @@ extension SMIMECommand.StoreCommand {
                         "forgot \(counted(count, "certificate"))"
                     )
                 }
+                if let count = check.repaired, count > 0 {
+                    table.add(
+                        "repaired",
+                        StoreFinding.Code.unreadable.rawValue,
+                        "removed or corrected \(counted(count, "row"))"
+                    )
+                }
                 guard !found.isEmpty else { return table.text + "\(location.database): sound\n" }
                 for finding in found { table.add(finding.level.rawValue, finding.code.rawValue, finding.text) }
                 return table.text
             }
             if !repair, found.contains(where: \.isUnusedCertificate) {
                 Console.hint("to remove the certificates that nothing refers to: smime store check --repair")
+            }
+            if !repair, found.contains(where: \.isWrongRow) {
+                Console.hint("to remove what cannot be read, and to correct the rest: smime store check --repair")
             }
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }
@@ -96,6 +107,8 @@ private struct CheckReport: Encodable {
     /// How many certificates were forgotten; nil if nothing was to be repaired.
     let forgotten: Int?
     let protection: String?
+    /// How many rows were removed or corrected; nil if nothing was to be repaired.
+    let repaired: Int?
     let sound: Bool
 
     init(_ location: StoreLocation, _ check: StoreCheck) {
@@ -104,6 +117,7 @@ private struct CheckReport: Encodable {
         database = location.database
         findings = check.findings.map { Line(code: $0.code.rawValue, level: $0.level.rawValue, text: $0.text) }
         protection = check.protection?.rawValue
+        repaired = check.repaired
         sound = check.findings.allSatisfy { $0.level == .note }
     }
 }

@@ -1,0 +1,104 @@
+import Foundation
+import PKIX
+
+/// Certificates, addresses and revocation lists that cannot be read, and columns that say something else than the certificate does.
+///
+/// In a shared store gateways can write such rows. What came with mail or was fetched can be removed, as it can come again, and columns
+/// can be put right; what a person gave is not touched.
+struct WrongRows {
+    private(set) var findings: [StoreFinding] = []
+    private var certificates: [Int64] = []
+    private var recipients: [(key: String, certificate: Int64)] = []
+    private var lists: [[UInt8]] = []
+    private var changes: [(id: Int64, columns: [(column: String, value: SQLValue)])] = []
+    private var issuers: [(fingerprint: [UInt8], key: [UInt8])] = []
+
+    init(in database: SQLDatabase) throws {
+        try database.forEach(Self.certificateColumns) { try look(atCertificate: $0) }
+        let rows = "SELECT address_key, address, source, trust, certificate FROM recipient ORDER BY address_key"
+        try database.forEach(rows) { try look(atRecipient: $0) }
+        let lists = "SELECT fingerprint, issuer_key, der, fetched FROM crl ORDER BY fingerprint"
+        try database.forEach(lists) { try look(atList: $0) }
+    }
+
+    /// How many rows `repair` removes or puts right.
+    var repairable: Int { certificates.count + recipients.count + lists.count + changes.count + issuers.count }
+
+    /// Removes what can come again, and puts columns right.
+    func repair(in database: SQLDatabase) throws {
+        for list in lists { try database.execute("DELETE FROM crl WHERE fingerprint = ?", [list]) }
+        for (fingerprint, key) in issuers {
+            try database.execute("UPDATE crl SET issuer_key = ? WHERE fingerprint = ?", [key, fingerprint])
+        }
+        for (key, certificate) in recipients {
+            let delete = "DELETE FROM recipient WHERE address_key = ? AND certificate = ?"
+            try database.execute(delete, [key, certificate])
+        }
+        for id in certificates {
+            try database.execute("DELETE FROM recipient WHERE certificate = ?", [id])
+            try database.execute("DELETE FROM intermediate WHERE certificate = ?", [id])
+        }
+        try CertificateRecord.removeUnused(certificates + recipients.map(\.certificate), from: database)
+        for (id, columns) in changes { try CertificateRecord.mend(id, columns, in: database) }
+    }
+
+    /// `is_given` is true of what a person gave, and of private keys.
+    private static let certificateColumns = """
+        SELECT id, \(CertificateRecord.described),
+            EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = id)
+            OR EXISTS (SELECT 1 FROM private_key WHERE private_key.certificate = id)
+            OR EXISTS (SELECT 1 FROM intermediate WHERE intermediate.certificate = id AND learned = 0)
+            OR EXISTS (SELECT 1 FROM recipient WHERE recipient.certificate = id
+                AND NOT (source = 'harvest' AND trust IN ('chain', 'held'))) AS is_given
+        FROM certificate ORDER BY fingerprint
+        """
+
+    private mutating func look(atCertificate row: SQLRow) throws {
+        let (id, fingerprint): (Int64, [UInt8]) = (try row.value("id"), try row.value("fingerprint"))
+        let name = Fingerprint(bytes: fingerprint).map { "\($0)" } ?? "a certificate"
+        guard let certificate = try? row.certificate() else {
+            let isGiven: Bool = try row.value("is_given")
+            add(.unreadable, isGiven ? .error : .warning, "\(name): the certificate cannot be read")
+            if !isGiven { certificates.append(id) }
+            return
+        }
+        // That the certificate is another one is said of those that it matters for (`changedCertificates`).
+        guard certificate.fingerprint.bytes == fingerprint else { return }
+        let wrong = try CertificateRecord.changes(of: row, to: certificate)
+        guard !wrong.isEmpty else { return }
+        let columns = wrong.map(\.column).joined(separator: ", ")
+        add(.columns, .warning, "\(name): the database says something else than the certificate (\(columns))")
+        changes.append((id, wrong))
+    }
+
+    private mutating func look(atRecipient row: SQLRow) throws {
+        let (key, text): (String, String) = (try row.value("address_key"), try row.value("address"))
+        let (source, trust): (String, String) = (try row.value("source"), try row.value("trust"))
+        let isLearned = RecipientRecord.isLearned(source: source, trust: trust)
+        let isKnown = KnownRecipient.Source(rawValue: source) != nil && KnownRecipient.Trust(rawValue: trust) != nil
+        let address = try? AddressScope(text)
+        guard !isKnown || address == nil || isLearned && address?.key != key else { return }
+        let name = String(key.prefix(100).filter { !$0.isNewline })
+        add(.unreadable, isLearned ? .warning : .error, "\(name): a certificate is stored for another address, or none")
+        if isLearned { recipients.append((key, try row.value("certificate"))) }
+    }
+
+    private mutating func look(atList row: SQLRow) throws {
+        let fingerprint: [UInt8] = try row.value("fingerprint")
+        let name = Fingerprint(bytes: fingerprint).map { "\($0)" } ?? "a revocation list"
+        let list = try? CertificateList(der: row.value("der"))
+        guard let list, let key = try? list.issuer.matchingKey, list.fingerprint.bytes == fingerprint else {
+            let isFetched: Bool = try row.value("fetched")
+            add(.unreadable, isFetched ? .warning : .error, "\(name): the revocation list cannot be read")
+            if isFetched { lists.append(fingerprint) }
+            return
+        }
+        guard try row.value("issuer_key") != key else { return }
+        add(.columns, .warning, "\(name): the database says something else than the revocation list (issuer_key)")
+        issuers.append((fingerprint, key))
+    }
+
+    private mutating func add(_ code: StoreFinding.Code, _ level: StoreFinding.Level, _ text: String) {
+        findings.append(StoreFinding(code, level, text))
+    }
+}
