@@ -143,6 +143,8 @@ import Testing
         #expect(source("/f", nil, environment) == .file("/f"))
         #expect(source(nil, "/p", environment) == .program("/p"))
         #expect(source(nil, nil, environment) == .file("/e"))
+        #expect(source(nil, nil, ["SMIME_STORE_KEY_COMMAND": "/k", "CREDENTIALS_DIRECTORY": "/c"]) == .program("/k"))
+        #expect(source("/f", nil, ["SMIME_STORE_KEY_COMMAND": "/k"]) == .file("/f"))
         #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"]) == .credential("/c/smime-store-key"))
         #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"], false) == .home)
         #expect(source(nil, nil, [:]) == .home)

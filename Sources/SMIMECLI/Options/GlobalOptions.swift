@@ -37,12 +37,24 @@ struct GlobalOptions: ParsableArguments {
         if storeKeyFile != nil, storeKeyCommand != nil {
             throw ValidationError("--store-key-file and --store-key-command exclude each other")
         }
+        try checkKeyVariables()
         if let program = storeKeyCommand, !program.hasPrefix("/") {
             throw ValidationError("--store-key-command needs the whole path of a program")
         }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
             throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }
+    }
+
+    /// Rejects variables that name the store's key where one of them would be left out, or run what lies in some folder.
+    private func checkKeyVariables() throws {
+        guard storeKeyFile == nil, storeKeyCommand == nil else { return }
+        let (file, program) = (StoreKeySource.fileVariable, StoreKeySource.programVariable)
+        guard let path = ProcessEnvironment[program], !path.isEmpty else { return }
+        guard (ProcessEnvironment[file] ?? "").isEmpty else {
+            throw ValidationError("\(file) and \(program) exclude each other")
+        }
+        guard path.hasPrefix("/") else { throw ValidationError("\(program) needs the whole path of a program") }
     }
 
     /// The place of the store that is meant.
