@@ -101,6 +101,33 @@ import Testing
         #expect(try smime(["store", "init", "--gateway-role", "a b", "--print-sql"]).status == 64)
     }
 
+    @Test func `where the server only reads, outgoing mail waits and incoming mail is verified`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        try importAlice(["--store", url])
+        let (program, sent) = (temporary.file("send"), temporary.file("sent"))
+        try Data("#!/bin/sh\ncat >>\(sent.path)\n".utf8).write(to: program)
+        chmod(program.path, 0o755)
+        let server = try Self.server.get()
+        let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))
+        _ = try server.run("ALTER DATABASE \(database) SET default_transaction_read_only = on", in: database)
+        func filter(_ role: String) throws -> CommandResult {
+            let mail = temporary.file("mail.eml")
+            try Data("From: alice@example.com\r\nTo: bob@example.org\r\n\r\nHello\r\n".utf8).write(to: mail)
+            let words = ["--store", url + "&target_session_attrs=any", "filter", role, "--sendmail", program.path]
+            let envelope = ["--queue-id", "4ABC", "--sender", "alice@example.com", "--", "bob@example.org"]
+            return try CommandRunner(
+                Tool.smime().path,
+                environment: ["PATH": "/usr/bin:/bin", "HOME": temporary.path, "SMIME_HOME": home]
+            ).run(words + envelope, input: .bytes(Array(Data(contentsOf: mail))))
+        }
+        let outgoing = try filter("outgoing")
+        #expect(outgoing.status == 75 && outgoing.errorText.contains("the server only reads"), "\(outgoing.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: sent.path))
+        let incoming = try filter("incoming")
+        #expect(incoming.status == 0 && incoming.errorText.contains("twice"), "\(incoming.errorText)")
+        #expect(try String(contentsOf: sent, encoding: .utf8).contains("Authentication-Results:"))
+    }
+
     @Test func `a server that is away is worth another try`() throws {
         let result = try smime(["--store", "postgresql://127.0.0.1:1/db", "account", "list"])
         #expect(result.status == 75 && result.errorText.contains("cannot be reached"), "\(result.errorText)")

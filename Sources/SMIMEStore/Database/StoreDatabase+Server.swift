@@ -2,12 +2,16 @@ extension StoreDatabase {
     /// Opens the database on `server`.
     ///
     /// - Returns: nil if its form is older and must be migrated first.
-    /// - Throws: `.noStore`, `.newer`, `.unreachable`
+    /// - Throws: `.noStore`, `.newer`, `.unreachable`; `.notWritable` where it is to be changed and the server is a standby.
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
         guard try form(of: engine, on: server) >= Schema.current.version else {
             engine.pool.close()
             return nil
+        }
+        guard readOnly || !engine.isReadOnlyServer else {
+            engine.pool.close()
+            throw .notWritable(path: server.name)
         }
         return StoreDatabase(engine, path: server.name, isReadOnly: readOnly)
     }
