@@ -56,6 +56,22 @@ extension StoreDatabase {
         }
     }
 
+    /// Checks that `server` has `roles`.
+    ///
+    /// - Throws: `.notOnServer` for one that is missing.
+    static func check(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        let known: Set<String>
+        do {
+            known = try engine.readNow { Set(try $0.values("SELECT rolname::text FROM pg_roles", as: String.self)) }
+        } catch { throw KeystoreError(error, path: server.name) }
+        guard let missing = roles.first(where: { !known.contains($0.name) }) else { return }
+        let why =
+            "the server has no role \(missing.name); its administrator makes one: CREATE ROLE \"\(missing.name)\" LOGIN"
+        throw .notOnServer(path: server.name, why: why)
+    }
+
     /// Gives `roles` their rights in one transaction.
     ///
     /// - Throws: `.unusableAddress` for the owner of the tables, who would lose rights.

@@ -47,6 +47,7 @@ extension SMIMECommand.StoreCommand {
                 return try Console.print(statements.map { $0 + ";\n" }.joined())
             }
             let location = try global.location
+            try await Store.checkRoles(roles, in: location)
             let isNew = try await Store.create(location)
             Console.note(
                 isNew ? "made an empty store at \(location.path)" : "\(location.path): there is a store already"
