@@ -85,10 +85,13 @@ import Testing
         #expect(printed.text.hasSuffix(";\nCOMMIT;\n"))
         #expect(printed.text.contains("GRANT SELECT ON ALL TABLES IN SCHEMA smime TO \"no-such-role\";\n"))
         #expect(try smime(["--store", url, "account", "list"]).status == 78, "printing made a store")
-        let owner = try smime(["--store", url] + words)
+        let absent = try smime(["--store", url] + words)
+        #expect(absent.status == 78 && absent.errorText.contains("no role no-such-role"), "\(absent.errorText)")
+        #expect(try smime(["--store", url, "account", "list"]).status == 78, "a store was made for a missing role")
+        let owner = try smime(["--store", url, "store", "init", "--gateway-role", "smime"])
         #expect(owner.status != 0 && owner.errorText.contains("owns the tables"), "\(owner.errorText)")
         let missing = try smime(["--store", url, "store", "init", "--reader-role", "no-such-role"])
-        #expect(missing.status != 0 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
+        #expect(missing.status == 78 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
         let role = "gw\(UUID().uuidString.prefix(8).lowercased())"
         let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))
         _ = try server.run("CREATE ROLE \(role) LOGIN", in: database)
@@ -126,6 +129,35 @@ import Testing
         let incoming = try filter("incoming")
         #expect(incoming.status == 0 && incoming.errorText.contains("twice"), "\(incoming.errorText)")
         #expect(try String(contentsOf: sent, encoding: .utf8).contains("Authentication-Results:"))
+    }
+
+    @Test func `settings of a host stand in a file of its own`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        let refused = try smime(["--store", url, "config", "set", "lookup.command", "/bin/find"])
+        #expect(refused.status == 78 && refused.errorText.contains("/etc/smime/host.conf"), "\(refused.errorText)")
+        let socket = try smime(["--store", url, "config", "set", "lookup.ldap", "ldapi://%2Fldapi/dc=example"])
+        #expect(socket.status == 78 && socket.errorText.contains("socket of one host"), "\(socket.errorText)")
+        let file = temporary.file("host.conf")
+        try Data("lookup.command /bin/find\n".utf8).write(to: file)
+        chmod(file.path, 0o644)
+        let list = try smime(["--store", url, "--host-settings", file.path, "config", "list"])
+        #expect(list.text.contains("lookup.command=/bin/find\n") && list.errorText.contains("from \(file.path)"))
+        let named = ["SMIME_HOST_SETTINGS": file.path]
+        let report = try smime(["--store", url, "config", "list", "--json"], environment: named)
+        #expect(report.text.contains("\"lookup.command\":\"\(file.path)\"") || report.text.contains("origins"))
+        #expect(
+            try smime(["--store", url, "config", "get", "lookup.command"], environment: named).text == "/bin/find\n"
+        )
+        #expect(try smime(["--store", url, "doctor"], environment: named).text.contains("host-settings"))
+        chmod(file.path, 0o666)
+        let open = try smime(["--store", url, "config", "list"], environment: named)
+        #expect(open.status == 78 && open.errorText.contains("others can write it"), "\(open.errorText)")
+        // A store in a file has these settings itself.
+        let own = try smime(["config", "set", "lookup.command", "/bin/find"], environment: named)
+        #expect(own.status == 0, "\(own.errorText)")
+        let copied = try smime(["store", "copy", "--to", Self.server.get().url(Self.server.get().makeDatabase())])
+        #expect(copied.status == 0 && copied.errorText.contains("left behind"), "\(copied.errorText)")
+        #expect(copied.errorText.contains("lookup.command"), "\(copied.errorText)")
     }
 
     @Test func `a server that is away is worth another try`() throws {

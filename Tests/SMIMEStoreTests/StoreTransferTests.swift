@@ -81,7 +81,7 @@ import Testing
     @Test func `who writes into the shared database chooses no program on a gateway`() async throws {
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
         let store = try await server.open()
-        for name in SettingStore.namesOfHost {
+        for name in HostSettings.names {
             await #expect(throws: KeystoreError.self) { try await store.settings.set(name, to: "/bin/evil") }
             try await server.change("INSERT INTO setting (key, value) VALUES ('\(name)', '/bin/evil')")
         }

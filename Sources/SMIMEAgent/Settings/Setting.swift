@@ -131,6 +131,8 @@ package enum Setting: String, CaseIterable, Sendable {
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
+        // Without arguments: a blank would be taken for a part of the path.
+        case .lookupCommand where value.contains(where: \.isWhitespace): false
         case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor,
             .revocationDirectory:
             value.isEmpty || value.hasPrefix("/") && !value.contains("\0")

@@ -26,6 +26,8 @@ struct GlobalOptions: ParsableArguments {
     var storeKeyFile: String?
     @Option(help: ArgumentHelp("A program that prints the store's key.", valueName: "path", visibility: .hidden))
     var storeKeyCommand: String?
+    @Option(help: ArgumentHelp("The settings of this host.", valueName: "file", visibility: .hidden))
+    var hostSettings: String?
     @Option(help: "Color messages: auto, always, or never. (default: auto)")
     var color: ColorMode?
 
@@ -33,6 +35,7 @@ struct GlobalOptions: ParsableArguments {
         if home?.isEmpty == true { throw ValidationError("--home needs a directory") }
         for (name, value) in [
             ("--store", storeURL), ("--store-key-file", storeKeyFile), ("--store-key-command", storeKeyCommand),
+            ("--host-settings", hostSettings),
         ] where value?.isEmpty == true { throw ValidationError("\(name) needs a value") }
         if storeKeyFile != nil, storeKeyCommand != nil {
             throw ValidationError("--store-key-file and --store-key-command exclude each other")
@@ -69,9 +72,15 @@ struct GlobalOptions: ParsableArguments {
                 exists: { access($0, F_OK) == 0 }
             )
             let home = StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables])
-                .opened(by: source)
-            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return home }
-            return home.on(try Self.address(url, isArgument: storeURL != nil))
+            let settings = HostSettings(
+                file: hostSettings,
+                environment: ProcessEnvironment[HostSettings.variables],
+                keyFolder: home.keyFolder,
+                exists: { access($0, F_OK) == 0 }
+            )
+            let place = home.opened(by: source).with(settings)
+            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return place }
+            return place.on(try Self.address(url, isArgument: storeURL != nil))
         }
     }
 

@@ -56,7 +56,7 @@ struct ArgumentCheck {
     }
 
     private func checkEnvironment() throws {
-        let key = [StoreKeySource.fileVariable, StoreKeySource.programVariable]
+        let key = [StoreKeySource.fileVariable, StoreKeySource.programVariable, HostSettings.variable]
         for name in ["SMIME_HOME", "SMIME_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] + key {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }
             throw Failure(.configuration, "the variable \(name) is no UTF-8: \(String(cString: value))")
