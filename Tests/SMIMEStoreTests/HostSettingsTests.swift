@@ -1,8 +1,7 @@
 import Foundation
+import SMIMEStore
 import TestSupport
 import Testing
-
-@testable import SMIMEStore
 
 @Suite final class HostSettingsTests {
     private let folder: TemporaryFolder

@@ -1,8 +1,7 @@
 import Foundation
+import SMIMEStore
 import TestSupport
 import Testing
-
-@testable import SMIMEStore
 
 @Suite struct KeyProgramTests {
     private func output(of script: String, within limit: Duration = .seconds(60)) throws -> String {

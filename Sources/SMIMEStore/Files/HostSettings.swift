@@ -47,7 +47,7 @@ package struct HostSettings: Equatable, Sendable {
     ///
     /// - Parameter isShared: whether other hosts write the store, too.
     /// - Throws: `.permissions`, `.unusableHostSettings`
-    func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
+    package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
         var values = made
         if isShared {
             values = values.filter { !Self.areMeant(by: $0.key, $0.value) }

@@ -2,18 +2,20 @@ import Foundation
 import LibCrypto
 
 /// Runs the program that prints the key of a store.
-struct KeyProgram {
+package struct KeyProgram {
     /// How long it may take.
-    static let timeout = Duration.seconds(10)
+    package static let timeout = Duration.seconds(10)
     /// The most bytes that it may print: a key is far shorter.
     private static let maximumCount = 4096
 
-    let path: String
+    private let path: String
+
+    package init(path: String) { self.path = path }
 
     /// What the program wrote to its standard output. What it says on standard error is seen by the user.
     ///
     /// - Throws: `.cannotOpen` where it cannot be run, fails, prints too much, or takes too long.
-    func output(within limit: Duration = timeout) throws(KeystoreError) -> [UInt8] {
+    package func output(within limit: Duration = timeout) throws(KeystoreError) -> [UInt8] {
         let program = BoundedProgram(path, maximumCount: Self.maximumCount, showsErrors: true)
         var result: (status: Int32, output: [UInt8])
         do { result = try program.run(until: .now + limit) } catch { throw failure(Self.sentence(error, limit)) }
