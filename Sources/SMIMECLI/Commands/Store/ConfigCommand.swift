@@ -29,7 +29,7 @@ extension SMIMECommand {
                 header-confidentiality (none, baseline, shy): what encrypted mail hides of its header, for accounts \
                 without a setting of their own.
                 legacy-display (on, off): whether hidden fields are repeated in the text.
-                lookup.sources: the sources of recipients' certificates in order, the registry first. One whose own setting \
+                lookup.order: the sources of recipients' certificates in order, the registry first. One whose own setting \
                 is empty is not asked.
                 lookup.directory: a folder of certificates in files named after the address, as bob@example.org.pem, or \
                 the domain, as @example.org.pem. Empty for none.
