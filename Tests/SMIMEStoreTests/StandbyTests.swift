@@ -7,7 +7,7 @@ import Testing
     private let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
 
     @Test func `a standby is read, and written once it is promoted`() async throws {
-        let server = try PostgreSQLServer()
+        let server = try PostgreSQLServer(settings: ["synchronous_commit = on"])
         let home = try TemporaryHome(on: server, options: "&target_session_attrs=any")
         let (writer, reader) = (try await home.open(), try await home.open(.readOnly))
         try await writer.settings.set("key", to: "1")
