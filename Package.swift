@@ -52,7 +52,7 @@ let package = Package(
         .systemLibrary(name: "CSpawn"),
         .systemLibrary(name: "CUnbound"),
         .target(name: "ByteStreams"),
-        .target(name: "LibCrypto", dependencies: ["COpenSSL"]),
+        .target(name: "LibCrypto", dependencies: ["COpenSSL", "CSpawn"]),
         .target(
             name: "PKIX",
             dependencies: ["ByteStreams", "LibCrypto", .product(name: "SwiftASN1", package: "swift-asn1")]
@@ -73,7 +73,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]
         ),
-        .target(name: "CertificateDiscovery", dependencies: ["CLDAP", "CSpawn", "CUnbound", "LibCrypto", "PKIX"]),
+        .target(name: "CertificateDiscovery", dependencies: ["CLDAP", "CUnbound", "LibCrypto", "PKIX"]),
         .target(
             name: "SMIMEAgent",
             dependencies: [

@@ -33,6 +33,7 @@ typedef PGconn *(*PQconnectdbParamsFunction)(const char *const *keywords, const 
 typedef void (*PQfinishFunction)(PGconn *connection);
 typedef int (*PQstatusFunction)(const PGconn *connection);
 typedef int (*PQtransactionStatusFunction)(const PGconn *connection);
+typedef const char *(*PQparameterStatusFunction)(const PGconn *connection, const char *name);
 typedef char *(*PQerrorMessageFunction)(const PGconn *connection);
 typedef void (*PQnoticeProcessorFunction)(void *context, const char *message);
 typedef PQnoticeProcessorFunction (*PQsetNoticeProcessorFunction)(

@@ -85,10 +85,13 @@ import Testing
         #expect(printed.text.hasSuffix(";\nCOMMIT;\n"))
         #expect(printed.text.contains("GRANT SELECT ON ALL TABLES IN SCHEMA smime TO \"no-such-role\";\n"))
         #expect(try smime(["--store", url, "account", "list"]).status == 78, "printing made a store")
-        let owner = try smime(["--store", url] + words)
+        let absent = try smime(["--store", url] + words)
+        #expect(absent.status == 78 && absent.errorText.contains("no role no-such-role"), "\(absent.errorText)")
+        #expect(try smime(["--store", url, "account", "list"]).status == 78, "a store was made for a missing role")
+        let owner = try smime(["--store", url, "store", "init", "--gateway-role", "smime"])
         #expect(owner.status != 0 && owner.errorText.contains("owns the tables"), "\(owner.errorText)")
         let missing = try smime(["--store", url, "store", "init", "--reader-role", "no-such-role"])
-        #expect(missing.status != 0 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
+        #expect(missing.status == 78 && missing.errorText.contains("no-such-role"), "\(missing.errorText)")
         let role = "gw\(UUID().uuidString.prefix(8).lowercased())"
         let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))
         _ = try server.run("CREATE ROLE \(role) LOGIN", in: database)
@@ -99,6 +102,64 @@ import Testing
         let refused = try smime(["--store", gateway, "policy", "set", "--global", "--sign", "never"])
         #expect(refused.status == 78 && refused.errorText.contains("permission denied"), "\(refused.errorText)")
         #expect(try smime(["store", "init", "--gateway-role", "a b", "--print-sql"]).status == 64)
+    }
+
+    @Test func `where the server only reads, outgoing mail waits and incoming mail is verified`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        try importAlice(["--store", url])
+        let (program, sent) = (temporary.file("send"), temporary.file("sent"))
+        try Data("#!/bin/sh\ncat >>\(sent.path)\n".utf8).write(to: program)
+        chmod(program.path, 0o755)
+        let server = try Self.server.get()
+        let database = try #require(url.split(separator: "/").last?.split(separator: "?").first.map(String.init))
+        _ = try server.run("ALTER DATABASE \(database) SET default_transaction_read_only = on", in: database)
+        func filter(_ role: String) throws -> CommandResult {
+            let mail = temporary.file("mail.eml")
+            try Data("From: alice@example.com\r\nTo: bob@example.org\r\n\r\nHello\r\n".utf8).write(to: mail)
+            let words = ["--store", url + "&target_session_attrs=any", "filter", role, "--sendmail", program.path]
+            let envelope = ["--queue-id", "4ABC", "--sender", "alice@example.com", "--", "bob@example.org"]
+            return try CommandRunner(
+                Tool.smime().path,
+                environment: ["PATH": "/usr/bin:/bin", "HOME": temporary.path, "SMIME_HOME": home]
+            ).run(words + envelope, input: .bytes(Array(Data(contentsOf: mail))))
+        }
+        let outgoing = try filter("outgoing")
+        #expect(outgoing.status == 75 && outgoing.errorText.contains("the server only reads"), "\(outgoing.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: sent.path))
+        let incoming = try filter("incoming")
+        #expect(incoming.status == 0 && incoming.errorText.contains("twice"), "\(incoming.errorText)")
+        #expect(try String(contentsOf: sent, encoding: .utf8).contains("Authentication-Results:"))
+    }
+
+    @Test func `settings of a host stand in a file of its own`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        let refused = try smime(["--store", url, "config", "set", "lookup.command", "/bin/find"])
+        #expect(refused.status == 78 && refused.errorText.contains("/etc/smime/host.conf"), "\(refused.errorText)")
+        let socket = try smime(["--store", url, "config", "set", "lookup.ldap", "ldapi://%2Fldapi/dc=example"])
+        #expect(socket.status == 78 && socket.errorText.contains("socket of one host"), "\(socket.errorText)")
+        let file = temporary.file("host.conf")
+        try Data("lookup.command /bin/find\n".utf8).write(to: file)
+        chmod(file.path, 0o644)
+        let list = try smime(["--store", url, "--host-settings", file.path, "config", "list"])
+        #expect(list.text.contains("lookup.command=/bin/find\n") && list.errorText.contains("from \(file.path)"))
+        let named = ["SMIME_HOST_SETTINGS": file.path]
+        let report = try smime(["--store", url, "config", "list", "--json"], environment: named)
+        #expect(report.text.contains("origins"), "\(report.text)")
+        #expect(
+            try smime(["--store", url, "config", "get", "lookup.command"], environment: named).text == "/bin/find\n"
+        )
+        #expect(try smime(["--store", url, "doctor"], environment: named).text.contains("host-settings"))
+        chmod(file.path, 0o666)
+        let open = try smime(["--store", url, "config", "list"], environment: named)
+        #expect(open.status == 78 && open.errorText.contains("others can write it"), "\(open.errorText)")
+        // A store in a file has these settings itself.
+        let other = ["SMIME_HOME": temporary.file("other").path]
+        let own = try smime(["config", "set", "lookup.command", "/bin/find"], environment: other)
+        #expect(own.status == 0, "\(own.errorText)")
+        let server = try Self.server.get()
+        let copied = try smime(["store", "copy", "--to", server.url(server.makeDatabase())], environment: other)
+        #expect(copied.status == 0 && copied.errorText.contains("left behind"), "\(copied.errorText)")
+        #expect(copied.errorText.contains("lookup.command"), "\(copied.errorText)")
     }
 
     @Test func `a server that is away is worth another try`() throws {

@@ -50,7 +50,7 @@ import Testing
         try await office.store.settings.set("lookup.directory", to: folder)
         let after = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(after.decisions.map(\.action) == [.signAndEncrypt])
-        try await office.store.settings.set("lookup.sources", to: "registry")
+        try await office.store.settings.set("lookup.order", to: "registry")
         let without = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(without.decisions.map(\.action) == [.sign])
     }
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupSources,
+        Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupOrder,
         .subjectTags,
     ])
     func `with an invalid setting no mail passes`(_ setting: Setting) async throws {

@@ -81,7 +81,7 @@ import Testing
     @Test func `who writes into the shared database chooses no program on a gateway`() async throws {
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
         let store = try await server.open()
-        for name in SettingStore.namesOfHost {
+        for name in HostSettings.names {
             await #expect(throws: KeystoreError.self) { try await store.settings.set(name, to: "/bin/evil") }
             try await server.change("INSERT INTO setting (key, value) VALUES ('\(name)', '/bin/evil')")
         }
@@ -143,6 +143,8 @@ import Testing
         #expect(source("/f", nil, environment) == .file("/f"))
         #expect(source(nil, "/p", environment) == .program("/p"))
         #expect(source(nil, nil, environment) == .file("/e"))
+        #expect(source(nil, nil, ["SMIME_STORE_KEY_COMMAND": "/k", "CREDENTIALS_DIRECTORY": "/c"]) == .program("/k"))
+        #expect(source("/f", nil, ["SMIME_STORE_KEY_COMMAND": "/k"]) == .file("/f"))
         #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"]) == .credential("/c/smime-store-key"))
         #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"], false) == .home)
         #expect(source(nil, nil, [:]) == .home)

@@ -20,7 +20,8 @@ final class TemporaryHome {
         try self.init(on: StoreEngine.isPostgreSQL ? PostgreSQLServer.shared.get() : nil)
     }
 
-    init(on server: PostgreSQLServer?) throws {
+    /// - Parameter options: of the connection, such as `&target_session_attrs=any`.
+    init(on server: PostgreSQLServer?, options: String = "") throws {
         temporary = try TemporaryFolder()
         path = temporary.file("store").path
         let home = StoreLocation(home: path)
@@ -29,7 +30,7 @@ final class TemporaryHome {
             return
         }
         let name = try server.makeDatabase()
-        (location, database) = (home.on(try PostgreSQLAddress(server.url(name))), (server, name))
+        (location, database) = (home.on(try PostgreSQLAddress(server.url(name) + options)), (server, name))
     }
 
     deinit { database.map { $0.server.dropDatabase($0.name) } }

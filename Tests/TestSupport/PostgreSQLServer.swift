@@ -105,6 +105,14 @@ public final class PostgreSQLServer: Sendable {
         return result.text.trimmingCharacters(in: .newlines)
     }
 
+    /// Makes it a standby that follows no primary, at once: it takes no changes until `SELECT pg_promote()`.
+    public func becomeStandby() throws {
+        let path = "\(folder)/data/standby.signal"
+        try Data().write(to: URL(filePath: path))
+        if geteuid() == 0, let owner = getpwnam("postgres") { chown(path, owner.pointee.pw_uid, owner.pointee.pw_gid) }
+        try restart()
+    }
+
     /// Starts the server anew, at once: transactions that are under way are cut off.
     public func restart() throws {
         let words = [

@@ -69,6 +69,11 @@ package struct LDAPDirectory: Sendable {
     private static let maximumPassword = 1024
 
     private static func password(in file: String) throws(DiscoveryOutage) -> [UInt8] {
+        guard !file.isEmpty else {
+            throw DiscoveryOutage(
+                "lookup.ldap.bind has a name, and lookup.ldap.password-file no file with its password"
+            )
+        }
         // Nobody waits for the writer of a pipe.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()

@@ -18,7 +18,10 @@ struct DoctorStoreCheck: DoctorCheck {
                     "store",
                     .error,
                     finding.text,
-                    [.restoreStore]
+                    [
+                        store.location.server == nil
+                            ? .restoreStore : .advice("put back a copy of the database, as with pg_restore")
+                    ]
                 )
             case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
             case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
@@ -37,6 +40,10 @@ struct DoctorStoreCheck: DoctorCheck {
         try await include(DoctorRevocationCheck(store: store, time: time)) { try await $0.run() }
         try await checkChains(of: accounts, verdicts, in: store)
         try await include(DoctorRegistryCheck(store: store, time: time)) { try await $0.run() }
+        if let host = try store.settings.ofHost() {
+            let names = host.values.keys.sorted().joined(separator: ", ")
+            add("host-settings", .ok, "\(host.file): \(names.isEmpty ? "none" : names)")
+        }
         checkSendmail(try await store.settings.value(of: Setting.sendmail.rawValue), of: Setting.sendmail.rawValue)
     }
 

@@ -24,12 +24,24 @@ package struct DirectoryChange {
     }
 
     /// The file, with line feeds.
-    package var ldif: String {
+    package var ldif: String { Self.ldif(of: [self]) }
+
+    /// A file with several changes.
+    package static func ldif(of changes: [DirectoryChange]) -> String {
+        "version: 1\n\n" + changes.map(\.record).joined(separator: "\n")
+    }
+
+    /// `pattern` with the address in place of `%s`, and its local part in place of `%u`.
+    package static func name(_ pattern: String, for address: EmailAddress) -> String {
+        pattern.replacing(/%[su]/) { escaped($0.0 == "%s" ? address.text : address.localPart) }
+    }
+
+    private var record: String {
         let values = [
             ("userCertificate;binary", certificates.map(\.der)),
             ("userSMIMECertificate;binary", [smimeCertificate].compactMap(\.self)),
         ]
-        var lines = ["version: 1", "", Self.line("dn", name), "changetype: modify"]
+        var lines = [Self.line("dn", name), "changetype: modify"]
         for (attribute, values) in values where !values.isEmpty {
             lines.append("replace: \(attribute)")
             lines += values.map { "\(attribute):: \(Data($0).base64EncodedString())" }

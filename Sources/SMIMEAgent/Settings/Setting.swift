@@ -65,7 +65,7 @@ package enum Setting: String, CaseIterable, Sendable {
     /// A file with the keys that DNSSEC must lead to; empty for those of the root.
     case lookupSMIMEATrustAnchor = "lookup.smimea.trust-anchor"
     /// The sources of recipients' certificates in order, the registry first.
-    case lookupSources = "lookup.sources"
+    case lookupOrder = "lookup.order"
     /// A folder of revocation lists, which are used like those of the store; empty for none.
     case revocationDirectory = "revocation.directory"
     /// Whether the services that certificates name are asked if they were revoked.
@@ -110,7 +110,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .lookupCacheOfNone: "10m"
         case .lookupDirectoryTimeout: "2s"
         case .lookupCommandTimeout, .lookupLDAPTimeout, .lookupSMIMEATimeout, .revocationTimeout: "5s"
-        case .lookupSources: (["registry"] + Self.sourceNames).joined(separator: " ")
+        case .lookupOrder: (["registry"] + Self.sourceNames).joined(separator: " ")
         case .subjectTags: "\(SubjectTags.standard)"
         }
     }
@@ -131,6 +131,8 @@ package enum Setting: String, CaseIterable, Sendable {
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
+        // Without arguments: a blank would be taken for a part of the path.
+        case .lookupCommand where value.contains(where: \.isWhitespace): false
         case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor,
             .revocationDirectory:
             value.isEmpty || value.hasPrefix("/") && !value.contains("\0")
@@ -141,7 +143,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
             .lookupSMIMEATimeout, .revocationTimeout:
             Self.timeLimit(value) != nil
-        case .lookupSources: Self.sources(value) != nil
+        case .lookupOrder: Self.sources(value) != nil
         case .subjectTags: SubjectTags(parsing: value) != nil
         }
     }

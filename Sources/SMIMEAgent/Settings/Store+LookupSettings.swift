@@ -3,13 +3,13 @@ package import SMIMEStore
 
 /// The settings `lookup.…`, read from the store every time.
 extension Store {
-    /// The sources of recipients' certificates after the registry, in the order of `lookup.sources`: those that have settings of their
+    /// The sources of recipients' certificates after the registry, in the order of `lookup.order`: those that have settings of their
     /// own.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func lookupSources() async throws -> [any CertificateSource] {
         let values = try await settingValues()
-        return try values[.lookupSources, Setting.sources].compactMap { try Self.source($0, values) }
+        return try values[.lookupOrder, Setting.sources].compactMap { try Self.source($0, values) }
     }
 
     /// How long remote sources may take, and how long their answers are kept: `lookup.budget`, `lookup.cache`, `lookup.cache.none`.

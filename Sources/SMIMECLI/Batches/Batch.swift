@@ -123,7 +123,7 @@ extension KeystoreError {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
             .newer, .noStore, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .openingTimedOut,
             .permissions,
-            .unreachable, .unusableAddress, .writeFailed:
+            .unreachable, .unusableAddress, .unusableHostSettings, .writeFailed:
             message
         // Once the passphrases that were typed are used up, the store is simply locked.
         case .locked, .wrongPassphrase: "locked"

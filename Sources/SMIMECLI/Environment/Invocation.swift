@@ -15,7 +15,9 @@ struct Invocation: Sendable {
     )
 
     /// The options that may also precede a verb.
-    static let globalNames = ["--home", "--store", "--store-key-file", "--store-key-command", "--color"]
+    static let globalNames = [
+        "--home", "--store", "--store-key-file", "--store-key-command", "--host-settings", "--color",
+    ]
 
     /// The words as bytes, the program's name in front; none if the system did not tell them. Swift reads them from /proc.
     let bytes: [[UInt8]]

@@ -15,7 +15,7 @@ extension Failure {
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
-            .noStore, .notOnServer, .occupied, .older, .unsupportedKey:
+            .noStore, .notOnServer, .occupied, .older, .unsupportedKey, .unusableHostSettings:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
@@ -37,6 +37,10 @@ extension Failure {
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
         case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
+        case .cannotOpen(let path, _) where PostgreSQLAddress.names(path):
+            ["the server's log says more; its administrator gives access, or puts back a copy of the database"]
+        case .corrupt(let path, _) where PostgreSQLAddress.names(path):
+            ["put back a copy of the database, as with pg_restore (`smime doctor` shows what else is wrong)"]
         case .cannotOpen, .missing: [bringBack]
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
@@ -70,7 +74,7 @@ extension Failure {
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
             .noAddress, .notOnServer, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
-            .unmatchedKey, .unreachable, .unusableAddress, .writeFailed:
+            .unmatchedKey, .unreachable, .unusableAddress, .unusableHostSettings, .writeFailed:
             []
         }
     }

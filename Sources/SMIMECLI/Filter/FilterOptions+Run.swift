@@ -71,7 +71,9 @@ extension FilterOptions {
     ) async throws {
         guard let processed = try line.take(result) else { return }
         trap(at: "sending")
-        try await deliver(processed.delivery, store, mail.entry, &line)
+        let warnings = line.warnings
+        let entry = engine.recordedEntry(of: mail) { warnings.add($0) }
+        try await deliver(processed.delivery, store, entry, &line)
         trap(at: "sent")
         await engine.keepAnswers(of: processed).forEach(line.warnings.add)
         guard learns, let message = processed.learnable else { return }

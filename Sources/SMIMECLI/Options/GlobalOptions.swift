@@ -26,6 +26,8 @@ struct GlobalOptions: ParsableArguments {
     var storeKeyFile: String?
     @Option(help: ArgumentHelp("A program that prints the store's key.", valueName: "path", visibility: .hidden))
     var storeKeyCommand: String?
+    @Option(help: ArgumentHelp("The settings of this host.", valueName: "file", visibility: .hidden))
+    var hostSettings: String?
     @Option(help: "Color messages: auto, always, or never. (default: auto)")
     var color: ColorMode?
 
@@ -33,16 +35,29 @@ struct GlobalOptions: ParsableArguments {
         if home?.isEmpty == true { throw ValidationError("--home needs a directory") }
         for (name, value) in [
             ("--store", storeURL), ("--store-key-file", storeKeyFile), ("--store-key-command", storeKeyCommand),
+            ("--host-settings", hostSettings),
         ] where value?.isEmpty == true { throw ValidationError("\(name) needs a value") }
         if storeKeyFile != nil, storeKeyCommand != nil {
             throw ValidationError("--store-key-file and --store-key-command exclude each other")
         }
+        try checkKeyVariables()
         if let program = storeKeyCommand, !program.hasPrefix("/") {
             throw ValidationError("--store-key-command needs the whole path of a program")
         }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
             throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
         }
+    }
+
+    /// Rejects variables that name the store's key where one of them would be left out, or run what lies in some folder.
+    private func checkKeyVariables() throws {
+        guard storeKeyFile == nil, storeKeyCommand == nil else { return }
+        let (file, program) = (StoreKeySource.fileVariable, StoreKeySource.programVariable)
+        guard let path = ProcessEnvironment[program], !path.isEmpty else { return }
+        guard (ProcessEnvironment[file] ?? "").isEmpty else {
+            throw ValidationError("\(file) and \(program) exclude each other")
+        }
+        guard path.hasPrefix("/") else { throw ValidationError("\(program) needs the whole path of a program") }
     }
 
     /// The place of the store that is meant.
@@ -57,9 +72,15 @@ struct GlobalOptions: ParsableArguments {
                 exists: { access($0, F_OK) == 0 }
             )
             let home = StoreLocation(home: home, environment: ProcessEnvironment[StoreLocation.variables])
-                .opened(by: source)
-            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return home }
-            return home.on(try Self.address(url, isArgument: storeURL != nil))
+            let settings = HostSettings(
+                file: hostSettings,
+                environment: ProcessEnvironment[HostSettings.variables],
+                keyFolder: home.keyFolder,
+                exists: { access($0, F_OK) == 0 }
+            )
+            let place = home.opened(by: source).with(settings)
+            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return place }
+            return place.on(try Self.address(url, isArgument: storeURL != nil))
         }
     }
 

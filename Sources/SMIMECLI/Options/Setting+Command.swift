@@ -31,7 +31,7 @@ extension Setting {
         case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
             .lookupSMIMEATimeout, .revocationTimeout:
             "a time like 2s or 500ms, up to 300s"
-        case .lookupSources: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
+        case .lookupOrder: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
         case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
         }
     }

@@ -13,6 +13,14 @@ extension GatewayEngine {
         return await services.warnings + [await services.keepOrExplain()].compactMap(\.self)
     }
 
+    /// The journal's name of `mail` where deliveries can be recorded. Where the store's server only reads, only incoming mail goes on
+    /// without.
+    package func recordedEntry(of mail: GatewayMail, warn: (String) -> Void) -> DeliveryJournal.Entry? {
+        guard mail.role == .incoming, mail.entry != nil, store.journal.isOnReadOnlyServer else { return mail.entry }
+        warn("the store's server only reads, so a second attempt may send the message twice")
+        return nil
+    }
+
     /// Learns the author's certificate from a verified message.
     ///
     /// - Returns: what the log says of it, and the reason if it could not be learned.
@@ -20,9 +28,11 @@ extension GatewayEngine {
         var record = MailRecord()
         let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)
         do throws(KeystoreError) {
-            guard try await learning.preview([message]).changesStore,
-                let entry = try await learning.learn([message])?.entries.first
-            else { return (record, nil) }
+            guard try await learning.preview([message]).changesStore else { return (record, nil) }
+            guard let entry = try await learning.learn([message])?.entries.first else {
+                let isReadOnly = store.journal.isOnReadOnlyServer
+                return (record, isReadOnly ? "not learned: the store's server only reads" : nil)
+            }
             record.add("learned", entry.kind.rawValue)
             record.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
             record.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })

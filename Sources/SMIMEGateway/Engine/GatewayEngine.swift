@@ -102,7 +102,16 @@ package struct GatewayEngine: Sendable {
 
     private func waiting(for mail: GatewayMail) async throws -> [String] {
         guard let entry = mail.entry else { return mail.recipients }
-        return try await store.journal.waiting(mail.recipients, for: entry)
+        let waiting = try await store.journal.waiting(mail.recipients, for: entry)
+        // Another attempt, perhaps by another gateway, would send again what this one cannot record. Verifying goes on.
+        guard mail.role == .incoming || waiting.isEmpty || !store.journal.isOnReadOnlyServer else {
+            throw GatewayRefusal(
+                .temporary,
+                "4.3.0",
+                "\(store.location.path): the server only reads, so deliveries cannot be recorded"
+            )
+        }
+        return waiting
     }
 
     private func refusal(for error: any Error, of mail: GatewayMail) async -> GatewayRefusal {

@@ -105,7 +105,8 @@ package struct MessageWorker {
             try answer(job, .refused(WorkerRefusal(refusal)), log)
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
-            finished.add(job.number, entry: mail.entry, learnable: processed.learnable)
+            let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
+            finished.add(job.number, entry: entry, learnable: processed.learnable)
             try answer(job, outcome(of: processed, for: job), log)
         }
     }
@@ -202,7 +203,8 @@ package struct MessageWorker {
             do throws(KeystoreError) {
                 return try await change(writableStore().journal)
             } catch {
-                guard error.isTemporary, ContinuousClock.now < deadline else { throw error }
+                // Where the server only reads now, another one may be promoted.
+                guard error.isTemporary || error.isReadOnly, ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
@@ -217,6 +219,13 @@ package struct MessageWorker {
 
     private func countExpiring() async -> Int? {
         try? await tools.store.lapsingCertificates(from: .now, within: 30 * 86_400).count
+    }
+}
+
+extension KeystoreError {
+    fileprivate var isReadOnly: Bool {
+        guard case .notWritable = self else { return false }
+        return true
     }
 }
 

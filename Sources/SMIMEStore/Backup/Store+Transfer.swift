@@ -28,7 +28,7 @@ extension Store {
         let folder = StoreFolder(location: location)
         try folder.create()
         let lock = try StoreLock(location)
-        let omitted = location.server == nil ? [] : SettingStore.namesOfHost
+        let omitted = location.server == nil ? [] : HostSettings.names
         let occupied = KeystoreError.occupied(path: location.path)
         var counts: [String: Int] = [:]
         try engine.readNow { source in

@@ -1,25 +1,26 @@
 /// Settings of the store, by name.
 package struct SettingStore: Sendable {
-    /// Settings that name programs and directories of one host. In a database that several hosts share they are neither made nor heeded:
-    /// who can write there must not choose what runs on a gateway.
-    package static let namesOfHost: Set<String> = [
-        "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", "lookup.ldap.password-file",
-        "lookup.smimea.trust-anchor", "revocation.directory",
-    ]
-
     private let database: StoreDatabase
     private let isShared: Bool
 
-    /// - Parameter isShared: whether several hosts share the database.
-    init(database: StoreDatabase, isShared: Bool) {
-        self.database = database
-        self.isShared = isShared
+    private let host: HostSettings
+
+    /// - Parameters:
+    ///   - isShared: whether several hosts share the database.
+    ///   - host: the settings that belong to this one.
+    init(database: StoreDatabase, isShared: Bool, host: HostSettings) {
+        (self.database, self.isShared, self.host) = (database, isShared, host)
     }
 
-    /// All settings that were made, as of one moment.
+    /// All settings that were made, as of one moment, with those of this host.
     package func all() async throws(KeystoreError) -> [String: String] {
-        let made = try await stored()
-        return isShared ? made.filter { !Self.namesOfHost.contains($0.key) } : made
+        try host.added(to: try await stored(), isShared: isShared)
+    }
+
+    /// The file with the settings of this host, and those in it; nil where the store has them, or there is no such file.
+    package func ofHost() throws(KeystoreError) -> (file: String, values: [String: String])? {
+        guard isShared, let file = host.file else { return nil }
+        return (file, try host.values())
     }
 
     private func stored() async throws(KeystoreError) -> [String: String] {
@@ -43,17 +44,30 @@ package struct SettingStore: Sendable {
 
     /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
-        guard !isShared || !Self.namesOfHost.contains(key) else {
-            let why = "\(key) names a program or directory of one host, and hosts share this store"
-            throw .notOnServer(path: database.path, why: why)
+        let (isShared, path) = (isShared, database.path)
+        let file = host.file ?? HostSettings.systemFile
+        guard !isShared || !HostSettings.names.contains(key) else { throw Self.refusal(of: key, path, file) }
+        try await database.write { database in
+            try Self.change(key, in: database) { old in
+                let value = body(old)
+                guard !isShared || !HostSettings.areMeant(by: key, value) else {
+                    throw Self.refusal(of: key, path, file)
+                }
+                return value
+            }
         }
-        try await database.write { try Self.change(key, in: $0, body) }
+    }
+
+    private static func refusal(of key: String, _ path: String, _ file: String) -> KeystoreError {
+        let why =
+            "\(key) names a program, file or socket of one host, and hosts share this store: write it into \(file) of each host"
+        return .notOnServer(path: path, why: why)
     }
 
     /// Changes the setting `key` in a transaction that is under way.
-    static func change(_ key: String, in database: SQLDatabase, _ body: (String?) -> String?) throws {
+    static func change(_ key: String, in database: SQLDatabase, _ body: (String?) throws -> String?) throws {
         let old = try database.value("SELECT value FROM setting WHERE key = ?", [key], as: String.self)
-        let value = body(old)
+        let value = try body(old)
         guard value != old else { return }
         guard let value else {
             try database.execute("DELETE FROM setting WHERE key = ?", [key])

@@ -2,12 +2,16 @@ extension StoreDatabase {
     /// Opens the database on `server`.
     ///
     /// - Returns: nil if its form is older and must be migrated first.
-    /// - Throws: `.noStore`, `.newer`, `.unreachable`
+    /// - Throws: `.noStore`, `.newer`, `.unreachable`; `.notWritable` where it is to be changed and the server is a standby.
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
         guard try form(of: engine, on: server) >= Schema.current.version else {
             engine.pool.close()
             return nil
+        }
+        guard readOnly || !engine.isReadOnlyServer else {
+            engine.pool.close()
+            throw .notWritable(path: server.name)
         }
         return StoreDatabase(engine, path: server.name, isReadOnly: readOnly)
     }
@@ -54,6 +58,22 @@ extension StoreDatabase {
         } catch {
             throw KeystoreError(error, path: server.name)
         }
+    }
+
+    /// Checks that `server` has `roles`.
+    ///
+    /// - Throws: `.notOnServer` for one that is missing.
+    static func check(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
+        let engine = PostgreSQLEngine(server)
+        defer { engine.pool.close() }
+        let known: Set<String>
+        do {
+            known = try engine.readNow { Set(try $0.values("SELECT rolname::text FROM pg_roles", as: String.self)) }
+        } catch { throw KeystoreError(error, path: server.name) }
+        guard let missing = roles.first(where: { !known.contains($0.name) }) else { return }
+        let why =
+            "the server has no role \(missing.name); its administrator makes one: CREATE ROLE \"\(missing.name)\" LOGIN"
+        throw .notOnServer(path: server.name, why: why)
     }
 
     /// Gives `roles` their rights in one transaction.

@@ -119,6 +119,9 @@ final class StoreDatabase: Sendable {
         return try body(engine)
     }
 
+    /// Whether the server that holds the database takes no changes, by its last answer.
+    var isReadOnlyServer: Bool { engine.isReadOnlyServer }
+
     /// Rejects writes to a read-only store before a passphrase is asked for.
     ///
     /// - Throws: `.closed`, `.notWritable`

@@ -37,6 +37,9 @@ package struct DeliveryJournal: Sendable {
         return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
     }
 
+    /// Whether the store's server only reads, by its last answer, so that nothing can be recorded.
+    package var isOnReadOnlyServer: Bool { database.isReadOnlyServer }
+
     /// The recipients to whom the message was delivered, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
         let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON queue_id = ? AND digest = ?"

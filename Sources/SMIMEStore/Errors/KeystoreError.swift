@@ -67,6 +67,8 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case unreachable(path: String, reason: String)
     /// What was given for the store's database server cannot be used; never shows a password.
     case unusableAddress(name: String, why: String)
+    /// The file with the settings of this host cannot be used.
+    case unusableHostSettings(path: String, why: String)
     /// No account has this address.
     case unknownAccount(EmailAddress)
     /// The account has no such alias.
@@ -97,7 +99,8 @@ extension KeystoreError {
             .noStore, .noUsableIdentity, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .permissions,
             .revokedIdentity, .unexpected,
             .unknownAccount, .unknownAlias,
-            .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress, .wrongPassphrase,
+            .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress,
+            .unusableHostSettings, .wrongPassphrase,
             .writeFailed:
             false
         }
@@ -152,6 +155,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .unknownRecipient(let address): "\(address): no certificate is known"
         case .unreachable(let path, let reason): "\(path): cannot be reached: \(reason)"
         case .unusableAddress(let name, let why): "\(name): \(why)"
+        case .unusableHostSettings(let path, let why): "\(path): \(why)"
         case .unmatchedKey(let fingerprint): "\(fingerprint): the private key is not that of this certificate"
         case .unsupportedKey(let fingerprint, let algorithm):
             "\(fingerprint): this libcrypto is too old for its private key, which is \(algorithm)"

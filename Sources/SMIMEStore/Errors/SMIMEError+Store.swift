@@ -30,7 +30,8 @@ extension KeystoreError: CodedError {
         case .busy, .openingTimedOut: .storeBusy
         case .cancelled: .cancelled
         case .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer,
-            .newerBackup, .noStore, .notMigrated, .notOnServer, .occupied, .older, .permissions, .unusableAddress:
+            .newerBackup, .noStore, .notMigrated, .notOnServer, .occupied, .older, .permissions, .unusableAddress,
+            .unusableHostSettings:
             .storeUnusable
         case .closed, .insideStore, .unexpected: .bug
         case .locked: .storeLocked

@@ -12,16 +12,21 @@ package enum StoreKeySource: Equatable, Sendable {
     /// The credential of systemd that is the key, as in `LoadCredentialEncrypted=smime-store-key`.
     package static let credential = "smime-store-key"
     /// The environment variables that name a source.
-    package static let variables = ["SMIME_STORE_KEY_FILE", "CREDENTIALS_DIRECTORY"]
+    package static let variables = [fileVariable, programVariable, "CREDENTIALS_DIRECTORY"]
+    package static let fileVariable = "SMIME_STORE_KEY_FILE"
+    package static let programVariable = "SMIME_STORE_KEY_COMMAND"
 
-    /// The source a user means: a file or a program that is given, else `SMIME_STORE_KEY_FILE`, else the credential, if there is one.
+    /// The source a user means: a file or a program that is given, else the one that a variable names, else the credential, if there is
+    /// one.
     package init(file: String?, program: String?, environment: [String: String], exists: (String) -> Bool) {
-        let named = file ?? environment["SMIME_STORE_KEY_FILE"].flatMap { $0.isEmpty ? nil : $0 }
+        let isGiven = file != nil || program != nil
+        let file = isGiven ? file : environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+        let program = isGiven ? program : environment[Self.programVariable].flatMap { $0.isEmpty ? nil : $0 }
         let credential = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(Self.credential)" }
         if let program {
             self = .program(program)
-        } else if let named {
-            self = .file(named)
+        } else if let file {
+            self = .file(file)
         } else if let credential, exists(credential) {
             self = .credential(credential)
         } else {

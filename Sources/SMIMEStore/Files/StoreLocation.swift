@@ -26,6 +26,8 @@ package struct StoreLocation: Equatable, Sendable {
     }
     /// Where the key comes from that seals the store key.
     package private(set) var keySource = StoreKeySource.home
+    /// The settings of this host where the database is on a server.
+    package private(set) var hostSettings = HostSettings()
     /// The agent that may have the store's key, asked in place of a passphrase; nil if none is asked.
     package private(set) var keyAgent: KeyAgentClient?
     /// The new key file until the database is sealed with it.
@@ -60,6 +62,13 @@ package struct StoreLocation: Equatable, Sendable {
         var location = self
         location.keySource = source
         if case .file(let path) = source { location.keySource = .file(Self.absolute(path)) }
+        return location
+    }
+
+    /// The same place, with the settings of this host.
+    package func with(_ settings: HostSettings) -> StoreLocation {
+        var location = self
+        location.hostSettings = settings
         return location
     }
 

@@ -49,6 +49,8 @@ final class PostgreSQLEngine: SQLEngine {
 
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { try rows(sql, arguments) }
 
+    var isReadOnlyServer: Bool { pool.isReadOnly }
+
     private func rows(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow] {
         try again { _ in try pool.withSession { try $0.run(sql, arguments).rows() } }
     }

@@ -35,6 +35,7 @@ struct PostgreSQLLibrary: Sendable {
     let finish: PQfinishFunction
     let status: PQstatusFunction
     let transactionStatus: PQtransactionStatusFunction
+    let parameterStatus: PQparameterStatusFunction
     let errorMessage: PQerrorMessageFunction
     let setNoticeProcessor: PQsetNoticeProcessorFunction
     let exec: PQexecFunction
@@ -77,6 +78,7 @@ struct PostgreSQLLibrary: Sendable {
         finish = unsafeBitCast(try symbol("PQfinish"), to: PQfinishFunction.self)
         status = unsafeBitCast(try symbol("PQstatus"), to: PQstatusFunction.self)
         transactionStatus = unsafeBitCast(try symbol("PQtransactionStatus"), to: PQtransactionStatusFunction.self)
+        parameterStatus = unsafeBitCast(try symbol("PQparameterStatus"), to: PQparameterStatusFunction.self)
         errorMessage = unsafeBitCast(try symbol("PQerrorMessage"), to: PQerrorMessageFunction.self)
         setNoticeProcessor = unsafeBitCast(try symbol("PQsetNoticeProcessor"), to: PQsetNoticeProcessorFunction.self)
         exec = unsafeBitCast(try symbol("PQexec"), to: PQexecFunction.self)

@@ -8,7 +8,11 @@ final class PostgreSQLPool: Sendable {
     /// How long one waits for a connection that others use, and for a server that is being started, in seconds.
     static let timeout = 10.0
 
+    /// How long a connection to a server that only reads is used: another one may be the primary meanwhile.
+    static let readOnlyTime = Duration.seconds(5)
+
     private struct State {
+        var isReadOnly = false
         var idle: [PostgreSQLSession] = []
         var hasConnected = false
         var isClosed = false
@@ -26,6 +30,9 @@ final class PostgreSQLPool: Sendable {
         threads.name = "smime store"
         threads.maxConcurrentOperationCount = Self.capacity
     }
+
+    /// Whether the server takes no changes, by its last answer.
+    var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
 
     /// Runs `body` on a thread that may block.
     func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -85,6 +92,9 @@ final class PostgreSQLPool: Sendable {
     private func keep(_ session: PostgreSQLSession) {
         // What is in a transaction still, or cut off, is closed when the last reference goes.
         guard session.isIdle else { return }
+        let isReadOnly = session.isReadOnly
+        state.withLock { $0.isReadOnly = isReadOnly }
+        guard !isReadOnly || ContinuousClock.now - session.start < Self.readOnlyTime else { return }
         state.withLock { if !$0.isClosed { $0.idle.append(session) } }
     }
 

@@ -13,6 +13,8 @@ final class PostgreSQLSession: Sendable {
     /// The most statements that are kept prepared.
     private static let maximumStatements = 256
 
+    /// When it was connected.
+    let start = ContinuousClock.now
     private let library: PostgreSQLLibrary
     nonisolated(unsafe) private let connection: OpaquePointer
     nonisolated(unsafe) private var prepared: [PostgreSQLStatement: String] = [:]
@@ -56,6 +58,16 @@ final class PostgreSQLSession: Sendable {
     var isIdle: Bool {
         (try? receiveRest()) != nil && beginning.isEmpty && isConnected
             && Int(library.transactionStatus(connection)) == PQTRANS_IDLE
+    }
+
+    /// Whether the server, by its last answer, takes no changes: a standby does not, nor does one that is set to read only.
+    var isReadOnly: Bool {
+        isOn("in_hot_standby") || isOn("default_transaction_read_only")
+    }
+
+    /// Whether the server has said that the setting `name` is on, as it does without being asked.
+    private func isOn(_ name: String) -> Bool {
+        library.parameterStatus(connection, name).map { String(cString: $0) } == "on"
     }
 
     private var isConnected: Bool { Int(library.status(connection)) == CONNECTION_OK }
@@ -191,6 +203,8 @@ final class PostgreSQLSession: Sendable {
     private func failure(_ result: PostgreSQLResult?) -> SQLError {
         let (state, message) = result?.error ?? (nil, nil)
         let own = library.errorMessage(connection).map { String(cString: $0) }
-        return SQLError(state: state, message: message ?? own, isConnected: isConnected)
+        // What a standby says of serializable transactions, and others of what they do not have.
+        let isUnsupported = state == "0A000" && isReadOnly
+        return SQLError(state: isUnsupported ? "25006" : state, message: message ?? own, isConnected: isConnected)
     }
 }

@@ -2,43 +2,38 @@ import Foundation
 import LibCrypto
 
 /// Runs the program that prints the key of a store.
-struct KeyProgram {
-    /// How long it may take, in seconds.
-    private static let timeout = 10.0
-    /// The most bytes that are read: a key is far shorter.
+package struct KeyProgram {
+    /// How long it may take.
+    package static let timeout = Duration.seconds(10)
+    /// The most bytes that it may print: a key is far shorter.
     private static let maximumCount = 4096
 
-    let path: String
+    private let path: String
+
+    package init(path: String) { self.path = path }
 
     /// What the program wrote to its standard output. What it says on standard error is seen by the user.
     ///
-    /// - Throws: `.cannotOpen` where it cannot be run, fails, or takes too long.
-    func output() throws(KeystoreError) -> [UInt8] {
-        let (process, pipe) = (Process(), Pipe())
-        process.executableURL = URL(filePath: path)
-        process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        do { try process.run() } catch { throw failure("cannot be run: \(error.localizedDescription)") }
-        // SIGTERM is blocked in a program that a thread of Dispatch starts. A queue of its own: the threads of the global one may all wait.
-        let program = process.processIdentifier
-        DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + Self.timeout) {
-            if process.isRunning { kill(program, SIGKILL) }
+    /// - Throws: `.cannotOpen` where it cannot be run, fails, prints too much, or takes too long.
+    package func output(within limit: Duration = timeout) throws(KeystoreError) -> [UInt8] {
+        let program = BoundedProgram(path, maximumCount: Self.maximumCount, showsErrors: true)
+        var result: (status: Int32, output: [UInt8])
+        do { result = try program.run(until: .now + limit) } catch { throw failure(Self.sentence(error, limit)) }
+        guard result.status == 0 else {
+            result.output.wipe()
+            throw failure("printed no key: it ended with \(result.status)")
         }
-        var bytes: [UInt8] = []
-        while bytes.count <= Self.maximumCount, let part = try? pipe.fileHandleForReading.read(upToCount: 1024),
-            !part.isEmpty
-        {
-            bytes += part
+        return result.output
+    }
+
+    private static func sentence(_ failure: BoundedProgram.Failure, _ limit: Duration) -> String {
+        switch failure {
+        case .notStarted(let code): "cannot be run: \(String(cString: strerror(code)))"
+        case .timeLimit: "took longer than \(limit.components.seconds) seconds"
+        case .printsTooMuch: "prints more than a key"
+        case .signalled(let signal): "was ended by signal \(signal)"
+        case .lost: "was lost"
         }
-        if bytes.count > Self.maximumCount { kill(program, SIGKILL) }
-        process.waitUntilExit()
-        guard process.terminationReason == .exit, process.terminationStatus == 0, bytes.count <= Self.maximumCount
-        else {
-            bytes.wipe()
-            throw failure("printed no key: it ended with \(process.terminationStatus)")
-        }
-        return bytes
     }
 
     private func failure(_ why: String) -> KeystoreError {

@@ -21,6 +21,9 @@ protocol SQLEngine: Sendable {
     /// The rows of one statement that reads, where that saves the round trips of a transaction; nil where it saves nothing.
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]?
 
+    /// Whether the server that holds the database takes no changes, by its last answer.
+    var isReadOnlyServer: Bool { get }
+
     /// What the database says it is. No transaction is needed for that.
     func schemaVersion() throws -> SchemaVersion
 
@@ -39,6 +42,8 @@ protocol SQLEngine: Sendable {
 
 extension SQLEngine {
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { nil }
+
+    var isReadOnlyServer: Bool { false }
 }
 
 /// A step from one form of a database to the next.

@@ -21,6 +21,14 @@ extension Store {
         }
     }
 
+    /// Checks that the server of `location` has `roles`, before anything is made there. Nothing happens for a store in a file.
+    ///
+    /// - Throws: `.notOnServer` for a role that is missing; what connecting throws.
+    package static func checkRoles(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
+        guard let server = location.server, !roles.isEmpty else { return }
+        try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.check(roles, on: server) }
+    }
+
     /// Gives roles their rights in the store that `location` names on its server, and takes other ones.
     ///
     /// - Throws: `.notOnServer` for a store in a file, and for who is not its owner; `.unusableAddress` for the owner's own role;

@@ -149,7 +149,8 @@ public final class Store: Sendable {
         journal = DeliveryJournal(database: database)
         policy = PolicyStore(database: database)
         recipients = RecipientRegistry(database: database)
-        settings = SettingStore(database: database, isShared: location.server != nil)
+        let isShared = location.server != nil
+        settings = SettingStore(database: database, isShared: isShared, host: location.hostSettings)
     }
 
     /// How many changes of the store key may come between looking and doing.

@@ -69,7 +69,8 @@ extension SMIMECommand.AccountCommand {
             }
             if try await store.hasMoreThanAccounts() {
                 Console.note("the backup does not include settings, or rules for senders who have no account in it")
-                Console.hint("to copy everything: smime store backup -o FILE")
+                let copying = store.location.server == nil ? "smime store backup -o FILE" : "pg_dump, and the key file"
+                Console.hint("to copy everything: \(copying)")
             }
         }
     }

@@ -26,11 +26,14 @@ extension SMIMECommand {
                   smime export alice@example.org -o alice.p12
                   smime export alice@example.org --format mobileconfig -o alice.mobileconfig
                   smime export alice@example.org --format pem -o alice.pem
+                  smime export --all --format smimea -o smimea.zone
                 """
         )
 
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
-        var address: EmailAddress
+        var address: EmailAddress?
+        @Flag(name: .customLong("all"), help: "Every account; for ldif and smimea.")
+        var coversAll = false
         @Option(help: "What to write: p12, mobileconfig, pem, ldif, vcard, or smimea. (default: p12)")
         var format: ExportFormat?
         @Option(name: [.short, .long], help: "Write to this file instead of standard output.", completion: .file())
@@ -47,7 +50,10 @@ extension SMIMECommand {
         @OptionGroup var servers: ExportedServerOptions
         @Option(
             help: ArgumentHelp(
-                "The name of the entry in the directory. (default: made of the address)",
+                """
+                The name of the entry in the directory; with --all, %u in it is the local part of the address, and %s the \
+                address. (default: made of the address)
+                """,
                 valueName: "dn"
             )
         )
@@ -60,6 +66,16 @@ extension SMIMECommand {
         private var kind: ExportFormat { format ?? .p12 }
 
         func validate() throws {
+            guard coversAll == (address == nil) else {
+                throw ValidationError("either an account's address or --all is needed")
+            }
+            if coversAll {
+                guard kind.isForDirectories else { throw ValidationError("--all needs --format ldif or smimea") }
+                guard identity == nil else { throw ValidationError("--identity and --all exclude each other") }
+                guard dn.map({ $0.contains("%u") || $0.contains("%s") }) != false else {
+                    throw ValidationError("with --all, --dn needs %u or %s for what differs")
+                }
+            }
             if let option = servers.firstGiven, kind != .mobileconfig {
                 throw ValidationError("\(option) needs --format mobileconfig")
             }
@@ -76,6 +92,7 @@ extension SMIMECommand {
                 reading: [passwords.passwordFile, storePasswords.storePasswordFile]
             ).check([target], replacing: kind.isSecret ? SecretFileKind.allCases : [])
             let store = try await global.store(.readOnly, password: storePasswords.origin)
+            guard let address else { return try await writeAll(in: store) }
             let account = try await store.accounts.account(for: address)
             if kind.isSecret, let target, FileIdentity(target) != nil {
                 let loss = "\(target): the file exists, and may be the only copy of a private key"
@@ -86,11 +103,43 @@ extension SMIMECommand {
             try Output.write(to: target, isPrivate: kind.isSecret) { try $0.write(bytes) }
         }
 
+        /// Writes what others need of all accounts. One that has no certificate in use is left out.
+        private func writeAll(in store: Store) async throws {
+            let accounts = try await store.accounts.all()
+            let verdicts = try await store.verdicts(on: accounts, at: .now)
+            var (changes, lines): ([DirectoryChange], [String]) = ([], [])
+            for account in accounts {
+                do {
+                    let published = try await PublishedCertificates(
+                        of: account,
+                        only: nil,
+                        keepsUnusable: false,
+                        at: .now,
+                        verdicts: verdicts,
+                        in: store
+                    )
+                    if kind == .ldif {
+                        changes.append(try await directoryChange(of: account, published, in: store))
+                    } else {
+                        lines += try published.all.map { try SMIMEARecord(of: account.address, $0).zoneLine }
+                    }
+                } catch let error as KeystoreError {
+                    guard case .noUsableIdentity = error else { throw error }
+                    Console.warning("left out: \(error)")
+                }
+            }
+            guard !changes.isEmpty || !lines.isEmpty else {
+                throw Failure(.noUser, "no account has a certificate that can be published")
+            }
+            let text = changes.isEmpty ? lines.joined() : DirectoryChange.ldif(of: changes)
+            try Output.write(to: target, isPrivate: false) { try $0.write(Array(text.utf8)) }
+        }
+
         private func contents(of account: Account, only fingerprint: Fingerprint?, in store: Store) async throws
             -> [UInt8]
         {
             if kind == .p12 {
-                let exported = try await ExportedIdentities(of: address, only: fingerprint, in: store)
+                let exported = try await ExportedIdentities(of: account.address, only: fingerprint, in: store)
                 return try passwords.withNewPassphrase { passphrase in
                     try PKCS12.encode(
                         exported.identities,
@@ -123,10 +172,10 @@ extension SMIMECommand {
             _ published: PublishedCertificates,
             in store: Store
         ) async throws -> DirectoryChange {
-            let own = try await ExportedIdentities(of: address, only: nil, in: store).identities
+            let own = try await ExportedIdentities(of: account.address, only: nil, in: store).identities
             return DirectoryChange(
                 of: account.address,
-                name: dn,
+                name: coversAll ? dn.map { DirectoryChange.name($0, for: account.address) } : dn,
                 published.all,
                 smimeCertificate: try published.signature(by: own, over: [], isAttached: false)
             )
@@ -138,7 +187,7 @@ extension SMIMECommand {
             only fingerprint: Fingerprint?,
             in store: Store
         ) async throws -> [UInt8] {
-            let own = try await ExportedIdentities(of: address, only: fingerprint, in: store).identities
+            let own = try await ExportedIdentities(of: account.address, only: fingerprint, in: store).identities
             let sealed = try passwords.withNewPassphrase { passphrase in
                 try own.map { identity in
                     let pkcs12 = try PKCS12.encode(
@@ -160,7 +209,7 @@ extension SMIMECommand {
             let profile = ConfigurationProfile(of: account.address, sealed, current: published, account: mail)
             let xml = try profile.xml
             guard let signed = try published.signature(by: own, over: xml, isAttached: true) else {
-                Console.warning("\(address): no identity can sign today, so the profile is not signed")
+                Console.warning("\(account.address): no identity can sign today, so the profile is not signed")
                 return xml
             }
             return signed

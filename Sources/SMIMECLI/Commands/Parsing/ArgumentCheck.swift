@@ -56,7 +56,8 @@ struct ArgumentCheck {
     }
 
     private func checkEnvironment() throws {
-        for name in ["SMIME_HOME", "SMIME_STORE", "SMIME_STORE_KEY_FILE", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        let key = [StoreKeySource.fileVariable, StoreKeySource.programVariable, HostSettings.variable]
+        for name in ["SMIME_HOME", "SMIME_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] + key {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }
             throw Failure(.configuration, "the variable \(name) is no UTF-8: \(String(cString: value))")
         }

@@ -90,6 +90,14 @@ extension SMIMECommand.RecipientCommand {
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
+                // Whether there is one is not known then.
+                guard answer.choices.allSatisfy(\.outages.isEmpty) else {
+                    throw Failure(
+                        .unavailable,
+                        "\(address): no certificate is known, and a source could not be asked",
+                        hints: ["`smime doctor` shows the state of the sources"]
+                    )
+                }
                 throw KeystoreError.unknownRecipient(address)
             }
             var chains: [String] = []

@@ -29,7 +29,7 @@ extension SMIMECommand {
                 header-confidentiality (none, baseline, shy): what encrypted mail hides of its header, for accounts \
                 without a setting of their own.
                 legacy-display (on, off): whether hidden fields are repeated in the text.
-                lookup.sources: the sources of recipients' certificates in order, the registry first. One whose own setting \
+                lookup.order: the sources of recipients' certificates in order, the registry first. One whose own setting \
                 is empty is not asked.
                 lookup.directory: a folder of certificates in files named after the address, as bob@example.org.pem, or \
                 the domain, as @example.org.pem. Empty for none.
@@ -78,14 +78,18 @@ extension SMIMECommand.ConfigCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let made = try await global.store(.readOnly).settings.all()
+            let settings = try await global.store(.readOnly).settings
+            let (made, host) = (try await settings.all(), try settings.ofHost())
             var values = Dictionary(
                 uniqueKeysWithValues: Setting.allCases.map { ($0.rawValue, made[$0.rawValue] ?? $0.standard) }
             )
             for (name, value) in made where SettingKey(name)?.domain != nil { values[name] = value }
-            try report.print(["settings": values]) {
+            let origins = host.map { host in host.values.mapValues { _ in host.file } } ?? [:]
+            try report.print(origins.isEmpty ? ["settings": values] : ["settings": values, "origins": origins]) {
                 values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)\n" }.joined()
             }
+            guard let host, !host.values.isEmpty else { return }
+            Console.note("from \(host.file): \(host.values.keys.sorted().joined(separator: ", "))")
         }
     }
 
@@ -129,7 +133,14 @@ extension SMIMECommand.ConfigCommand {
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.name, to: value)
             let isMissing = await !store.canReadFolder(of: key.setting)
+            let password = try await store.settings.value(of: Setting.lookupLDAPPassword.rawValue) ?? ""
             try await store.close()
+            if key.setting == .lookupLDAPName, !value.isEmpty, password.isEmpty {
+                Console.warning("no password is named, so the directory cannot be asked")
+                Console.hint(
+                    "name a file that has it: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
+                )
+            }
             guard isMissing else { return }
             Console.warning("\(value): not a readable folder, so its revocation lists do not count")
             Console.hint("create it, readable for the user of the store, then: smime doctor")

@@ -10,7 +10,7 @@ extension SMIMECommand.StoreCommand {
                 The store that is written must not be there yet. Everything is copied in one transaction and verified; \
                 the same key file opens both. Settings that name programs, files and directories of one host \
                 (filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
-                lookup.smimea.trust-anchor, revocation.directory) are left behind on the way to a server. Stop what writes to the old store first: what it writes later is not in the copy.
+                lookup.smimea.trust-anchor, revocation.directory) are left behind on the way to a server; /etc/smime/host.conf of each host can have them. Stop what writes to the old store first: what it writes later is not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
                   smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime
@@ -36,12 +36,16 @@ extension SMIMECommand.StoreCommand {
             let (source, target) = to == nil ? (server, home) : (home, server)
             let store = try await Store.open(source, mode: .readOnly)
             guard store.exists else { throw try global.missingStore }
+            let left = try await store.settings.all().filter { HostSettings.areMeant(by: $0.key, $0.value) }
             let counts = try await store.copy(to: target)
             try await store.close()
             for (table, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
                 try Console.print("\(table): \(count)\n")
             }
             Console.note("copied \(source.path) to \(target.path)")
+            guard to != nil, !left.isEmpty else { return }
+            Console.note("left behind, since they are of this host: \(left.keys.sorted().joined(separator: ", "))")
+            Console.hint("write them into \(HostSettings.systemFile) of each host that needs them, as lines KEY VALUE")
         }
     }
 }

@@ -13,7 +13,7 @@ extension SMIMECommand.StoreCommand {
 
                 The key that opens the private keys is not in the database: the same key file must be on each host. \
                 --store-key-file FILE (or SMIME_STORE_KEY_FILE), the systemd credential smime-store-key, or \
-                --store-key-command PROGRAM name another place for it. The program prints the key file, or its base64.
+                --store-key-command PROGRAM (or SMIME_STORE_KEY_COMMAND) name another place for it. The program prints the key file, or its base64.
 
                 --gateway-role and --reader-role give roles of the database their rights, also in a store that is there \
                 already; `smime store migrate` renews them. A gateway's role reads, learns and writes the journal; only the \
@@ -47,6 +47,7 @@ extension SMIMECommand.StoreCommand {
                 return try Console.print(statements.map { $0 + ";\n" }.joined())
             }
             let location = try global.location
+            try await Store.checkRoles(roles, in: location)
             let isNew = try await Store.create(location)
             Console.note(
                 isNew ? "made an empty store at \(location.path)" : "\(location.path): there is a store already"

@@ -90,7 +90,8 @@ extension SMIMECommand.StoreCommand {
             try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
             guard let keyFile else { return }
             Console.note("older copies of the store need the old key file, which was \(keyFile)")
-            Console.hint("make new copies of both: smime store backup -o FILE")
+            let copying = store.location.server == nil ? "smime store backup -o FILE" : "pg_dump for the database"
+            Console.hint("make new copies of both: \(copying)")
         }
     }
 }

@@ -1,0 +1,210 @@
+import CSpawn
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A program that prints something, with limits to its time and to what it prints. It stands here because two modules that know nothing
+/// of each other run one.
+///
+/// It gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin` and `LC_ALL=C.UTF-8`, `/` as its folder, and a process group
+/// of its own, which is killed when it has ended.
+package struct BoundedProgram: Sendable {
+    /// Why there is no output.
+    package enum Failure: Error, Equatable {
+        case notStarted(code: Int32)
+        case timeLimit
+        case printsTooMuch
+        /// A signal ended it.
+        case signalled(Int32)
+        /// Nobody knows how it ended.
+        case lost
+    }
+
+    private static let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"]
+
+    private let path: String
+    private let arguments: [String]
+    private let maximumCount: Int
+    private let showsErrors: Bool
+
+    /// - Parameters:
+    ///   - path: the whole path of its file.
+    ///   - maximumCount: the most bytes that it may print.
+    ///   - showsErrors: whether its standard error is that of this process; else nobody reads it.
+    package init(_ path: String, _ arguments: [String] = [], maximumCount: Int, showsErrors: Bool = false) {
+        (self.path, self.arguments) = (path, arguments)
+        (self.maximumCount, self.showsErrors) = (maximumCount, showsErrors)
+    }
+
+    /// Runs it on this thread.
+    ///
+    /// - Returns: its exit status, and what it printed; the caller wipes what is secret.
+    package func run(until deadline: ContinuousClock.Instant) throws(Failure) -> (status: Int32, output: [UInt8]) {
+        let (child, stream) = try start()
+        defer { close(stream) }
+        var output = ProgramOutput(maximumCount)
+        defer { output.wipe() }
+        var isOpen = true
+        while isOpen || !child.hasEnded {
+            guard ContinuousClock.now < deadline else {
+                child.kill()
+                throw .timeLimit
+            }
+            // What it has left running may keep the pipe open.
+            let hadEnded = child.hasEnded
+            let isReadable = isOpen && Self.wait(for: stream)
+            if isReadable { isOpen = output.read(stream) }
+            if !isReadable, hadEnded { break }
+            if !isOpen { usleep(1000) }
+            guard !output.isTooLong else {
+                child.kill()
+                throw .printsTooMuch
+            }
+        }
+        switch child.kill() {
+        case .exited(let status): return (status, output.bytes)
+        case .signalled(let signal): throw .signalled(signal)
+        case nil: throw .lost
+        }
+    }
+
+    /// Whether there is something to read, or the end, within a twentieth of a second.
+    private static func wait(for stream: Int32) -> Bool {
+        var entry = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 50) > 0
+    }
+
+    private func start() throws(Failure) -> (ProgramChild, Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Self.openPipe(&ends) == 0 else { throw .notStarted(code: errno) }
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        if !showsErrors || fcntl(2, F_GETFD) < 0 {
+            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        }
+        #if os(Linux)
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        #endif
+        posix_spawn_file_actions_addchdir_np(&actions, "/")
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        setAttributes(&attributes)
+        let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+        let variables: [UnsafeMutablePointer<CChar>?] = Self.environment.map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var identifier = pid_t()
+        let code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
+        guard code == 0 else {
+            close(ends[0])
+            throw .notStarted(code: code)
+        }
+        return (ProgramChild(identifier: identifier), ends[0])
+    }
+
+    /// A pipe that no other program inherits.
+    private static func openPipe(_ ends: inout [Int32]) -> Int32 {
+        #if os(Linux)
+        return pipe2(&ends, O_CLOEXEC)
+        #else
+        let code = pipe(&ends)
+        for end in ends where code == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return code
+        #endif
+    }
+
+    /// A group of its own, and the usual meaning of signals.
+    private func setAttributes(_ attributes: inout posix_spawnattr_t) {
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        for number in [SIGPIPE, SIGXFSZ, SIGHUP, SIGINT, SIGTERM, SIGCHLD] { sigaddset(&defaults, number) }
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        var blocked = sigset_t()
+        sigemptyset(&blocked)
+        posix_spawnattr_setsigmask(&attributes, &blocked)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
+        #if canImport(Darwin)
+        // Standard error is inherited where it was not opened anew.
+        let closes = showsErrors ? 0 : Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
+        posix_spawnattr_setflags(&attributes, Int16(flags | closes))
+        #else
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        #endif
+    }
+}
+
+/// What a program prints. The bytes never move in memory, where they would leave copies of what may be a secret.
+private struct ProgramOutput {
+    private(set) var bytes: [UInt8] = []
+    private let maximumCount: Int
+    private var part = [UInt8](repeating: 0, count: 16_384)
+
+    init(_ maximumCount: Int) {
+        self.maximumCount = maximumCount
+        bytes.reserveCapacity(maximumCount + part.count)
+    }
+
+    var isTooLong: Bool { bytes.count > maximumCount }
+
+    /// Reads once; false at the end.
+    mutating func read(_ stream: Int32) -> Bool {
+        #if canImport(Glibc)
+        let count = Glibc.read(stream, &part, part.count)
+        #elseif canImport(Musl)
+        let count = Musl.read(stream, &part, part.count)
+        #else
+        let count = Darwin.read(stream, &part, part.count)
+        #endif
+        guard count > 0 else { return count < 0 && errno == EINTR }
+        bytes += part.prefix(count)
+        return true
+    }
+
+    mutating func wipe() { part.wipe() }
+}
+
+/// A program that runs in a process group of its own.
+private struct ProgramChild {
+    /// How it ended.
+    enum Ending {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    let identifier: pid_t
+
+    /// Whether it has ended; it is not waited for, so that its group keeps its number.
+    var hasEnded: Bool {
+        var information = siginfo_t()
+        let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
+        return code != 0 || information.si_signo == SIGCHLD
+    }
+
+    /// Ends it with everything that it has started, and says how it ended; nil if that cannot be known.
+    @discardableResult
+    func kill() -> Ending? {
+        #if canImport(Glibc)
+        _ = Glibc.kill(-identifier, SIGKILL)
+        #elseif canImport(Musl)
+        _ = Musl.kill(-identifier, SIGKILL)
+        #else
+        _ = Darwin.kill(-identifier, SIGKILL)
+        #endif
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 {
+            guard errno == EINTR else { return nil }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that nobody else can write.
+///
+/// They name programs, files and folders. In the shared database they do not count: who can write there must not choose what runs on a
+/// gateway.
+package struct HostSettings: Equatable, Sendable {
+    /// The settings that belong to one host. Besides, `lookup.ldap` does where it names a socket.
+    package static let names: Set<String> = [
+        "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", passwordFile,
+        "lookup.smimea.trust-anchor", "revocation.directory",
+    ]
+    private static let passwordFile = "lookup.ldap.password-file"
+
+    /// The environment variable that names the file.
+    package static let variable = "SMIME_HOST_SETTINGS"
+    /// The variables that say where settings of the host are.
+    package static let variables = [variable, "CREDENTIALS_DIRECTORY"]
+    /// The file where no other one is named, and none lies beside the store's key.
+    package static let systemFile = "/etc/smime/host.conf"
+    /// The credential of systemd that is the password for LDAP.
+    private static let passwordCredential = "smime-ldap-password"
+    private static let maximumCount = 1 << 16
+
+    /// The file; nil if there is none.
+    package let file: String?
+    /// The credential with the password for LDAP, which counts where no other file is named.
+    private let credential: String?
+
+    /// No settings.
+    package init() { (file, credential) = (nil, nil) }
+
+    /// The settings that a user means: those in `file`, else in the file that the variable names, else beside the key, else in /etc.
+    package init(file: String?, environment: [String: String], keyFolder: String, exists: (String) -> Bool) {
+        let named = [file, environment[Self.variable]].lazy.compactMap(\.self).first { !$0.isEmpty }
+        self.file = named ?? ["\(keyFolder)/host.conf", Self.systemFile].first(where: exists)
+        let credential = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/\(Self.passwordCredential)" }
+        self.credential = credential.flatMap { exists($0) ? $0 : nil }
+    }
+
+    /// Whether `value` of the setting `key` names something of one host.
+    package static func areMeant(by key: String, _ value: String?) -> Bool {
+        names.contains(key) || key == "lookup.ldap" && value?.lowercased().hasPrefix("ldapi:") == true
+    }
+
+    /// The settings that count on this host where `made` are in the store.
+    ///
+    /// - Parameter isShared: whether other hosts write the store, too.
+    /// - Throws: `.permissions`, `.unusableHostSettings`
+    package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
+        var values = made
+        if isShared {
+            values = values.filter { !Self.areMeant(by: $0.key, $0.value) }
+            for (key, value) in try self.values() { values[key] = value }
+        }
+        if values[Self.passwordFile, default: ""].isEmpty, let credential { values[Self.passwordFile] = credential }
+        return values
+    }
+
+    /// The settings in the file.
+    ///
+    /// - Throws: `.permissions`, `.unusableHostSettings`
+    package func values() throws(KeystoreError) -> [String: String] {
+        guard let file else { return [:] }
+        let bytes = try Self.content(of: file)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .unusableHostSettings(path: file, why: "is no UTF-8")
+        }
+        var values: [String: String] = [:]
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.trimming { $0.isWhitespace }
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            let key = String(line.prefix { $0 != "=" && !$0.isWhitespace })
+            var value = line.dropFirst(key.count).trimming { $0.isWhitespace }
+            if value.first == "=" { value = value.dropFirst().trimming { $0.isWhitespace } }
+            if let fault = Self.fault(key, String(value), isSecond: values[key] != nil) {
+                throw .unusableHostSettings(path: file, why: "line \(number + 1): \(fault)")
+            }
+            values[key] = String(value)
+        }
+        return values
+    }
+
+    /// What is wrong with a line; nil if nothing is.
+    private static func fault(_ key: String, _ value: String, isSecond: Bool) -> String? {
+        guard areMeant(by: key, value) else {
+            return "\(key) is no setting of one host: it belongs into the store (smime config set)"
+        }
+        guard !isSecond else { return "\(key) is there twice" }
+        guard names.contains(key) else { return nil }
+        guard value.isEmpty || value.hasPrefix("/"), !value.contains("\0") else {
+            return "\(key) needs a whole path, from / on"
+        }
+        guard key != "lookup.command" || !value.contains(where: \.isWhitespace) else {
+            return "\(key) is the path of a program, without arguments"
+        }
+        return nil
+    }
+
+    private static func content(of path: String) throws(KeystoreError) -> [UInt8] {
+        // Nobody waits for the writer of a pipe.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            throw .unusableHostSettings(path: path, why: String(cString: strerror(errno)))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .unusableHostSettings(path: path, why: "is not a regular file")
+        }
+        guard status.st_uid == 0 || status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+            throw .unusableHostSettings(path: path, why: "others can write it: chown root, chmod go-w \(path)")
+        }
+        var bytes = [UInt8](repeating: 0, count: maximumCount + 1)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0, count <= maximumCount else {
+            throw .unusableHostSettings(path: path, why: "cannot be read, or is larger than \(maximumCount) bytes")
+        }
+        return Array(bytes.prefix(count))
+    }
+}
+
+extension StringProtocol {
+    fileprivate func trimming(_ isBlank: (Character) -> Bool) -> Substring {
+        var rest = self[...].drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest = rest.dropLast() }
+        return Substring(rest)
+    }
+}

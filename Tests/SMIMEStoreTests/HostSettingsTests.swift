@@ -1,0 +1,102 @@
+import Foundation
+import SMIMEStore
+import TestSupport
+import Testing
+
+@Suite final class HostSettingsTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("host.conf").path
+    }
+
+    private func settings(_ environment: [String: String] = [:]) -> HostSettings {
+        HostSettings(file: path, environment: environment, keyFolder: "/k") { _ in true }
+    }
+
+    private func values(of text: String, mode: Int = 0o644) throws -> [String: String] {
+        try Data(text.utf8).write(to: URL(filePath: path))
+        chmod(path, mode_t(mode))
+        return try settings().values()
+    }
+
+    private func fault(in text: String, mode: Int = 0o644) throws -> String {
+        "\(try #require(#expect(throws: KeystoreError.self) { try values(of: text, mode: mode) }))"
+    }
+
+    @Test func `lines have a key and a value`() throws {
+        let text = """
+            # of this host
+
+            filter.sendmail /usr/sbin/sendmail -G -i
+            lookup.command=/usr/local/bin/find
+              lookup.directory =  /mnt/certs\t
+            lookup.ldap ldapi://%2Frun%2Fldapi/dc=example?mail=%s\r
+            """
+        #expect(
+            try values(of: text) == [
+                "filter.sendmail": "/usr/sbin/sendmail -G -i", "lookup.command": "/usr/local/bin/find",
+                "lookup.directory": "/mnt/certs", "lookup.ldap": "ldapi://%2Frun%2Fldapi/dc=example?mail=%s",
+            ]
+        )
+    }
+
+    @Test func `only settings of one host are taken, with whole paths`() throws {
+        #expect(try fault(in: "\nfilter.tags on").contains("line 2: filter.tags is no setting of one host"))
+        #expect(try fault(in: "lookup.ldap ldaps://ldap.example.org/").contains("no setting of one host"))
+        #expect(try fault(in: "lookup.command find").contains("whole path"))
+        #expect(try fault(in: "lookup.command /bin/find -x").contains("without arguments"))
+        #expect(
+            try fault(in: "lookup.directory /a\nlookup.directory /b").contains(
+                "line 2: lookup.directory is there twice"
+            )
+        )
+    }
+
+    @Test func `a file that others can write, or none, is refused`() throws {
+        #expect(try fault(in: "lookup.directory /a", mode: 0o664).contains("others can write it"))
+        #expect(try fault(in: "lookup.directory /a", mode: 0o646).contains("others can write it"))
+        unlink(path)
+        #expect(throws: KeystoreError.self) { try settings().values() }
+        mkdir(path, 0o700)
+        #expect(throws: KeystoreError.self) { try settings().values() }
+    }
+
+    @Test func `the file is the first that is named or there`() {
+        func file(_ given: String?, _ environment: [String: String] = [:], there: Set<String> = []) -> String? {
+            HostSettings(file: given, environment: environment, keyFolder: "/k", exists: there.contains).file
+        }
+        let both: Set = ["/k/host.conf", "/etc/smime/host.conf"]
+        #expect(file("/f", ["SMIME_HOST_SETTINGS": "/e"], there: both) == "/f")
+        #expect(file(nil, ["SMIME_HOST_SETTINGS": "/e"], there: both) == "/e")
+        #expect(file(nil, there: both) == "/k/host.conf")
+        #expect(file(nil, there: ["/etc/smime/host.conf"]) == "/etc/smime/host.conf")
+        #expect(file(nil) == nil)
+    }
+
+    @Test func `what the shared database says of a host does not count`() throws {
+        try Data("lookup.command /bin/ours\n".utf8).write(to: URL(filePath: path))
+        let made = [
+            "lookup.command": "/bin/theirs", "filter.sendmail": "/bin/theirs", "lookup.ldap": "LDAPI://x/",
+            "filter.tags": "on",
+        ]
+        let host = settings()
+        #expect(
+            try host.added(to: made, isShared: true).filter { $0.key != "lookup.ldap.password-file" }
+                == ["lookup.command": "/bin/ours", "filter.tags": "on"]
+        )
+        #expect(try host.added(to: made, isShared: false)["lookup.command"] == "/bin/theirs")
+    }
+
+    @Test func `a credential of systemd is the password for LDAP where no file is named`() throws {
+        try Data().write(to: URL(filePath: path))
+        let host = settings(["CREDENTIALS_DIRECTORY": "/c"])
+        let name = "lookup.ldap.password-file"
+        for isShared in [true, false] {
+            #expect(try host.added(to: [:], isShared: isShared) == [name: "/c/smime-ldap-password"])
+        }
+        #expect(try host.added(to: [name: "/p"], isShared: false) == [name: "/p"])
+    }
+}
