@@ -59,7 +59,7 @@ public struct Recipient: Sendable {
         switch certificate.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
         case .x25519: "x25519"
-        case .lattice(let scheme): scheme.reportName
+        case .postQuantum(let scheme): scheme.reportName
         default: rsaWrapping.rawValue
         }
     }
@@ -85,7 +85,7 @@ public struct Recipient: Sendable {
         case .ellipticCurve, .x25519:
             guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
             return try keyAgreement(key, scheme)
-        case .lattice(let scheme):
+        case .postQuantum(let scheme):
             guard scheme.use == .keyEncapsulation, scheme.isOffered else { break }
             return try keyEncapsulation(key, scheme)
         default: break
@@ -167,7 +167,7 @@ public struct Recipient: Sendable {
     }
 
     /// Whether the RecipientInfo is OtherRecipientInfo.
-    var isOther: Bool { if case .lattice = certificate.publicKeyAlgorithm { true } else { false } }
+    var isOther: Bool { if case .postQuantum = certificate.publicKeyAlgorithm { true } else { false } }
 
     /// `KeyAgreeRecipientIdentifier`, which has a key identifier in a sequence of its own.
     private func serializeAgreementIdentifier(into coder: inout DER.Serializer) throws {

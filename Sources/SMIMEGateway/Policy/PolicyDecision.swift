@@ -6,6 +6,7 @@ public import SMIMEStore
 /// What happens to a message for one recipient, and why.
 public struct PolicyDecision: Hashable, Sendable {
     /// The action for one recipient.
+    @nonexhaustive
     public enum Action: String, CaseIterable, Hashable, Sendable {
         /// The message goes back to its sender.
         case bounce
