@@ -20,8 +20,8 @@ extension GatewayEngine {
         var record = MailRecord()
         let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)
         do throws(KeystoreError) {
-            guard try await learning.preview([message]).changesStore,
-                let entry = try await learning.learn([message])?.entries.first
+            guard let report = try await learning.learnWhatIsNew([message]), report.changesStore,
+                let entry = report.entries.first
             else { return (record, nil) }
             record.add("learned", entry.kind.rawValue)
             record.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
