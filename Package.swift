@@ -131,6 +131,7 @@ let package = Package(
             path: "Tests/GatewayBench"
         ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
+        .testTarget(name: "PKIXTests", dependencies: ["ByteStreams", "LibCrypto", "PKIX", "TestSupport"]),
         .testTarget(
             name: "CMSSyntaxTests",
             dependencies: ["ByteStreams", "CMSSyntax", "LibCrypto", "PKIX", "TestSupport"]

@@ -122,20 +122,28 @@ import Testing
         let home = try await sharedHome()
         let author = try EmailAddress("\(author)@example.com")
         for sender in ["alice@example.com", "carol@example.com"] {
-            let subaddressing = try await home.store.subaddressing()
-            let available = try await home.store.read { snapshot in
-                try SigningAvailability(
-                    of: EmailAddress(sender),
-                    for: AuthorReading(listing: [author]),
-                    subaddressing,
-                    at: .judged,
-                    under: ValidationOptions(),
-                    in: snapshot
-                )
-            }
+            let available = try await available(to: sender, author, in: home)
             let chosen = try await available.signer(in: home.store)?.identity.certificate
             let from = try header("From: \(author)")
             #expect(try await signer(of: from, in: home).identity.certificate == chosen, "\(sender)")
+        }
+    }
+
+    private func available(
+        to sender: String,
+        _ author: EmailAddress,
+        in home: TestHome
+    ) async throws -> SigningAvailability {
+        let subaddressing = try await home.store.subaddressing()
+        return try await home.store.read { snapshot in
+            try SigningAvailability(
+                of: EmailAddress(sender),
+                for: AuthorReading(listing: [author]),
+                subaddressing,
+                at: .judged,
+                under: ValidationOptions(),
+                in: snapshot
+            )
         }
     }
 
@@ -148,6 +156,9 @@ import Testing
         let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
         // It is the pinned one, and the account has it by hand.
         #expect(signer.identity.certificate == (try Certificate(fixture: "carol/cert.pem")) && warnings.count == 1)
+        // A gateway never signs with it.
+        let desk = try EmailAddress("desk@example.com")
+        #expect(try await available(to: "alice@example.com", desk, in: home).signer(in: home.store) == nil)
     }
 
     @Test func `an explicitly named certificate that cannot sign is refused`() async throws {

@@ -39,6 +39,37 @@ import Testing
         #expect(lonely?.code == .noKeyPair)
     }
 
+    @Test func `the recipients of a mail are those of each copy, and a message can be encrypted to them`() async throws
+    {
+        let store = try await store()
+        let text = "From: alice@example.com\nTo: bob@example.com\nBcc: alice@example.com\n\nx\n"
+        let mail = try Message(text.utf8)
+        let copies = try await store.recipients(of: mail.header)
+        #expect(copies.map { $0.addresses.map(\.text) } == [["bob@example.com"], ["alice@example.com"]])
+        let names = copies.map { Set($0.recipients.compactMap { $0.certificate?.emailAddresses.first?.text }) }
+        #expect(names == [["alice@example.com", "bob@example.com"], ["alice@example.com"]])
+        let copy = try #require(copies.last)
+        #expect(copy.cipher == .aes256GCM)
+        let secret = try mail.encrypted(to: copy.recipients, cipher: copy.cipher).bytes()
+        #expect(try await !Message(secret).opened(with: store).bytes().isEmpty)
+        let missing = try Message("From: alice@example.com\nTo: erin@example.com\n\nx\n".utf8).header
+        let error = await #expect(throws: SMIMEError.self) { try await store.recipients(of: missing) }
+        #expect(error?.code == .unusableRecipient)
+    }
+
+    @Test func `a store that was opened for reading learns nothing new`() async throws {
+        let reader = try await Store.open("\(folder)/reader")
+        _ = try await reader.add(contentsOf: file("ca/root.pem"), trusting: true)
+        let text = "From: alice@example.com\n\nx\n"
+        let mail = try Message(text.utf8)
+        let opened = try await mail.signed(by: store().signer(for: mail.header)).opened(with: reader)
+        let looking = try await Store.open("\(folder)/reader", mode: .readOnly)
+        let error = await #expect(throws: SMIMEError.self) { try await looking.learn(from: opened) }
+        #expect(error?.code == .storeReadOnly)
+        #expect(try await reader.learn(from: opened).entries.map(\.kind) == [.learned])
+        #expect(try await looking.learn(from: opened).entries.isEmpty)
+    }
+
     @Test func `changed settings, rules and distrust apply at once`() async throws {
         let store = try await store()
         let bob = try EmailAddress("bob@example.com")

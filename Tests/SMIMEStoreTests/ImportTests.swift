@@ -6,8 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct ImportTests {
+    private let home: TemporaryHome
+
+    init() throws { home = try TemporaryHome() }
+
     @Test func `an import stores everything once`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let first = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
         #expect(first.identities.map(\.address.text) == ["alice@example.com", "bob@example.com"])
@@ -18,7 +21,6 @@ import Testing
     }
 
     @Test func `a second import changes nothing`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = try ImportBatch.people("alice", "several")
         batch.recipients = [try recipient("bob", isPinned: true)]
@@ -34,7 +36,6 @@ import Testing
     }
 
     @Test func `a certificate with three addresses makes three accounts`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("several"), at: .judged)
         #expect(
@@ -46,7 +47,6 @@ import Testing
     }
 
     @Test func `a known certificate can be pinned later`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         var batch = ImportBatch()
         batch.recipients = [try recipient("bob", isPinned: false)]
@@ -60,7 +60,6 @@ import Testing
     }
 
     @Test func `stored keys are read again and match their certificates`() async throws {
-        let home = try TemporaryHome()
         _ = try await home.open().add(try ImportBatch.people("alice", "bob"), at: .judged)
         let store = try await home.open(.readOnly)
         for name in ["alice", "bob"] {
@@ -71,7 +70,6 @@ import Testing
     }
 
     @Test func `a key is not stored with a certificate for another key`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let (certificate, address) = (try Certificate(fixture: "p384/cert.pem"), try EmailAddress("p384@example.com"))
         var batch = try ImportBatch.people("alice")
@@ -87,7 +85,6 @@ import Testing
     }
 
     @Test func `a key without an account is refused, and nothing is stored`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let certificate = try Certificate(fixture: "bob/cert.pem")
         var batch = try ImportBatch.people("alice")
@@ -103,7 +100,6 @@ import Testing
     }
 
     @Test func `a certificate without an address is refused, and nothing is stored`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let certificate = try Certificate(fixture: "bob/cert.pem")
         var batch = try ImportBatch.people("alice")
@@ -117,7 +113,6 @@ import Testing
     }
 
     @Test(.onSQLite) func `no private key is stored in plain`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.close()
@@ -130,7 +125,6 @@ import Testing
     }
 
     @Test(.onSQLite) func `a moved home works`() async throws {
-        let home = try TemporaryHome()
         let moved = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
@@ -140,7 +134,6 @@ import Testing
     }
 
     @Test func `sixteen simultaneous writers succeed on a new store`() async throws {
-        let home = try TemporaryHome()
         let location = home.location
         let names = ["alice", "bob", "several", "alice-old"]
         try await home.prepare()
@@ -158,7 +151,6 @@ import Testing
     }
 
     @Test func `a reader does not wait for a writer and sees only whole imports`() async throws {
-        let home = try TemporaryHome()
         try await home.open().close()
         let location = home.location
         let writer = Task {

@@ -6,13 +6,16 @@ import TestSupport
 import Testing
 
 @Suite struct LearningTests {
+    private let home: TemporaryHome
+
+    init() throws { home = try TemporaryHome() }
+
     private let alice = "alice@example.com"
     private let day: TimeInterval = 24 * 60 * 60
     private let strong: [UInt8] = [0x30, 0x0D, 0x30, 0x0B, 0x06, 0x09, 0x60, 0x86, 0x48, 1, 101, 3, 4, 1, 46]
     private let weak: [UInt8] = [0x30, 0x0D, 0x30, 0x0B, 0x06, 0x09, 0x60, 0x86, 0x48, 1, 101, 3, 4, 1, 2]
 
     @Test func `the first certificate of an address is learned with its message and its authorities`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         let sighting = try sighting("alice", authorities: [intermediate], messageID: "<1@example.com>")
@@ -28,7 +31,6 @@ import Testing
     }
 
     @Test func `only certificates that name the author, and no authorities, are learned`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let foreign = SignerSighting(
             address: try EmailAddress(alice),
@@ -42,7 +44,6 @@ import Testing
     }
 
     @Test func `a pinned signer without a chain is not learned for another address`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("mallory", isAnchored: false)
         #expect(try await store.recipients.learn([sighting], at: .judged).entries.isEmpty)
@@ -50,7 +51,6 @@ import Testing
     }
 
     @Test func `repeated mail adds nothing and is written at most once a day`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = try sighting("alice")
         let many = [SignerSighting](repeating: sighting, count: 1000)
@@ -71,7 +71,6 @@ import Testing
         _ name: String,
         _ kind: LearningReport.Kind
     ) async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         try await addAuthorities(to: store)
         _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
@@ -85,7 +84,6 @@ import Testing
     }
 
     @Test func `older mail never replaces newer data`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let newer = try sighting("alice-renewed", capabilities: strong, signingTime: Date.judged)
         let older = try sighting("alice", signingTime: Date.judged.addingTimeInterval(-30 * day))
@@ -104,7 +102,6 @@ import Testing
     }
 
     @Test func `a signing time in the far future does not count as newest`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let ahead = Date.judged.addingTimeInterval(3650 * day)
         _ = try await store.recipients.learn(
@@ -123,7 +120,6 @@ import Testing
     }
 
     @Test func `a changed certificate is held until it is trusted, and the old one is used`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.recipients.learn([try sighting("alice")], at: .judged, onChange: .hold)
         let renewed = try sighting("alice-renewed")
@@ -171,7 +167,6 @@ import Testing
             try factory.issue(name, subject: "/CN=\(name)", by: "root", extensions: extensions)
             certificates[name] = try factory.certificate(name)
         }
-        let home = try TemporaryHome()
         let store = try await home.open()
         let made = certificates
         func sighting(_ name: String, announcing other: String? = nil) throws -> SignerSighting {
@@ -192,7 +187,6 @@ import Testing
     }
 
     @Test func `separate signing and encryption certificates of one mail are no change`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         let sighting = SignerSighting(
             address: try EmailAddress("split@example.com"),
@@ -207,7 +201,6 @@ import Testing
     }
 
     @Test func `a certificate distrusted by hand stays distrusted when its owner writes again`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.recipients.learn([try sighting("alice")], at: .judged)
         _ = try await store.recipients.setTrust(.distrusted, of: try AddressScope(alice))

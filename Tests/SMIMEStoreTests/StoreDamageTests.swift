@@ -6,10 +6,14 @@ import TestSupport
 import Testing
 
 @Suite struct StoreDamageTests {
+    private let home: TemporaryHome
+
+    init() throws { home = try TemporaryHome() }
+
     @Test(.onSQLite) func `a newer store is refused and left unchanged`() async throws {
-        let home = try await filled()
-        try change(home, "PRAGMA user_version = 99")
-        let before = try bytes(home)
+        try await fill()
+        try change("PRAGMA user_version = 99")
+        let before = try bytes()
         for mode in [Store.Mode.readOnly, .readWrite] {
             await #expect(
                 throws: KeystoreError.newer(path: home.location.database, found: 99, known: Schema.current.version)
@@ -17,47 +21,47 @@ import Testing
                 try await home.open(mode)
             }
         }
-        #expect(try bytes(home) == before)
+        #expect(try bytes() == before)
     }
 
     @Test(.onSQLite, arguments: [0, 1, 15, 16, 99, 100, 2048, 4095, 4096, 8192])
     func `a truncated store is refused, never taken for empty`(length: Int) async throws {
-        let home = try await filled()
+        try await fill()
         truncate(home.location.database, off_t(length))
-        await expectUnusable(home)
+        await expectUnusable()
     }
 
     @Test(.onSQLite) func `a file that is no database is refused`() async throws {
-        let home = try await filled()
+        try await fill()
         try Data(repeating: 0x41, count: 10_000).write(to: URL(filePath: home.location.database))
         chmod(home.location.database, 0o600)
-        await expectUnusable(home)
+        await expectUnusable()
     }
 
     @Test(.onSQLite) func `another program's database is refused`() async throws {
-        let home = try await filled()
-        try change(home, "PRAGMA application_id = 7")
-        await expectUnusable(home)
+        try await fill()
+        try change("PRAGMA application_id = 7")
+        await expectUnusable()
     }
 
     @Test(.onSQLite) func `a directory in the database's place is refused`() async throws {
-        let home = try await filled()
+        try await fill()
         try FileManager.default.removeItem(atPath: home.location.database)
         try FileManager.default.createDirectory(atPath: home.location.database, withIntermediateDirectories: false)
-        await expectUnusable(home)
+        await expectUnusable()
     }
 
     @Test(.onSQLite) func `overwritten database pages are detected`() async throws {
-        let home = try await filled()
-        var data = try bytes(home)
+        try await fill()
+        var data = try bytes()
         for index in stride(from: 4096, to: data.count, by: 1) { data[index] = UInt8(truncatingIfNeeded: index &* 31) }
         try Data(data).write(to: URL(filePath: home.location.database))
         chmod(home.location.database, 0o600)
-        await expectUnusable(home)
+        await expectUnusable()
     }
 
     @Test func `without its key file a store shows certificates and opens no key`() async throws {
-        let home = try await filled()
+        try await fill()
         try FileManager.default.removeItem(atPath: home.location.keyFile)
         let store = try await home.open(.readOnly)
         #expect(try await store.accounts.all().count == 1)
@@ -67,7 +71,9 @@ import Testing
     }
 
     @Test func `another store's key file is refused`() async throws {
-        let (home, other) = (try await filled(), try await filled())
+        let other = try TemporaryHome()
+        try await fill()
+        try await fill(other)
         try FileManager.default.removeItem(atPath: home.location.keyFile)
         try FileManager.default.copyItem(atPath: other.location.keyFile, toPath: home.location.keyFile)
         let store = try await home.open(.readOnly)
@@ -78,7 +84,7 @@ import Testing
 
     @Test(arguments: [0, 1, 12, 43, 45, 4096])
     func `a key file of another length is refused`(length: Int) async throws {
-        let home = try await filled()
+        try await fill()
         truncate(home.location.keyFile, off_t(length))
         let store = try await home.open(.readOnly)
         await #expect(throws: KeystoreError.corrupt(path: home.location.keyFile, detail: "is not a key file of smime"))
@@ -88,7 +94,6 @@ import Testing
     }
 
     @Test func `a private key moved to another certificate does not open`() async throws {
-        let home = try TemporaryHome()
         let store = try await home.open()
         _ = try await store.add(try ImportBatch.people("alice", "bob"), at: .judged)
         try await store.close()
@@ -103,7 +108,6 @@ import Testing
     }
 
     @Test(.onSQLite) func `files left by a killed creation are no obstacle`() async throws {
-        let home = try TemporaryHome()
         try await home.open().close()
         try FileManager.default.removeItem(atPath: home.location.database)
         try Data([1, 2, 3]).write(to: URL(filePath: home.location.database + ".new"))
@@ -115,7 +119,6 @@ import Testing
     }
 
     @Test(.onSQLite) func `a new store with an old key file uses that key`() async throws {
-        let home = try TemporaryHome()
         try await home.open().close()
         let key = try Data(contentsOf: URL(filePath: home.location.keyFile))
         try FileManager.default.removeItem(atPath: home.path + "/data")
@@ -123,25 +126,24 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: home.location.keyFile)) == key)
     }
 
-    private func filled() async throws -> TemporaryHome {
-        let home = try TemporaryHome()
-        let store = try await home.open()
+    /// Puts Alice's identity into the store of `other`, or else of the suite's home.
+    private func fill(_ other: TemporaryHome? = nil) async throws {
+        let store = try await (other ?? home).open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await store.close()
-        return home
     }
 
-    private func change(_ home: TemporaryHome, _ sql: String) throws {
+    private func change(_ sql: String) throws {
         let queue = try DatabaseQueue(path: home.location.database)
         try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
         try queue.close()
     }
 
-    private func bytes(_ home: TemporaryHome) throws -> [UInt8] {
+    private func bytes() throws -> [UInt8] {
         Array(try Data(contentsOf: URL(filePath: home.location.database)))
     }
 
-    private func expectUnusable(_ home: TemporaryHome) async {
+    private func expectUnusable() async {
         for mode in [Store.Mode.readOnly, .readWrite] {
             await #expect(throws: KeystoreError.self) { try await home.open(mode).accounts.all() }
         }

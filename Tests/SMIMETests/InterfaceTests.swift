@@ -140,6 +140,18 @@ import Testing
         #expect(count.withLock { $0 } == bytes.count)
     }
 
+    @Test func `a private key prints its kind and a fingerprint, and nothing that is secret`() async throws {
+        let file = try Fixtures.cert("alice/alice.p12")
+        let alice = try #require(try await PKCS12.read(file, passphrase: "test").identities.first)
+        let digest = try DigestAlgorithm.sha256.digest(alice.key.publicKeyInfo).hexadecimal
+        #expect("\(alice.key)" == "\(alice.key.algorithm) (sha256:\(digest))")
+        var dumped = ""
+        dump(alice.key, to: &dumped)
+        #expect(!dumped.contains("handle") && dumped.contains(digest))
+        let wrong = await #expect(throws: SMIMEError.self) { try await PKCS12.read(file, passphrase: "wrong") }
+        #expect(wrong?.code == .wrongPassphrase)
+    }
+
     @Test func `an error that a sink throws reaches the caller`() throws {
         struct Full: Error {}
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8)

@@ -97,7 +97,7 @@ extension RecipientInfo {
 
     /// A ciphertext that was changed gives another secret and no error (FIPS 203 §6.3): the wrap then does not fit.
     private func encapsulated(_ key: PrivateKey, _ encapsulation: KeyEncapsulation) throws -> SecretBytes {
-        guard key.algorithm == .lattice(encapsulation.scheme) else { throw CMSError.noKeyPair }
+        guard key.algorithm == .postQuantum(encapsulation.scheme) else { throw CMSError.noKeyPair }
         let secret = try key.handle.decapsulate(encapsulation.ciphertext)
         let wrappingKey = try encapsulation.keyEncryptionKey(from: secret)
         return try encapsulation.wrap.unwrap(encryptedKey, under: wrappingKey)

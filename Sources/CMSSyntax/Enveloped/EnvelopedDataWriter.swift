@@ -31,13 +31,15 @@ package struct EnvelopedDataWriter {
         guard !recipients.isEmpty || !secrets.isEmpty else {
             throw CMSError.unsupported("encryption without recipients")
         }
+        let secrets = secrets + recipients.compactMap(\.secret)
+        let certified = recipients.filter { $0.secret == nil }
         encryption = try ContentEncryption(writing: cipher)
         key = try SecretBytes.random(count: encryption.keyCount)
         let (key, encryption) = (key, encryption)
         frame = try reporting(.cms) {
             let infos =
-                try recipients.map { try $0.recipientInfo(for: key) } + secrets.map { try $0.recipientInfo(for: key) }
-            let version = encryption.cipher.isAuthenticated ? 0 : Self.version(recipients, secrets)
+                try certified.map { try $0.recipientInfo(for: key) } + secrets.map { try $0.recipientInfo(for: key) }
+            let version = encryption.cipher.isAuthenticated ? 0 : Self.version(certified, secrets)
             let sorted = infos.sorted { $0.lexicographicallyPrecedes($1) }
             return try Self.layOut(sorted, version: version, encryption, contentCount)
         }
@@ -66,7 +68,7 @@ package struct EnvelopedDataWriter {
         let hasPassword = secrets.contains { if case .password = $0.kind { true } else { false } }
         guard !hasPassword, !recipients.contains(where: \.isOther) else { return 3 }
         let isPlain = recipients.allSatisfy { recipient in
-            if case .rsa = recipient.certificate.publicKeyAlgorithm { return !recipient.isNamedByKeyIdentifier }
+            if case .rsa = recipient.certificate?.publicKeyAlgorithm { return !recipient.isNamedByKeyIdentifier }
             return false
         }
         return isPlain && secrets.isEmpty ? 0 : 2

@@ -27,8 +27,17 @@ public struct Recipient: Sendable {
         }
     }
 
-    /// The one whose key the content can be read with.
-    public let certificate: Certificate
+    /// What opens the content.
+    private enum Key: Sendable {
+        case certificate(Certificate)
+        case secret(SharedSecret)
+    }
+
+    private let key: Key
+    /// The certificate whose key opens the content; nil for a password.
+    public var certificate: Certificate? { if case .certificate(let certificate) = key { certificate } else { nil } }
+    /// The secret that opens the content in place of a certificate's key.
+    var secret: SharedSecret? { if case .secret(let secret) = key { secret } else { nil } }
     /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
     /// serial number.
     package var usesKeyIdentifier: Bool
@@ -41,6 +50,12 @@ public struct Recipient: Sendable {
     /// judge.
     public init(unchecked certificate: Certificate) { self.init(unchecked: certificate, rsaWrapping: .oaep) }
 
+    /// Everyone who knows `secret`.
+    package init(_ secret: SharedSecret) {
+        key = .secret(secret)
+        (rsaWrapping, usesKeyIdentifier) = (.oaep, false)
+    }
+
     /// The same.
     ///
     /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
@@ -49,25 +64,25 @@ public struct Recipient: Sendable {
         rsaWrapping: RSAWrapping,
         usesKeyIdentifier: Bool = false
     ) {
-        self.certificate = certificate
+        key = .certificate(certificate)
         self.rsaWrapping = rsaWrapping
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
     /// How the key is wrapped, for reports: `oaep` and others for RSA, `ecdh`, `x25519`, `ml-kem-768`.
     package var keyEncryption: String {
-        switch certificate.publicKeyAlgorithm {
+        switch certificate?.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
         case .x25519: "x25519"
-        case .lattice(let scheme): scheme.reportName
+        case .postQuantum(let scheme): scheme.reportName
         default: rsaWrapping.rawValue
         }
     }
 
     /// Whether the RecipientInfo truly names the certificate so.
-    var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate.subjectKeyIdentifier != nil }
+    var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate?.subjectKeyIdentifier != nil }
 
-    private var identifier: EntityIdentifier {
+    private func identifier(of certificate: Certificate) -> EntityIdentifier {
         if usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier {
             return .subjectKeyIdentifier(identifier)
         }
@@ -78,22 +93,29 @@ public struct Recipient: Sendable {
     ///
     /// - Throws: `CMSError.unsupported` for a certificate whose key cannot be encrypted to.
     package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
+        switch self.key {
+        case .certificate(let certificate): try recipientInfo(for: key, to: certificate)
+        case .secret(let secret): try secret.recipientInfo(for: key)
+        }
+    }
+
+    private func recipientInfo(for key: SecretBytes, to certificate: Certificate) throws -> [UInt8] {
         switch certificate.publicKeyAlgorithm {
         // RFC 8551 §4.3
         case let algorithm where algorithm.isWeak: break
-        case .rsa: return try keyTransport(key)
+        case .rsa: return try keyTransport(key, to: certificate)
         case .ellipticCurve, .x25519:
             guard let scheme = KeyAgreementScheme(writingFor: certificate.publicKeyAlgorithm) else { break }
-            return try keyAgreement(key, scheme)
-        case .lattice(let scheme):
+            return try keyAgreement(key, scheme, to: certificate)
+        case .postQuantum(let scheme):
             guard scheme.use == .keyEncapsulation, scheme.isOffered else { break }
-            return try keyEncapsulation(key, scheme)
+            return try keyEncapsulation(key, scheme, to: certificate)
         default: break
         }
         throw CMSError.unsupported("encryption to \(certificate.publicKeyAlgorithm)")
     }
 
-    private func keyTransport(_ key: SecretBytes) throws -> [UInt8] {
+    private func keyTransport(_ key: SecretBytes, to certificate: Certificate) throws -> [UInt8] {
         let padding: RSAPadding
         let algorithm: AlgorithmIdentifier
         if let digest = rsaWrapping.digest {
@@ -110,14 +132,18 @@ public struct Recipient: Sendable {
         return try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.serialize(isNamedByKeyIdentifier ? 2 : 0)
-                identifier.serialize(into: &coder)
+                identifier(of: certificate).serialize(into: &coder)
                 try coder.serialize(algorithm)
                 try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
             }
         }
     }
 
-    private func keyAgreement(_ key: SecretBytes, _ scheme: KeyAgreementScheme) throws -> [UInt8] {
+    private func keyAgreement(
+        _ key: SecretBytes,
+        _ scheme: KeyAgreementScheme,
+        to certificate: Certificate
+    ) throws -> [UInt8] {
         let publicKey = try certificate.publicKey()
         let ephemeral = try publicKey.generateSibling()
         let secret = try ephemeral.agree(with: publicKey.owned)
@@ -140,7 +166,7 @@ public struct Recipient: Sendable {
                 try coder.serialize(AlgorithmIdentifier(scheme.oid, parameters: wrapIdentifier))
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
                     try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try serializeAgreementIdentifier(into: &coder)
+                        try serializeAgreementIdentifier(of: certificate, into: &coder)
                         try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
                     }
                 }
@@ -149,7 +175,11 @@ public struct Recipient: Sendable {
     }
 
     /// KEMRecipientInfo (RFC 9629 §3, RFC 9936 §2.1).
-    private func keyEncapsulation(_ key: SecretBytes, _ scheme: PostQuantumScheme) throws -> [UInt8] {
+    private func keyEncapsulation(
+        _ key: SecretBytes,
+        _ scheme: PostQuantumScheme,
+        to certificate: Certificate
+    ) throws -> [UInt8] {
         let (ciphertext, secret) = try certificate.publicKey().encapsulate()
         let encapsulation = try KeyEncapsulation(writing: scheme, ciphertext: ciphertext, forKeyOf: key.count)
         let encrypted = try encapsulation.wrap.wrap(key, under: encapsulation.keyEncryptionKey(from: secret))
@@ -158,7 +188,7 @@ public struct Recipient: Sendable {
                 try coder.serialize(KeyEncapsulation.type)
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
                     try coder.serialize(0)
-                    identifier.serialize(into: &coder)
+                    identifier(of: certificate).serialize(into: &coder)
                     try encapsulation.serialize(into: &coder)
                     try coder.serialize(ASN1OctetString(contentBytes: encrypted[...]))
                 }
@@ -167,10 +197,14 @@ public struct Recipient: Sendable {
     }
 
     /// Whether the RecipientInfo is OtherRecipientInfo.
-    var isOther: Bool { if case .lattice = certificate.publicKeyAlgorithm { true } else { false } }
+    var isOther: Bool { if case .postQuantum = certificate?.publicKeyAlgorithm { true } else { false } }
 
     /// `KeyAgreeRecipientIdentifier`, which has a key identifier in a sequence of its own.
-    private func serializeAgreementIdentifier(into coder: inout DER.Serializer) throws {
+    private func serializeAgreementIdentifier(
+        of certificate: Certificate,
+        into coder: inout DER.Serializer
+    ) throws {
+        let identifier = identifier(of: certificate)
         guard case .subjectKeyIdentifier(let octets) = identifier else { return identifier.serialize(into: &coder) }
         try coder.appendConstructedNode(identifier: .context(0)) { coder in
             try coder.serialize(ASN1OctetString(contentBytes: octets[...]))

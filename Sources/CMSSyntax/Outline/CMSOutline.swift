@@ -14,25 +14,25 @@ package struct CMSOutline: Sendable {
     /// The type of the object in the outermost ContentInfo.
     package let type: CMSContentType
     /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
-    public internal(set) var contentType: String?
+    package internal(set) var contentType: String?
     /// The content's length in bytes, encrypted where it is; nil if there is no content in the object.
-    public internal(set) var contentCount: Int?
+    package internal(set) var contentCount: Int?
     /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
-    public internal(set) var algorithms: [String] = []
+    package internal(set) var algorithms: [String] = []
     /// Its recipients, in order.
-    public internal(set) var recipients: [RecipientInfo] = []
+    package internal(set) var recipients: [RecipientInfo] = []
     /// The claimed signers, in the order of the object; no signature is checked.
-    public internal(set) var signers: [SignerInfo] = []
+    package internal(set) var signers: [SignerInfo] = []
     /// The certificates in it; unreadable ones are counted in `problems`.
-    public internal(set) var certificates: [Certificate] = []
+    package internal(set) var certificates: [Certificate] = []
     /// The revocation lists in it; unreadable ones are counted in `problems`.
-    public internal(set) var certificateLists: [CertificateList] = []
+    package internal(set) var certificateLists: [CertificateList] = []
     /// The names or dotted OIDs of authenticated attributes of the object, which are not those of a signer.
-    public internal(set) var authenticatedAttributes: [String] = []
+    package internal(set) var authenticatedAttributes: [String] = []
     /// The names or dotted OIDs of attributes that nothing protects.
-    public internal(set) var unprotectedAttributes: [String] = []
+    package internal(set) var unprotectedAttributes: [String] = []
     /// The faults of the object, and what could not be found out.
-    public internal(set) var problems: [Problem] = []
+    package internal(set) var problems: [Problem] = []
     /// The cipher of an encrypted object with its parameters; nil if there is none that can be read.
     var contentEncryption: ContentEncryption?
     /// The length in bytes of the tag of an AuthEnvelopedData; nil if it was not reached.
@@ -40,7 +40,7 @@ package struct CMSOutline: Sendable {
     /// Whether the whole object is what its type says, and nothing follows it.
     package internal(set) var isSound = true
     /// How many bytes of it are kept here.
-    public internal(set) var count = 0
+    package internal(set) var count = 0
 
     /// How many bytes may be kept.
     let limit: Int

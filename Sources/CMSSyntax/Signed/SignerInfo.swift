@@ -76,7 +76,7 @@ package struct SignerInfo: Sendable {
     /// Whether digestAlgorithm has no meaning: ML-DSA hashes the whole content itself (RFC 9882 §3.3).
     var ignoresDigest: Bool {
         guard signsWholeContent, let scheme = try? SignatureAlgorithm(signatureAlgorithm).scheme else { return false }
-        if case .lattice = scheme { return true }
+        if case .postQuantum = scheme { return true }
         return false
     }
 

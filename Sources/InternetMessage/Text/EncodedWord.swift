@@ -9,9 +9,9 @@ import Foundation
 /// Encoded words in header fields: `=?charset?Q?text?=`.
 ///
 /// RFC 2047
-package enum EncodedWord {
-    /// `text` unchanged, if it is ASCII that does not look like encoded words; else in encoded words of UTF-8.
-    package static func encode(_ text: String) -> String {
+public enum EncodedWord {
+    /// `text` as a header field can hold it: unchanged, if it is ASCII that does not look like encoded words; else in encoded words of UTF-8.
+    public static func encode(_ text: String) -> String {
         guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
         for character in text {

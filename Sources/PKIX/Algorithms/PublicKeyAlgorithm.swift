@@ -10,7 +10,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     /// The curve by its usual name, as `P-256`, or its dotted OID.
     case ellipticCurve(String)
     /// ML-DSA or ML-KEM, which not every libcrypto has.
-    case lattice(PostQuantumScheme)
+    case postQuantum(PostQuantumScheme)
     /// The dotted OID of any other algorithm.
     case other(String)
     /// The length of the modulus in bits.
@@ -32,7 +32,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         case ASN1ObjectIdentifier.Key.x25519: self = .x25519
         case ASN1ObjectIdentifier.Key.ed25519: self = .ed25519
         default:
-            self = PostQuantumScheme(oid: identifier.algorithm).map(Self.lattice) ?? .other("\(identifier.algorithm)")
+            self =
+                PostQuantumScheme(oid: identifier.algorithm).map(Self.postQuantum) ?? .other("\(identifier.algorithm)")
         }
     }
 
@@ -40,13 +41,13 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     public var canSign: Bool {
         switch self {
         case .rsa, .rsaPSS, .ellipticCurve, .ed25519: true
-        case .lattice(let scheme): scheme.use == .signature && scheme.isOffered
+        case .postQuantum(let scheme): scheme.use == .signature && scheme.isOffered
         case .dsa, .other, .x25519: false
         }
     }
 
     /// Whether this libcrypto can work with such keys at all, as far as that is known.
-    public var isOffered: Bool { if case .lattice(let scheme) = self { scheme.isOffered } else { true } }
+    public var isOffered: Bool { if case .postQuantum(let scheme) = self { scheme.isOffered } else { true } }
 
     /// Whether it is a DSA key, of whatever length.
     package var isDSA: Bool { if case .dsa = self { true } else { false } }
@@ -118,7 +119,7 @@ extension PublicKeyAlgorithm: CustomStringConvertible {
         case .dsa(let bits): bits > 0 ? "DSA \(bits)" : "DSA"
         case .ed25519: "Ed25519"
         case .ellipticCurve(let name): "EC \(name)"
-        case .lattice(let scheme): scheme.name
+        case .postQuantum(let scheme): scheme.name
         case .other(let oid): oid
         case .rsa(let bits): "RSA \(bits)"
         case .rsaPSS(let bits): "RSA-PSS \(bits)"

@@ -10,7 +10,7 @@ package struct SignatureAlgorithm: Sendable {
         case dsa
         case ecdsa
         case ed25519
-        case lattice(PostQuantumScheme)
+        case postQuantum(PostQuantumScheme)
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
@@ -20,7 +20,7 @@ package struct SignatureAlgorithm: Sendable {
             case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
                 (.rsaPSS, .rsaPSS):
                 true
-            case (.lattice(let scheme), .lattice(let other)): scheme == other
+            case (.postQuantum(let scheme), .postQuantum(let other)): scheme == other
             default: false
             }
         }
@@ -28,7 +28,7 @@ package struct SignatureAlgorithm: Sendable {
         /// How an RSA key pads the value that it signs.
         package var padding: SignaturePadding {
             switch self {
-            case .dsa, .ecdsa, .ed25519, .lattice: .none
+            case .dsa, .ecdsa, .ed25519, .postQuantum: .none
             case .rsaPKCS1: .pkcs1
             case .rsaPSS(let saltLength, let mgf): .pss(saltLength: saltLength, mgf: mgf)
             }
@@ -37,7 +37,7 @@ package struct SignatureAlgorithm: Sendable {
         /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
         package var takesMessage: Bool {
             switch self {
-            case .ed25519, .lattice: true
+            case .ed25519, .postQuantum: true
             case .dsa, .ecdsa, .rsaPKCS1, .rsaPSS: false
             }
         }
@@ -53,7 +53,7 @@ package struct SignatureAlgorithm: Sendable {
         case .dsa: "dsa"
         case .ecdsa: "ecdsa"
         case .ed25519: "ed25519"
-        case .lattice(let scheme): scheme.reportName
+        case .postQuantum(let scheme): scheme.reportName
         case .rsaPKCS1: "rsa-pkcs1"
         case .rsaPSS: "rsa-pss"
         }
@@ -103,7 +103,7 @@ package struct SignatureAlgorithm: Sendable {
             scheme = row.scheme
             digest = row.digest
         } else if let row = PostQuantumScheme(oid: identifier.algorithm), row.use == .signature, row.isOffered {
-            scheme = .lattice(row)
+            scheme = .postQuantum(row)
             digest = nil
         } else {
             throw CMSError.unsupported("signature algorithm \(identifier.algorithm.algorithmName)")

@@ -166,7 +166,7 @@ extension Certificate {
         case .rsa: keyUsage?.contains(.keyEncipherment) ?? true
         case .ellipticCurve, .x25519: keyUsage?.contains(.keyAgreement) ?? true
         // RFC 9935 §5
-        case .lattice(let scheme):
+        case .postQuantum(let scheme):
             scheme.use == .keyEncapsulation && scheme.isOffered && keyUsage?.contains(.keyEncipherment) ?? true
         case .dsa, .ed25519, .other, .rsaPSS: false
         }
@@ -175,6 +175,7 @@ extension Certificate {
 
 extension Certificate {
     /// A use of the certificate's key.
+    @nonexhaustive
     public enum KeyPurpose: Sendable {
         case encryption
         case signing

@@ -28,7 +28,7 @@ extension SignatureAlgorithm {
         case .ed25519:
             let identifier = AlgorithmIdentifier(ASN1ObjectIdentifier.Key.ed25519)
             return (try Self(identifier), identifier)
-        case .lattice(let scheme):
+        case .postQuantum(let scheme):
             let identifier = AlgorithmIdentifier(scheme.oid)
             return (try Self(identifier), identifier)
         default: break
@@ -43,7 +43,7 @@ extension Certificate {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]
         case .rsa, .ellipticCurve: [.sha256, .sha384, .sha512]
-        case .lattice(let scheme): scheme.isOffered ? scheme.digests : []
+        case .postQuantum(let scheme): scheme.isOffered ? scheme.digests : []
         case .rsaPSS:
             (try? PSSParameters.restriction(publicKeyInfo)).map {
                 $0.map { [$0.digest] } ?? [.sha256, .sha384, .sha512]

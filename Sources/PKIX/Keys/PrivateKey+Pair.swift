@@ -20,7 +20,7 @@ extension PrivateKey {
             } ?? true
         case .ellipticCurve, .dsa: handle.isPair()
         // The public half was computed from the private one.
-        case .ed25519, .lattice, .other, .x25519: true
+        case .ed25519, .postQuantum, .other, .x25519: true
         }
     }
 

@@ -1,7 +1,8 @@
+import ByteStreams
 package import LibCrypto
 import SwiftASN1
 
-/// A private key. It has no description and no public encoding; it can be used, sealed and matched to a certificate.
+/// A private key: it can be used, sealed, lent as PKCS#8, and matched to a certificate. Its description names the public half alone.
 public struct PrivateKey: Sendable {
     package let handle: Handle<EVP_PKEY>
     /// The kind and size of the key.
@@ -99,6 +100,17 @@ public struct PrivateKey: Sendable {
     package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
         try handle.withPKCS8(body)
     }
+}
+
+extension PrivateKey: CustomStringConvertible, CustomReflectable {
+    /// The kind of the key, and the SHA-256 of the SubjectPublicKeyInfo that belongs to it.
+    public var description: String {
+        guard let digest = try? DigestAlgorithm.sha256.digest(publicKeyInfo) else { return "\(algorithm)" }
+        return "\(algorithm) (sha256:\(digest.hexadecimal))"
+    }
+
+    /// Nothing of what is inside, for `dump` and programs that print a value's parts.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [UInt8] {

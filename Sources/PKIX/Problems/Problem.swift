@@ -3,6 +3,7 @@
 /// The codes are stable: programs may test them. The text is for people and may change.
 public struct Problem: Hashable, Sendable {
     /// The effect of a problem on the verdict.
+    @nonexhaustive
     public enum Level: String, Hashable, Sendable {
         /// The axis it belongs to has failed.
         case error

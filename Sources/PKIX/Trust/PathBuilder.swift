@@ -161,7 +161,7 @@ extension Certificate {
         case .rsa(let bits), .rsaPSS(let bits):
             let size = min(bits, 16_384) / 2048 + 1
             return size * size * max(1, rsaExponentBits / 17)
-        case .ellipticCurve("P-256"), .ed25519, .lattice: return 3
+        case .ellipticCurve("P-256"), .ed25519, .postQuantum: return 3
         default: return 20
         }
     }

@@ -70,19 +70,11 @@ package struct PathValidator: Sendable {
         _ detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = question.certificate
-        let lists =
-            store.options.revocation == .off
-            ? nil
-            : RevocationLists(
-                store.certificateLists + store.options.certificateLists + question.extraLists,
-                others: store.intermediates + question.extra,
-                effort: budget
-            )
         let check = PathCheck(
             store: store,
             purpose: question.purpose,
             date: date,
-            lists: lists,
+            lists: revocationLists(for: question),
             responses: question.responses,
             effort: budget,
             detail: detail
@@ -124,5 +116,14 @@ package struct PathValidator: Sendable {
         var far = builder(with: store.systemAnchors, budget)
         let verdict = judge(far.paths(from: certificate))
         return (verdict, far.isRepeatable)
+    }
+    /// The lists that may decide about the chain; nil if revocation is not checked.
+    private func revocationLists(for question: VerdictCacheKey) -> RevocationLists? {
+        guard store.options.revocation != .off else { return nil }
+        return RevocationLists(
+            store.certificateLists + store.options.certificateLists + question.extraLists,
+            others: store.intermediates + question.extra,
+            effort: budget
+        )
     }
 }

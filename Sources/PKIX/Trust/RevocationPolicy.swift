@@ -1,4 +1,5 @@
 /// How much it counts whether a certificate was revoked.
+@nonexhaustive
 public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
     /// Revocation is not checked.
     case off

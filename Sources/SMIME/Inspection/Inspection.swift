@@ -41,11 +41,11 @@ package struct Inspection: Sendable {
         /// The length of the body in bytes, as it is encoded.
         package let count: Int
         /// The CMS object that is this part's body, or that signs it; nil if there is none.
-        public internal(set) var layer: Layer?
+        package internal(set) var layer: Layer?
         /// The parts of a multipart, or the message in a message.
-        public internal(set) var parts: [Part] = []
+        package internal(set) var parts: [Part] = []
         /// The problems of this part, without those of its layer and its parts.
-        public internal(set) var problems: [Problem] = []
+        package internal(set) var problems: [Problem] = []
     }
 
     /// A CMS object.
@@ -53,9 +53,9 @@ package struct Inspection: Sendable {
         /// The structure of the object.
         package let outline: CMSOutline
         /// The object's content; nil if it is encrypted, detached, or has no structure.
-        public internal(set) var content: Content?
+        package internal(set) var content: Content?
         /// The problems of the object, or of its place in the message.
-        public internal(set) var problems: [Problem]
+        package internal(set) var problems: [Problem]
     }
 
     /// The content of a signed object.
@@ -67,7 +67,7 @@ package struct Inspection: Sendable {
     /// The kind of the file, with its content.
     package let subject: Subject
     /// The problems of the file as a whole.
-    public internal(set) var problems: [Problem] = []
+    package internal(set) var problems: [Problem] = []
 
     init(_ subject: Subject) { self.subject = subject }
 

@@ -113,10 +113,11 @@ public enum CryptographicMessage {
     /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors.
     public static func decrypt(
         _ object: Content,
-        with keys: some KeyProvider
+        with keys: some KeyProvider,
+        password: String? = nil
     ) async throws(SMIMEError) -> Content {
         try await SMIMEError.inBackground {
-            let opener = MessageOpener(keys, at: .now)
+            let opener = MessageOpener(keys, at: .now, secret: .init(given: password))
             return Content(try await opener.decrypt(cms: object.source.stream(), in: object.source), in: object.source)
         }
     }

@@ -91,6 +91,16 @@ extension PKCS12 {
         do { try self.init(Array(bytes), passphrase: passphrase.copy()) } catch { throw SMIMEError(error) }
     }
 
+    /// The same on the library's own threads, so that no cooperative one is blocked.
+    ///
+    /// - Throws: as above; `.cancelled`
+    public static func read(
+        _ bytes: some Sequence<UInt8> & Sendable,
+        passphrase: String?
+    ) async throws(SMIMEError) -> PKCS12 {
+        try await SMIMEError.inBackground { try PKCS12(bytes, passphrase: passphrase) }
+    }
+
     /// A PKCS#12 file with these identities and certificates, in DER.
     ///
     /// - Throws: `.limitExceeded` for more than a file may hold that is read; `.bug`

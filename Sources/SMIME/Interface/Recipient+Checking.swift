@@ -1,4 +1,5 @@
 public import CMSSyntax
+import LibCrypto
 public import PKIX
 
 #if canImport(FoundationEssentials)
@@ -28,6 +29,11 @@ extension Recipient {
         self.init(unchecked: certificate, rsaWrapping: CipherNegotiation.wrapping(party, .aes256GCM))
         self.capabilities = known
     }
+
+    /// Everyone who knows `password` (RFC 5652 §6.2.4). Few mail programs can open such a message.
+    ///
+    /// A short password is found by trying, for which the message is all that an attacker needs.
+    public init(password: String) { self.init(SharedSecret(password: Passphrase(password.utf8))) }
 }
 
 extension [Recipient] {
@@ -35,12 +41,11 @@ extension [Recipient] {
     ///
     /// - Throws: `.noCommonCipher`
     func commonCipher(demanded cipher: ContentCipher?) throws(SMIMEError) -> ContentCipher {
-        let parties = map {
-            CipherNegotiation.Party(
-                name: "\($0.certificate.subject)",
-                certificate: $0.certificate,
-                capabilities: $0.capabilities
-            )
+        // A password announces no capabilities: it leaves the choice to the certificates.
+        let parties = compactMap { recipient in
+            recipient.certificate.map {
+                CipherNegotiation.Party(name: "\($0.subject)", certificate: $0, capabilities: recipient.capabilities)
+            }
         }
         return try SMIMEError.catching {
             try CipherNegotiation(for: parties, CipherNegotiation.Preferences(demanded: cipher)).cipher

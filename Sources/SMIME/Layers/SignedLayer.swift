@@ -159,7 +159,8 @@ package struct SignedLayer: Sendable {
                     revocationStatus: verdict?.revocation?.status,
                     validity: verdict?.validity,
                     isContentChanged: check.isContentChanged,
-                    isStranger: finding?.isStranger ?? false,
+                    isStranger: finding?.strangeness?.problem.level == .error,
+                    strangeness: finding?.strangeness.map { [$0.reason] } ?? [],
                     isIdentityUnclear: finding?.isUnclear ?? false,
                     evidence: verdict.flatMap {
                         SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)

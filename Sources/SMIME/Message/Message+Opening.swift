@@ -1,5 +1,7 @@
 import ByteStreams
+import CMSSyntax
 public import InternetMessage
+import LibCrypto
 import PKIX
 
 #if canImport(FoundationEssentials)
@@ -16,16 +18,19 @@ extension Message {
     ///
     /// - Parameters:
     ///   - keys: the identities that decrypt, and whom to trust.
+    ///   - password: opens what is encrypted for a password; none is tried that is not given.
     ///   - time: as of when certificates are judged.
     /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`, and what
     ///   the provider throws.
     public func opened(
         with keys: some KeyProvider,
+        password: String? = nil,
         at time: Date = .now
     ) async throws(SMIMEError) -> OpenedMessage {
         try await SMIMEError.inBackground {
             let message = try settled()
-            return try await MessageOpener(keys, at: time).open(message.source, structure: message.structure)
+            return try await MessageOpener(keys, at: time, secret: .init(given: password))
+                .open(message.source, structure: message.structure)
         }
     }
 
@@ -40,6 +45,13 @@ extension Message {
             let message = try settled()
             return try await MessageOpener(keys, at: time).verify(message.source, structure: message.structure).report
         }
+    }
+}
+
+extension SharedSecret? {
+    /// The secret of a password that may have been given.
+    init(given password: String?) {
+        self = password.map { SharedSecret(password: Passphrase($0.utf8)) }
     }
 }
 

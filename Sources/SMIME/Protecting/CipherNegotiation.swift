@@ -78,6 +78,8 @@ package struct CipherNegotiation: Sendable {
         package let ciphers: [ContentCipher]
         /// How the content key is wrapped for it.
         package let recipient: Recipient
+        /// The party's certificate.
+        package let certificate: Certificate
     }
 
     /// The cipher that all can read.
@@ -92,7 +94,7 @@ package struct CipherNegotiation: Sendable {
     /// The recipients with the key wrapping of each; each certificate once.
     package var recipients: [Recipient] {
         var seen: Set<Fingerprint> = []
-        return verdicts.map(\.recipient).filter { seen.insert($0.certificate.fingerprint).inserted }
+        return verdicts.filter { seen.insert($0.certificate.fingerprint).inserted }.map(\.recipient)
     }
 
     /// - Throws: `MessageError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
@@ -115,7 +117,8 @@ package struct CipherNegotiation: Sendable {
             return Verdict(
                 name: party.name,
                 ciphers: ciphers,
-                recipient: Recipient(unchecked: party.certificate, rsaWrapping: wrapping)
+                recipient: Recipient(unchecked: party.certificate, rsaWrapping: wrapping),
+                certificate: party.certificate
             )
         }
     }

@@ -1,4 +1,5 @@
 /// How a signature is put into a message.
+@nonexhaustive
 public enum SignatureForm: Sendable {
     /// multipart/signed: all mail programs can show the content (RFC 8551 §3.5.3).
     case detached

@@ -24,7 +24,7 @@ extension ReportBuilder {
         note(headers.problems)
         // Sender was compared where the signature was judged; whether it is accepted is known there.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
-        addStrangers { $0.certificate.flatMap(identity.protectedProblem) }
+        addStrangers { $0.certificate.flatMap(identity.protectedStrangeness) }
     }
 
     /// Tells what is odd about the layer added last if it is a signature inside another one.

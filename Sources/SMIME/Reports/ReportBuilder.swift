@@ -52,12 +52,12 @@ struct ReportBuilder: Sendable {
         layers.append(layer)
     }
 
-    /// Adds `problem` to each decisive signer who is not the sender, as far as it finds one.
-    mutating func addStrangers(_ problem: (Signer) -> Problem?) {
+    /// Adds what `strangeness` finds to each decisive signer who is not the sender.
+    mutating func addStrangers(_ strangeness: (Signer) -> SignerIdentity.Strangeness?) {
         for layer in layers.indices where layers[layer].isDecisive {
             for index in layers[layer].signers.indices {
-                guard let problem = problem(layers[layer].signers[index]) else { continue }
-                layers[layer].signers[index].becomeStranger(problem)
+                guard let found = strangeness(layers[layer].signers[index]) else { continue }
+                layers[layer].signers[index].becomeStranger(found)
             }
         }
     }

@@ -52,12 +52,29 @@ package struct SignerIdentity {
         return Set((authors ?? []).flatMap(\.scopes))
     }
 
+    /// That a signer is not the one in From.
+    struct Strangeness {
+        /// In what way.
+        enum Reason: Sendable {
+            /// The certificate names none of the addresses in From, or From is not as it was signed.
+            case notFrom
+            /// The same for the From inside the signature.
+            case notProtectedFrom
+            /// The certificate names Sender.
+            case onlySender
+        }
+
+        let reason: Reason
+        /// What the report says of it.
+        let problem: Problem
+    }
+
     /// The result for one signer.
     struct Finding {
         /// The identity axis.
         let axis: VerificationReport.Axis
-        /// Whether the signer is not the sender, which is an error.
-        let isStranger: Bool
+        /// That the signer is not the one in From; nil unless that is so.
+        let strangeness: Strangeness?
         /// Whether something else is wrong with the identity.
         let isUnclear: Bool
     }
@@ -76,24 +93,24 @@ package struct SignerIdentity {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
         }
         let isUnclear = problems.contains { $0.level == .error }
-        let stranger = addresses.isEmpty ? nil : protectedProblem(certificate) ?? strangeness(of: addresses)
-        if let stranger { problems.append(stranger) }
+        let stranger = addresses.isEmpty ? nil : protectedStrangeness(certificate) ?? strangeness(of: addresses)
+        if let stranger { problems.append(stranger.problem) }
         return Finding(
             axis: VerificationReport.Axis(problems),
-            isStranger: stranger?.level == .error,
+            strangeness: stranger,
             isUnclear: isUnclear
         )
     }
 
-    /// The problem if the fields inside the signature name neither `certificate` nor the outer From; nil if they agree.
-    func protectedProblem(_ certificate: Certificate) -> Problem? {
+    /// What is strange if the fields inside the signature name neither `certificate` nor the outer From; nil if they agree.
+    func protectedStrangeness(_ certificate: Certificate) -> Strangeness? {
         let addresses = certificate.mailAddresses
         guard let inner, !addresses.isEmpty else { return nil }
         let own = Set(inner.mailboxes.map(\.address))
         if own.isDisjoint(with: addresses) {
             guard protected?.addresses("Sender")?.isDisjoint(with: addresses) == false else {
                 let text = "the From inside the signature is not the signer: \(Self.list(own))"
-                return Problem(.protectedFromMismatch, text)
+                return Strangeness(reason: .notProtectedFrom, problem: Problem(.protectedFromMismatch, text))
             }
             guard own == Set(from) else { return replaced(own) }
             return strangeness(of: addresses, isSender: true)
@@ -101,22 +118,26 @@ package struct SignerIdentity {
         return own == Set(from) ? nil : replaced(own)
     }
 
-    private func replaced(_ own: Set<EmailAddress>) -> Problem {
+    private func replaced(_ own: Set<EmailAddress>) -> Strangeness {
         let outside = from.isEmpty ? "nothing" : from.map(\.text).listedForDisplay
-        return Problem(.signerNotFrom, "From is \(Self.list(own)), as it was signed; outside it is \(outside)")
+        let text = "From is \(Self.list(own)), as it was signed; outside it is \(outside)"
+        return Strangeness(reason: .notFrom, problem: Problem(.signerNotFrom, text))
     }
 
-    /// The problem if From does not name a signer with `addresses`; nil if it does, or names no address.
+    /// What is strange if From does not name a signer with `addresses`; nil if it does, or names no address.
     ///
     /// - Parameter isSender: whether it is known that Sender names the signer.
-    private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Problem? {
+    private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Strangeness? {
         guard !from.isEmpty, !from.contains(where: addresses.contains) else { return nil }
         let named = Self.list(addresses)
         guard isSender || sender.map({ addresses.contains($0.address) }) == true else {
-            return Problem(.signerNotFrom, "the certificate is for \(named), not for From")
+            let text = "the certificate is for \(named), not for From"
+            return Strangeness(reason: .notFrom, problem: Problem(.signerNotFrom, text))
         }
         let text = "the signer is the Sender, not From: \(named)"
-        return exceptions.contains(.sender) ? Problem(warning: .signerIsSender, text) : Problem(.signerIsSender, text)
+        let problem =
+            exceptions.contains(.sender) ? Problem(warning: .signerIsSender, text) : Problem(.signerIsSender, text)
+        return Strangeness(reason: .onlySender, problem: problem)
     }
 
     private static func list(_ addresses: Set<EmailAddress>) -> String {

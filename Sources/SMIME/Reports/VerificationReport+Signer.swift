@@ -74,6 +74,8 @@ extension VerificationReport {
         package let isContentChanged: Bool
         /// Whether the signer is not the one in From, which is an error.
         private(set) var isStranger: Bool
+        /// In what ways the signer is not the one in From, errors or not.
+        private(set) var strangeness: Set<SignerIdentity.Strangeness.Reason>
         /// Whether something else is wrong with the identity.
         let isIdentityUnclear: Bool
         /// The warning that the signer signed beside the sender; nil unless that is so.
@@ -121,11 +123,11 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
-    /// Records that the signer is not the sender, unless such a problem is already recorded.
-    mutating func becomeStranger(_ problem: Problem) {
-        guard !identity.problems.contains(where: { $0.kind == problem.kind }) else { return }
-        identity = VerificationReport.Axis(identity.problems + [problem])
-        isStranger = isStranger || problem.level == .error
+    /// Records that the signer is not the sender, unless that is recorded for the same reason.
+    mutating func becomeStranger(_ found: SignerIdentity.Strangeness) {
+        guard strangeness.insert(found.reason).inserted else { return }
+        identity = VerificationReport.Axis(identity.problems + [found.problem])
+        isStranger = isStranger || found.problem.level == .error
     }
 
     /// Makes a warning of it that the signer is not the sender, if that is all that is wrong.

@@ -7,6 +7,7 @@ public struct VerificationReport: Sendable {
     ///
     /// Where several words would do it is the first of those that `Signer.status` asks for: integrity, revocation, chain,
     /// time, identity, coverage, strength.
+    @nonexhaustive
     public enum Status: String, Sendable {
         /// The signature fits and its chain is trusted; but a certificate of it has expired at the time of judgement.
         case expired
@@ -39,6 +40,7 @@ public struct VerificationReport: Sendable {
     }
 
     /// How much of the message a signature speaks for.
+    @nonexhaustive
     public enum Coverage: String, Sendable {
         /// Nothing is signed.
         case none
@@ -101,6 +103,7 @@ public struct VerificationReport: Sendable {
     /// What the layers around the whole message are worth together.
     ///
     /// RFC 9787 §3.1
+    @nonexhaustive
     public enum Summary: String, Sendable {
         case confidential
         case confidentialAndVerified = "confidential-and-verified"

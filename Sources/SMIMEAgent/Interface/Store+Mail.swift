@@ -60,12 +60,7 @@ extension Store {
                 ciphers: try await cipherPreferences(),
                 online: asked
             )
-            let copies = try await plan.copies(
-                of: mail.header,
-                to: [],
-                from: [author, account?.address].compactMap(\.self),
-                sender: (nil, author)
-            )
+            let copies = try await plan.copies(of: mail.header, by: author, account?.address)
             // If the answers of services cannot be stored, they are asked again next time.
             _ = await asked.keep()
             return try copies.map { copy in
@@ -82,9 +77,32 @@ extension Store {
         }
     }
 
+    /// The recipients that `protect` would encrypt a mail with `header` to: those of To and Cc with the author, and each of
+    /// Bcc with the author; with the cipher of each copy.
+    ///
+    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`, `.doubtfulAuthor`,
+    ///   `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func recipients(
+        of header: HeaderBlock,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> [(addresses: [EmailAddress], recipients: [Recipient], cipher: ContentCipher)] {
+        try await SMIMEError.inBackground {
+            let author = try MailAuthor(of: header)?.address
+            let account = try await accounts.summary(of: author)
+            let asked = OnlineRevocation(StoreOpening(self), isDemanded: false)
+            let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
+            let plan = RecipientPlan(lookup: lookup, time: time, ciphers: try await cipherPreferences(), online: asked)
+            let copies = try await plan.copies(of: header, by: author, account?.address)
+            // If the answers of services cannot be stored, they are asked again next time.
+            _ = await asked.keep()
+            return copies.map { ($0.addresses, $0.negotiation.recipients, $0.negotiation.cipher) }
+        }
+    }
+
     /// Learns the author's certificate from a mail that is valid; from any other nothing is learned.
     ///
-    /// A certificate by another authority, or for another key than those known, is held until a person decides.
+    /// A certificate below another trust anchor than the one known is held until a person decides, and so is one in the place
+    /// of a certificate that a person imported or pinned.
     ///
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func learn(from mail: OpenedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
@@ -97,10 +115,19 @@ extension Store {
     /// - Throws: as above
     public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
         try await SMIMEError.inBackground {
-            let sightings = [SignerSighting(message)]
-            // As a rule the author is known, and nobody need wait for other writers.
-            let report = try await recipients.preview(sightings, at: time)
-            return report.changesStore ? try await recipients.learn(sightings, at: time) : report
+            let learning = Learning(in: self, onChange: .sameRoot, reopensForWriting: false)
+            return try await learning.learnWhatIsNew([message], at: time) ?? LearningReport()
         }
+    }
+}
+
+extension RecipientPlan {
+    /// The copies for the recipients in `header` and for the author, by the rules for the author and the author's account.
+    fileprivate func copies(
+        of header: HeaderBlock,
+        by author: EmailAddress?,
+        _ account: EmailAddress?
+    ) async throws -> [Copy] {
+        try await copies(of: header, to: [], from: [author, account].compactMap(\.self), sender: (nil, author))
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import SMIME
 package import SMIMEStore
 
@@ -6,37 +6,59 @@ package import SMIMEStore
 package struct Learning: Sendable {
     private let store: Store
     private let policy: ChangePolicy
+    private let reopens: Bool
 
-    /// - Parameter policy: how to treat a certificate by another issuer or for another key than before.
-    package init(in store: Store, onChange policy: ChangePolicy) {
+    /// - Parameters:
+    ///   - policy: how to treat a certificate by another issuer or for another key than before.
+    ///   - reopens: whether a store that was opened for reading is opened once more for writing, and left as it is where that
+    ///     is not possible; else it is an error.
+    package init(in store: Store, onChange policy: ChangePolicy, reopensForWriting reopens: Bool = true) {
         self.store = store
         self.policy = policy
+        self.reopens = reopens
     }
 
     /// What would be learned from `messages`; nothing is changed.
     ///
     /// A store that does not exist is not created for this: nothing is learned then.
-    package func preview(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport {
+    package func preview(
+        _ messages: [VerifiedMessage],
+        at time: Date = .now
+    ) async throws(KeystoreError) -> LearningReport {
         guard store.exists, !messages.isEmpty else { return LearningReport() }
-        return try await store.recipients.preview(messages.map(SignerSighting.init), at: .now, onChange: policy)
+        return try await store.recipients.preview(messages.map(SignerSighting.init), at: time, onChange: policy)
     }
 
     /// Learns from `messages`.
     ///
     /// - Returns: what was learned; nil if the store cannot be written, and is left as it is.
-    package func learn(_ messages: [VerifiedMessage]) async throws(KeystoreError) -> LearningReport? {
+    package func learn(
+        _ messages: [VerifiedMessage],
+        at time: Date = .now
+    ) async throws(KeystoreError) -> LearningReport? {
         let sightings = messages.map(SignerSighting.init)
         do throws(KeystoreError) {
-            guard store.isReadOnly else {
-                return try await store.recipients.learn(sightings, at: .now, onChange: policy)
+            guard store.isReadOnly, reopens else {
+                return try await store.recipients.learn(sightings, at: time, onChange: policy)
             }
             let writable = try await Store.open(store.location, mode: .readWriteExisting)
-            let report = try await writable.recipients.learn(sightings, at: .now, onChange: policy)
+            let report = try await writable.recipients.learn(sightings, at: time, onChange: policy)
             store.noteChange()
             try await writable.close()
             return report
-        } catch .notWritable {
+        } catch .notWritable where reopens {
             return nil
         }
+    }
+
+    /// Learns from `messages` if there is anything new: as a rule the authors are known, and no other writer is waited for.
+    ///
+    /// - Returns: as `learn`; if there is nothing new, what `preview` says.
+    package func learnWhatIsNew(
+        _ messages: [VerifiedMessage],
+        at time: Date = .now
+    ) async throws(KeystoreError) -> LearningReport? {
+        let report = try await preview(messages, at: time)
+        return report.changesStore ? try await learn(messages, at: time) : report
     }
 }

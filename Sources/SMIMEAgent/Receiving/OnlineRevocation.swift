@@ -64,8 +64,7 @@ package actor OnlineRevocation: RevocationSource {
 
     /// Whether `report` fails for nothing but the word of a service that did not answer.
     package func isUndecided(_ report: VerificationReport) async -> Bool {
-        let errors = (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
-        guard !errors.isEmpty, errors.allSatisfy({ $0.kind == .revocationUnknown }) else { return false }
+        guard report.failsForUnknownRevocationOnly else { return false }
         return await hasOutages
     }
 

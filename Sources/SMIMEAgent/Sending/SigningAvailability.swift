@@ -45,8 +45,14 @@ package struct SigningAvailability: Sendable {
         let verdicts = try snapshot.verdicts(on: valid, at: time, under: options)
         let identities = account.identities.filter { $0.certificate.names(author) }
         guard
-            let certificate = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)?
-                .certificate
+            let certificate = IdentitySelection.signer(
+                naming: author,
+                orCurrentOf: nil,
+                of: identities,
+                at: time,
+                verdicts: verdicts
+            )?
+            .certificate
         else {
             let standings = IdentitySelection.judge(
                 identities,

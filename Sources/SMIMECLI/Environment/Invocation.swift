@@ -8,14 +8,14 @@ import SMIMEServer
 /// A mail server must get status 75 also where parsing fails, passphrases leave the environment before there is a second thread, and
 /// errors of the parser name the store. So these few things are looked up in the words; everything else is asked of the
 /// command.
-struct Invocation: Sendable {
+package struct Invocation: Sendable {
     /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
     static let current = Invocation(
         FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? ownArguments
     )
 
     /// The options that may also precede a verb.
-    static let globalNames = [
+    package static let globalNames = [
         "--home", "--store", "--store-key-file", "--store-key-command", "--host-settings", "--color",
     ]
 
@@ -92,9 +92,12 @@ extension Invocation {
     /// Whether messages are made of one: then a process waits that can rescue it if the one that works on it dies.
     var isSupervised: Bool { isFilter && !options.contains("--dry-run") }
 
+    /// The options that name variables of the environment which hold passphrases.
+    package static let passphraseOptions = ["--password-env", "--store-password-env", "--new-password-env"]
+
     /// The variables of the environment that hold passphrases.
     var passphraseVariables: Set<String> {
-        let names = ["--password-env", "--store-password-env", "--new-password-env"]
+        let names = Self.passphraseOptions
         let parted = zip(options, options.dropFirst()).filter { names.contains($0.0) }.map(\.1)
         let joined = options.compactMap { word in
             names.first { word.hasPrefix("\($0)=") }.map { String(word.dropFirst($0.count + 1)) }

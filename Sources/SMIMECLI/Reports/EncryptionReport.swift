@@ -48,7 +48,7 @@ struct EncryptedFile: Encodable, Sendable {
         let readers = copy.negotiation.verdicts.map { verdict in
             Choice(
                 name: verdict.name,
-                fingerprint: verdict.recipient.certificate.fingerprint,
+                fingerprint: verdict.certificate.fingerprint,
                 announces: verdict.ciphers.map(\.name),
                 keyEncryption: verdict.recipient.keyEncryption
             )

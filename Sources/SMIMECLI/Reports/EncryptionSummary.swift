@@ -12,7 +12,7 @@ struct EncryptionSummary {
     /// - Parameter confidentiality: what the message hides of its header; nil if it has none.
     init(_ copy: RecipientPlan.Copy, _ secret: SharedSecret?, hiding confidentiality: HeaderConfidentiality?) {
         let readers = copy.negotiation.verdicts.map { verdict in
-            "\(verdict.name) (certificate until \(verdict.recipient.certificate.notAfter.day))"
+            "\(verdict.name) (certificate until \(verdict.certificate.notAfter.day))"
         }
         let keeper = secret.map {
             $0.recipientKind == .password ? "anyone who knows the password" : "anyone who has the secret key"

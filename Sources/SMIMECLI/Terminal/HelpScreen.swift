@@ -1,13 +1,13 @@
 /// The help of a verb on one screen: what most people need, from the parser's text.
 ///
 /// `--help-all` shows that text in full.
-struct HelpScreen {
+package struct HelpScreen {
     /// The option that shows everything.
     static let allOption = "--help-all"
     /// A screen with room for the prompt.
     private static let lineLimit = 40
     /// The options that are left out where the help is longer than a screen.
-    private static let rare: Set<String> = [
+    package static let rare: Set<String> = [
         "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
         "--digest", "--dn", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
         "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",

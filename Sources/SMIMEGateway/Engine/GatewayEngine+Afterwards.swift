@@ -28,11 +28,11 @@ extension GatewayEngine {
         var record = MailRecord()
         let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)
         do throws(KeystoreError) {
-            guard try await learning.preview([message]).changesStore else { return (record, nil) }
-            guard let entry = try await learning.learn([message])?.entries.first else {
+            guard let report = try await learning.learnWhatIsNew([message]) else {
                 let isReadOnly = store.journal.isOnReadOnlyServer
                 return (record, isReadOnly ? "not learned: the store's server only reads" : nil)
             }
+            guard report.changesStore, let entry = report.entries.first else { return (record, nil) }
             record.add("learned", entry.kind.rawValue)
             record.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
             record.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })

@@ -31,13 +31,13 @@ package struct IncomingPlan: Sendable {
     }
 
     /// The messages to deliver: one for all recipients, but separate ones for recipients whose mail was decrypted.
-    public internal(set) var messages: [Message] = []
+    package internal(set) var messages: [Message] = []
     /// The verdict on the message as it came.
     package let report: VerificationReport
     /// The verdict on the decrypted content if a message was decrypted, else on the message as it came.
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// What may be learned from the message as it came or after decryption; nil for nothing.
-    public internal(set) var learnable: VerifiedMessage?
+    package internal(set) var learnable: VerifiedMessage?
 
     init(report: VerificationReport, learnable: VerifiedMessage?) {
         self.report = report

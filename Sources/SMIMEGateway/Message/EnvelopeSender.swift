@@ -1,6 +1,7 @@
 public import InternetMessage
 
 /// The envelope sender of a mail server.
+@nonexhaustive
 public enum EnvelopeSender: Hashable, Sendable {
     case address(EmailAddress)
     /// The null sender, of bounces (RFC 5321 §4.5.5).

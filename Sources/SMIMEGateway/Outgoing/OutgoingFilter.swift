@@ -11,18 +11,18 @@ package import SMIMEStore
 /// Values that the caller does not give come from the store's settings, read for each message, so that a server that
 /// shares a store with `smime` follows changed settings.
 package struct OutgoingFilter: Sendable {
-    private let store: Store
-    private let time: Date
-    private let systemAnchors: Bool
-    private let sources: [any CertificateSource]?
-    private let options: ValidationOptions
-    private let revocation: (any RevocationSource)?
-    private let flags: ProtectionRequest
-    private let tags: SubjectTags?
+    let store: Store
+    let time: Date
+    let systemAnchors: Bool
+    let sources: [any CertificateSource]?
+    let options: ValidationOptions
+    let revocation: (any RevocationSource)?
+    let flags: ProtectionRequest
+    let tags: SubjectTags?
     private let ciphers: CipherPreferences?
-    private let honoursRequests: Bool
-    private let host: MailHost?
-    private let warn: @Sendable (String) -> Void
+    let honoursRequests: Bool
+    let host: MailHost?
+    let warn: @Sendable (String) -> Void
 
     /// A filter that reads rules, keys and certificates from `store`, and judges them at `time`. Make a new one for
     /// each message, or for messages of one moment.
@@ -101,7 +101,7 @@ package struct OutgoingFilter: Sendable {
         )
     }
 
-    private func headers(_ verdict: Verdict, _ sender: EnvelopeSender) async throws -> HeaderPolicy {
+    func headers(_ verdict: Verdict, _ sender: EnvelopeSender) async throws -> HeaderPolicy {
         try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
     }
 
@@ -143,156 +143,5 @@ package struct OutgoingFilter: Sendable {
             to: recipients,
             kind: sender == nil ? .bounce : nil
         ).decisions
-    }
-
-    private func judge(
-        _ source: any ByteSource,
-        from sender: EnvelopeSender,
-        to recipients: [EmailAddress]
-    ) async throws -> (controls: MessageControls, verdict: Verdict, form: Form?) {
-        let tags = if let tags { tags } else { try await store.subjectTags() }
-        let controls = try MessageControls(of: source, tags: tags)
-        if honoursRequests, !controls.unread.isEmpty {
-            let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
-            warn("X-SMIME asks for \(words), which is not understood, and counts as require")
-        }
-        let verdict = try await judge(
-            from: sender,
-            author: AuthorReading(controls.message.header),
-            claimed: controls.claimedAuthors(),
-            to: recipients,
-            request: honoursRequests ? controls.request : ProtectionRequest(),
-            kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
-            layer: ExistingLayer(of: controls.message, in: controls.source)
-        )
-        if honoursRequests, controls.request != ProtectionRequest(), verdict.signing.account == nil {
-            warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
-        }
-        let actions = Set(verdict.decisions.map(\.action))
-        guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
-        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
-        if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
-        let headers = try await headers(verdict, sender)
-        // What is looked at is what will be written, mark and all. Only a plan fails for a loop.
-        let marked = try? host?.marked(controls.source, controls.message.header)
-        var protector: MessageProtector?
-        let limits = try FormLimits(for: actions) {
-            let known = try protector ?? MessageProtector(marked ?? controls.source, headers: headers)
-            protector = known
-            return known
-        }
-        let form = Form(limits: limits, marked: marked, protector: protector)
-        return (controls, limits.areNone ? verdict : verdict.limited(by: limits), form)
-    }
-
-    /// What was found out about the form of a message that is to be changed.
-    private struct Form {
-        let limits: FormLimits
-        /// The message with our mark; nil if it gets none.
-        let marked: (any ByteSource)?
-        /// What protects the message, marked if it gets a mark; nil if its form allows nothing.
-        let protector: MessageProtector?
-    }
-
-    /// The decisions, and what they were made with.
-    private struct Verdict {
-        let decisions: [PolicyDecision]
-        let parties: [EmailAddress: CipherNegotiation.Party]
-        let sources: [EmailAddress: KnownRecipient.Source]
-        let signing: SigningAvailability
-        private let recipients: [EmailAddress]
-        private let questions: [PolicyQuestion]
-
-        init(
-            _ recipients: [EmailAddress],
-            _ questions: [PolicyQuestion],
-            _ parties: [EmailAddress: CipherNegotiation.Party],
-            _ sources: [EmailAddress: KnownRecipient.Source],
-            _ signing: SigningAvailability
-        ) {
-            decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
-            self.parties = parties
-            self.sources = sources
-            self.signing = signing
-            self.recipients = recipients
-            self.questions = questions
-        }
-
-        /// The same, decided anew for a message whose form does not allow everything.
-        func limited(by form: FormLimits) -> Verdict {
-            let limited = questions.map { question in
-                var question = question
-                question.signingObstacle = form.signing.map { "\($0)" }
-                question.encryptionObstacle = form.encryption.map { "\($0)" }
-                return question
-            }
-            return Verdict(recipients, limited, parties, sources, signing)
-        }
-    }
-
-    /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
-    private func judge(
-        from sender: EnvelopeSender,
-        author: AuthorReading,
-        claimed: [EmailAddress],
-        to recipients: [EmailAddress],
-        request: ProtectionRequest = ProtectionRequest(),
-        kind: Policy.Kind? = nil,
-        layer: ExistingLayer = ExistingLayer()
-    ) async throws -> Verdict {
-        // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
-        var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
-        let everybody = recipients.filter { named.insert($0.text).inserted }
-        let recipients = everybody.filter { seen.insert($0).inserted }
-        let lookup = try await store.lookup(
-            systemAnchors: systemAnchors,
-            options: options,
-            sources: sources,
-            lists: FolderLists(warn: warn),
-            revocation: revocation
-        )
-        let (time, options, subaddressing) = (time, lookup.options, try await store.subaddressing())
-        let draft = QuestionDraft(
-            flags: flags,
-            request: request,
-            kind: kind,
-            layer: layer,
-            subaddressing: subaddressing
-        )
-        let (answer, (rules, signing, senders)) = try await lookup.choices(
-            for: recipients.map { AddressScope($0) },
-            at: time,
-            needs: { (value: (rules: [Policy.Rule], signing: SigningAvailability, senders: [RuledSender]), choices) in
-                let choices = Dictionary(zip(recipients, choices)) { first, _ in first }
-                let questions = draft.questions(
-                    from: value.senders,
-                    rules: value.rules,
-                    signing: value.signing.standing,
-                    choices
-                )
-                return Set(recipients.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
-            }
-        ) { snapshot in
-            let signing = try SigningAvailability(
-                of: sender.address,
-                for: author,
-                subaddressing,
-                at: time,
-                under: options,
-                in: snapshot
-            )
-            let senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
-            let rules = try snapshot.rules(
-                forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
-                recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },
-                kind: kind
-            )
-            return (rules, signing, senders)
-        }
-        answer.warnings.forEach(warn)
-        let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
-        let questions = draft.questions(from: senders, rules: rules, signing: signing.standing, choices)
-        let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
-        return Verdict(everybody, questions, choices.compactMapValues(\.party), found, signing)
     }
 }

@@ -6,6 +6,7 @@ public import SMIMEStore
 /// What happens to a message for one recipient, and why.
 public struct PolicyDecision: Hashable, Sendable {
     /// The action for one recipient.
+    @nonexhaustive
     public enum Action: String, CaseIterable, Hashable, Sendable {
         /// The message goes back to its sender.
         case bounce
@@ -61,7 +62,7 @@ public struct PolicyDecision: Hashable, Sendable {
         )
         let sign = AxisDecision("sign", \.sign, precedence.signing, question)
         let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
-        let outcome = Outcome(recipient, sign.level, encrypt.level, precedence, question)
+        let outcome = PolicyOutcome(recipient, sign.level, encrypt.level, precedence, question)
         self.recipient = recipient
         self.sign = sign.level
         self.encrypt = encrypt.level
@@ -71,201 +72,5 @@ public struct PolicyDecision: Hashable, Sendable {
         obstacles = outcome.obstacles
         isUnfit = outcome.isUnfit && !outcome.isRefused && outcome.action == .bounce
         reasons = sign.reasons + encrypt.reasons + outcome.reasons
-    }
-}
-
-extension Policy.Rule {
-    /// The rule's name in reasons.
-    fileprivate var title: String { scope == .global ? "the global rule" : "the rule for \(scope)" }
-}
-
-/// How much is wanted of signing, or of encryption.
-private struct AxisDecision {
-    private(set) var level: Policy.Level
-    private(set) var reasons: [String]
-
-    init(
-        _ name: String,
-        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
-        _ choice: RulePrecedence.Choice,
-        _ question: PolicyQuestion
-    ) {
-        if let flag = question.flags[keyPath: axis] {
-            level = flag
-            reasons = ["\(name)=\(flag.rawValue): the command line says so"]
-            return
-        }
-        let (base, rule) = (choice.level, choice.rule)
-        level = base
-        reasons = ["\(name)=\(base.rawValue): \(Self.origin(of: choice, axis, question))"]
-        guard let request = question.message[keyPath: axis], request != base else { return }
-        guard question.account != nil, !question.isSenderClaimed else {
-            let who = question.isSenderClaimed ? nil : question.sender?.text
-            reasons.append(
-                "\(name)=\(request.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
-            )
-            return
-        }
-        level = choice.bound.bounded(base, request: request)
-        let bound = choice.bound.rawValue + (rule?.override == nil ? ", the default of \(base.rawValue)" : "")
-        reasons.append(
-            level == request
-                ? "\(name)=\(request.rawValue): the message asks for it"
-                : "\(name)=\(request.rawValue) in the message does not count: override \(bound)"
-        )
-    }
-
-    /// The origin of the level.
-    private static func origin(
-        of choice: RulePrecedence.Choice,
-        _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
-        _ question: PolicyQuestion
-    ) -> String {
-        if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
-        guard let rule = choice.rule else { return "built in, no rule says otherwise" }
-        let isOwn = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
-        return rule.title + (isOwn ? "" : ", which leaves the built-in level")
-    }
-}
-
-/// What is done with a message whose levels for signing and encryption are known.
-private struct Outcome {
-    private(set) var action = PolicyDecision.Action.plain
-    private(set) var warnings: [String] = []
-    private(set) var obstacles: [String] = []
-    private(set) var reasons: [String] = []
-    /// Whether a requirement certainly cannot be met.
-    private(set) var isRefused = false
-    /// Whether the form of the message does not allow something required.
-    private(set) var isUnfit = false
-    /// Whether it is not known yet whether the requirement can be met.
-    private var isUnknown = false
-
-    init(
-        _ recipient: EmailAddress,
-        _ sign: Policy.Level,
-        _ encrypt: Policy.Level,
-        _ precedence: RulePrecedence,
-        _ question: PolicyQuestion
-    ) {
-        let missing = precedence.missing
-        let resigns = precedence.protected == .resign && question.protection != .unprotected && sign != .never
-        let isEncrypted = question.protection == .encrypted
-        let isUnreadable = isEncrypted && encrypt == .require && !question.readers.contains(recipient)
-        switch question.protection {
-        case .encrypted where !resigns && !isUnreadable:
-            reasons = ["the message is encrypted already and goes as it is"]
-            return
-        case .signed where encrypt != .require && !resigns:
-            reasons = ["the message is signed already and goes as it is"]
-            return
-        case .encrypted, .signed, .unprotected: break
-        }
-        let isSigned = question.protection == .signed
-        if question.protection != .unprotected {
-            let what = isSigned ? "signed" : "encrypted"
-            reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
-        }
-        let doesSign =
-            (resigns || !isSigned)
-            && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
-            && isAllowed(sign, "signed", question.signingObstacle)
-        let standing = question.encryption[recipient] ?? .missing(why: "none is known")
-        let doesEncrypt =
-            !isEncrypted
-            && can(encrypt, standing, ("certificate", "encrypted"), recipient)
-            && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
-        if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
-        guard obstacles.isEmpty else {
-            // A message that cannot be signed or encrypted stays so: waiting would not help.
-            let isHopeless = isUnfit && !isRefused && !isUnknown
-            action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
-            let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
-            let isImpossible = isRefused || isHopeless
-            let what =
-                isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
-            reasons.append("\(what): \(action.rawValue)\(origin)")
-            return
-        }
-        action =
-            switch (doesSign, doesEncrypt) {
-            case (true, true): .signAndEncrypt
-            case (true, false): .sign
-            case (false, true): .encrypt
-            case (false, false): .plain
-            }
-    }
-
-    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
-    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: Availability) {
-        guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
-        let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
-        reasons.append(text)
-        obstacles.append(text)
-        isRefused = true
-    }
-
-    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
-    private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
-        guard let why else { return true }
-        let text = "the message cannot be \(done) (\(why))"
-        reasons.append(text)
-        if level == .require {
-            obstacles.append(text)
-            isUnfit = true
-        } else {
-            warnings.append("not \(done): \(why)")
-        }
-        return false
-    }
-
-    /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
-    ///
-    /// - Parameters:
-    ///   - what: what is needed for it, and what the message is not without that.
-    ///   - whose: whose it is.
-    private mutating func can(
-        _ level: Policy.Level,
-        _ standing: Availability,
-        _ what: (needed: String, done: String),
-        _ whose: EmailAddress?
-    ) -> Bool {
-        guard level != .never else { return false }
-        let why: String
-        switch standing {
-        case .missing(let text), .unknown(let text), .unreached(let text), .unusable(let text): why = text
-        case .usable: return true
-        }
-        let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
-        reasons.append(text)
-        if standing.isUnknown(for: level) {
-            obstacles.append(text)
-            isUnknown = true
-        } else if level == .require {
-            obstacles.append(text)
-            isRefused = true
-        } else if standing.isWarned {
-            warnings.append("not \(what.done): \(text)")
-        }
-        return false
-    }
-}
-
-extension Availability {
-    /// Whether a message waits, of which this is wanted as much as `level`, because it is not known if it can be had.
-    fileprivate func isUnknown(for level: Policy.Level) -> Bool {
-        switch self {
-        case .unknown: true
-        case .unreached: level == .require
-        case .missing, .unusable, .usable: false
-        }
-    }
-
-    /// Whether a warning says that a message goes without.
-    fileprivate var isWarned: Bool {
-        switch self {
-        case .unreached, .unusable: true
-        case .missing, .unknown, .usable: false
-        }
     }
 }

@@ -210,7 +210,13 @@ package struct AccountStore: Sendable {
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
         if let author,
-            let signer = IdentitySelection.signer(naming: author, of: identities, at: time, verdicts: verdicts)
+            let signer = IdentitySelection.signer(
+                naming: author,
+                orCurrentOf: address,
+                of: identities,
+                at: time,
+                verdicts: verdicts
+            )
         {
             return signer
         }

@@ -22,22 +22,22 @@ package struct RestoreReport: Sendable {
     }
 
     /// Every account of the backup.
-    public internal(set) var accounts: [Account] = []
+    package internal(set) var accounts: [Account] = []
     /// Every identity of the backup.
-    public internal(set) var identities: [Identity] = []
+    package internal(set) var identities: [Identity] = []
     /// How many certificates were not in the store before.
-    public internal(set) var newCertificates = 0
+    package internal(set) var newCertificates = 0
     /// The recipients that were not known with their certificate before.
-    public internal(set) var newRecipients = 0
+    package internal(set) var newRecipients = 0
     /// The recipients of which the backup knew more.
-    public internal(set) var updatedRecipients = 0
+    package internal(set) var updatedRecipients = 0
     /// The trust anchors that were none before.
-    public internal(set) var newAnchors: [Certificate] = []
+    package internal(set) var newAnchors: [Certificate] = []
     /// The rules that were not there before.
-    public internal(set) var newRules: [Policy.Rule] = []
+    package internal(set) var newRules: [Policy.Rule] = []
     /// The values of the backup that differ from the store's, which stay.
-    public internal(set) var kept: [String] = []
+    package internal(set) var kept: [String] = []
 
     /// Whether the store is another than before.
-    public internal(set) var changesStore = false
+    package internal(set) var changesStore = false
 }

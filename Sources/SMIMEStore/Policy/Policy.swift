@@ -1,6 +1,7 @@
 /// The sending policy: what may, should and must happen to mail, by rules for senders and recipients.
 public enum Policy {
     /// Whether mail is signed or encrypted. The cases are ordered by strictness.
+    @nonexhaustive
     public enum Level: String, CaseIterable, Comparable, Hashable, Sendable {
         /// It is not done.
         case never
@@ -21,6 +22,7 @@ public enum Policy {
     }
 
     /// How far a message may change what a rule says.
+    @nonexhaustive
     public enum Override: String, CaseIterable, Hashable, Sendable {
         case any
         /// Not at all.
@@ -42,6 +44,7 @@ public enum Policy {
     }
 
     /// The treatment of mail whose requirements cannot be met.
+    @nonexhaustive
     public enum Missing: String, CaseIterable, Hashable, Sendable {
         /// It goes back to its sender.
         case bounce
@@ -50,6 +53,7 @@ public enum Policy {
     }
 
     /// The treatment of mail that is already signed or encrypted.
+    @nonexhaustive
     public enum Protected: String, CaseIterable, Hashable, Sendable {
         /// It is sent unchanged, unless a rule requires more.
         case pass
@@ -58,6 +62,7 @@ public enum Policy {
     }
 
     /// Where mail for an account is decrypted.
+    @nonexhaustive
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
         /// As `yes`, but only mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.
         case authenticated
@@ -68,6 +73,7 @@ public enum Policy {
     }
 
     /// Kinds of mail with rules of their own, which no person wrote to another.
+    @nonexhaustive
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// Mail that programs write (RFC 3834).
         case automatic

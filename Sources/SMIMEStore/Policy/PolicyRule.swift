@@ -1,5 +1,6 @@
 extension Policy {
     /// Which mail a rule is for.
+    @nonexhaustive
     public enum Scope: Hashable, Sendable {
         /// All mail.
         case global

@@ -4,6 +4,7 @@ public import PKIX
 /// A certificate that is known for an address, or for every address of a domain.
 public struct KnownRecipient: Sendable {
     /// The origin of a certificate.
+    @nonexhaustive
     public enum Source: String, Sendable {
         /// Given by hand for this address.
         case added
@@ -26,6 +27,7 @@ public struct KnownRecipient: Sendable {
     }
 
     /// Why it may be believed.
+    @nonexhaustive
     public enum Trust: String, Sendable {
         /// When it chains to an anchor.
         case chain

@@ -9,7 +9,7 @@ package struct RecipientChoice: Sendable {
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
     /// Why sources could not be asked, one sentence each: it is unknown what they have.
-    public internal(set) var outages: [String] = []
+    package internal(set) var outages: [String] = []
     /// Whether mail waits for one of those sources even if it need not be encrypted: a folder of ours is missing. Other hosts and
     /// programs that do not answer hold only mail that must be encrypted.
     package internal(set) var isHeldByOutage = false

@@ -13,6 +13,7 @@ import PKIX
 /// ```
 public final class Store: Sendable {
     /// How the store is opened.
+    @nonexhaustive
     public enum Mode: Sendable {
         /// Reading. A missing store looks empty, and is not created.
         case readOnly

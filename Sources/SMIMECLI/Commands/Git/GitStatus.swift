@@ -64,7 +64,7 @@ enum GitStatus {
         case .dsa: "17"
         case .ellipticCurve: "19"
         case .ed25519: "22"
-        case .lattice, .other, .x25519: "0"
+        case .postQuantum, .other, .x25519: "0"
         }
     }
 

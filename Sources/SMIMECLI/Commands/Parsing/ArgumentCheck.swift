@@ -7,15 +7,17 @@ import SMIMEGateway
 /// The parser takes the word after `--output=` for the missing value, any cluster of letters with an h for a request
 /// for help, which is a success, and the last of several values for the intended one. Each of these could lose a file
 /// or a mail, so such arguments are rejected first.
-struct ArgumentCheck {
+package struct ArgumentCheck {
     /// The options whose value may be empty: the sender of a bounce, and the name of an account that is to have none.
-    private static let maybeEmpty = ["--sender", "--name", "--from"]
-    /// The options that may be repeated.
-    private static let repeatable = [
-        "--add-alias", "--allow", "--gateway-role", "--listen", "--next-hop", "--policy", "--reader-role",
-        "--remove-alias", "--to",
-        "--to-cert",
+    package static let maybeEmpty = ["--sender", "--name", "--from"]
+    /// The options that may be repeated, as the help shows them with their values: `--to` of `store copy` takes one.
+    package static let repeatable = [
+        "--add-alias <addr|@domain>", "--allow <net>", "--gateway-role <role>", "--listen <role=scheme:address>",
+        "--next-hop <role=smtp:address>", "--policy <oid>", "--reader-role <role>", "--remove-alias <addr|@domain>",
+        "--to <addr>", "--to-cert <file>",
     ]
+    /// The options with a value that have a letter, too.
+    package static let longNames = ["-b": "--detached-signature", "-o": "--output", "-O": "--output-dir", "-r": "--to"]
 
     private let invocation: Invocation
 
@@ -76,18 +78,8 @@ struct ArgumentCheck {
         throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [Self.clusterHint(word)] : [])
     }
 
-    private static func longName(of letter: some StringProtocol) -> String? {
-        switch letter {
-        case "-b": "--detached-signature"
-        case "-o": "--output"
-        case "-O": "--output-dir"
-        case "-r": "--to"
-        default: nil
-        }
-    }
-
     private static func clusterHint(_ word: String) -> String {
-        longName(of: word.prefix(2)).map {
+        longNames[String(word.prefix(2))].map {
             "write the value of an option as a separate word: \($0) \(word.dropFirst(2))"
         }
             ?? "write a file's name as ./\(word); what follows -- is no option"
@@ -109,9 +101,11 @@ struct ArgumentCheck {
         var seen: Set<String> = []
         for word in invocation.options where word.count > 1 && word.hasPrefix("-") {
             let short = String(word.prefix { $0 != "=" })
-            let name = Self.longName(of: short) ?? short
-            guard !seen.insert(name).inserted, !Self.repeatable.contains(name), invocation.help.contains("\(name) <")
-            else { continue }
+            let name = Self.longNames[short] ?? short
+            guard !seen.insert(name).inserted else { continue }
+            let help = invocation.help
+            let isRepeatable = Self.repeatable.contains { $0.hasPrefix("\(name) ") && help.contains($0) }
+            guard !isRepeatable, help.contains("\(name) <") else { continue }
             throw Failure(.usage, "\(name) is given more than once")
         }
     }

@@ -4,7 +4,7 @@
 /// refused: a program that lets others choose words must not hand out a way to files of this user.
 ///
 /// sendmail(1) of Postfix, sendmail(8) of Sendmail
-struct SendmailArguments: Equatable {
+package struct SendmailArguments: Equatable {
     /// Whether recipients are read from the header (`-t`).
     private(set) var readsHeader = false
     /// Whether a line with a single dot is a line as any other (`-i`, `-oi`).
@@ -22,7 +22,7 @@ struct SendmailArguments: Equatable {
     private(set) var others: [String] = []
 
     /// The options of ours that have a value.
-    private static let ownWithValue =
+    package static let ownWithValue =
         Invocation.globalNames + [
             "--encrypt", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
         ]

@@ -92,6 +92,8 @@ extension UnsafeRawBufferPointer {
 }
 
 @Suite struct SealingKeyTests {
+    private func sample(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37) } }
+
     @Test(arguments: [0, 1, 16, 1000])
     func `sealed bytes open to the same bytes`(count: Int) throws {
         let (key, bytes) = (try SealingKey.generate(), sample(count))

@@ -1,0 +1,146 @@
+import ByteStreams
+import CMSSyntax
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension SMIMECommand.Encrypt {
+    /// The values that are the same for every file.
+    struct Common: Sendable {
+        let opening: StoreOpening
+        /// Certificates to encrypt to that were given as files.
+        let extra: [Certificate]
+        let secret: SharedSecret?
+        let lists: FolderLists
+        let asked: OnlineRevocation
+    }
+
+    func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
+        guard !protection.isBare else { return try await encryptContent(path, common) }
+        let opened = try MessageInput.open(path, isText: text, fields: textFields)
+        let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
+        let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
+        let store = try await common.opening.store()
+        let account = try await store.accounts.summary(of: signing.from ?? author)
+        let protector = try await protector(of: source, at: path, by: account, in: store)
+        let lookup = try await lookup(common, store)
+        let plan = try await plan(common, lookup)
+        let copies = try await copies(plan, of: protector.header, by: author, account)
+        let signer =
+            sign
+            ? try await signing.signer(
+                for: protector.header,
+                in: store,
+                at: givenTime ?? .now,
+                under: lookup.options
+            )
+            : nil
+        protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
+        return try write(copies, of: path, common.secret, hiding: protector.policy.confidentiality) { copy, sink in
+            try protector.encrypt(
+                to: copy.negotiation.recipients,
+                secrets: [common.secret].compactMap(\.self),
+                cipher: copy.negotiation.cipher,
+                signedBy: signer.map { ($0, signing.form) },
+                at: .now,
+                to: sink,
+                lineEnd: files.lineEnd
+            )
+        }
+    }
+
+    /// The header fields that plain text gets.
+    var textFields: [NewField] {
+        signing.fromField + (to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))])
+    }
+
+    /// The copies of a message or file with `header` and their recipients; `author` is its author.
+    func copies(
+        _ plan: RecipientPlan,
+        of header: HeaderBlock,
+        by author: EmailAddress?,
+        _ account: AccountSummary?
+    ) async throws -> [RecipientPlan.Copy] {
+        try await plan.copies(
+            of: header,
+            to: to,
+            // A rule for the account counts for its aliases, too.
+            from: [signing.from, author, account?.address].compactMap(\.self),
+            sender: noSelf ? nil : (signing.from, author)
+        )
+    }
+
+    /// Writes every copy with `body` to its place.
+    ///
+    /// - Parameter confidentiality: what the mail hides of its header; nil for a bare CMS object, which has none.
+    func write(
+        _ copies: [RecipientPlan.Copy],
+        of path: String,
+        _ secret: SharedSecret?,
+        hiding confidentiality: HeaderConfidentiality? = nil,
+        _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
+    ) throws -> [EncryptedFile] {
+        try copies.map { copy in
+            let target = files.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
+            try protection.check(target: target)
+            try Output.write(to: target) { try body(copy, $0) }
+            if copies.count > 1, let target {
+                let who = copy.addresses.map(\.text).joined(separator: ", ")
+                Console.note("\(target): send it only to \(who)")
+            }
+            if isatty(STDERR_FILENO) == 1 {
+                EncryptionSummary(copy, secret, hiding: confidentiality).lines.forEach(Console.note)
+            }
+            return EncryptedFile(target ?? "-", copy, secret)
+        }
+    }
+
+    /// The message in `source` with its header protection.
+    private func protector(
+        of source: any ByteSource,
+        at path: String,
+        by account: AccountSummary?,
+        in store: Store
+    ) async throws -> MessageProtector {
+        var policy = try await protection.headerPolicy(of: account, in: store)
+        policy.confidentiality = headerConfidentiality ?? policy.confidentiality
+        policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
+        var protector = try MessageProtector(source, headers: policy)
+        protector.compresses = compress
+        MessageInput.noteMissingHeader(protector.header, of: path)
+        guard files.outputDir == nil, to.isEmpty else { return protector }
+        // Some programs write an empty Bcc field into every mail. It names no recipient.
+        guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
+            throw Failure(
+                .usage,
+                "\(InputFile.name(path)): a Bcc field needs --output-dir, for a separate copy for each address"
+            )
+        }
+        return protector
+    }
+
+    func lookup(_ common: Common, _ store: Store) async throws -> RecipientLookup {
+        try await store.lookup(
+            systemAnchors: !noSystemAnchors,
+            options: protection.validation,
+            lists: common.lists,
+            revocation: common.asked
+        )
+    }
+
+    func plan(_ common: Common, _ lookup: RecipientLookup) async throws -> RecipientPlan {
+        RecipientPlan(
+            lookup: lookup,
+            time: givenTime ?? .now,
+            ciphers: try await lookup.store.cipherPreferences(),
+            demanded: cipher,
+            extra: common.extra,
+            hasSecret: common.secret != nil,
+            online: common.asked,
+            warn: { Console.warning($0.text) }
+        )
+    }
+}

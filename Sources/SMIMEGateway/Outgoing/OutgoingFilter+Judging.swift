@@ -1,0 +1,140 @@
+import ByteStreams
+import Foundation
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+extension OutgoingFilter {
+    /// What is decided about the message in `source`, after a look at the form that it can have.
+    func judge(
+        _ source: any ByteSource,
+        from sender: EnvelopeSender,
+        to recipients: [EmailAddress]
+    ) async throws -> (controls: MessageControls, verdict: Verdict, form: Form?) {
+        let tags = if let tags { tags } else { try await store.subjectTags() }
+        let controls = try MessageControls(of: source, tags: tags)
+        if honoursRequests, !controls.unread.isEmpty {
+            let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
+            warn("X-SMIME asks for \(words), which is not understood, and counts as require")
+        }
+        let verdict = try await judge(
+            from: sender,
+            author: AuthorReading(controls.message.header),
+            claimed: controls.claimedAuthors(),
+            to: recipients,
+            request: honoursRequests ? controls.request : ProtectionRequest(),
+            kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
+            layer: ExistingLayer(of: controls.message, in: controls.source)
+        )
+        if honoursRequests, controls.request != ProtectionRequest(), verdict.signing.account == nil {
+            warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
+        }
+        guard let form = try await form(of: controls, sender, verdict) else { return (controls, verdict, nil) }
+        return (controls, form.limits.areNone ? verdict : verdict.limited(by: form.limits), form)
+    }
+
+    /// The form of a message that is to be changed; nil for one that is not.
+    private func form(of controls: MessageControls, _ sender: EnvelopeSender, _ verdict: Verdict) async throws -> Form?
+    {
+        let actions = Set(verdict.decisions.map(\.action))
+        guard actions.contains(where: \.isChange) else { return nil }
+        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
+        let headers = try await headers(verdict, sender)
+        // What is looked at is what will be written, mark and all. Only a plan fails for a loop.
+        let marked = try? host?.marked(controls.source, controls.message.header)
+        var protector: MessageProtector?
+        let limits = try FormLimits(for: actions) {
+            let known = try protector ?? MessageProtector(marked ?? controls.source, headers: headers)
+            protector = known
+            return known
+        }
+        return Form(limits: limits, marked: marked, protector: protector)
+    }
+
+    /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
+    func judge(
+        from sender: EnvelopeSender,
+        author: AuthorReading,
+        claimed: [EmailAddress],
+        to recipients: [EmailAddress],
+        request: ProtectionRequest = ProtectionRequest(),
+        kind: Policy.Kind? = nil,
+        layer: ExistingLayer = ExistingLayer()
+    ) async throws -> Verdict {
+        // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
+        var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
+        let everybody = recipients.filter { named.insert($0.text).inserted }
+        let recipients = everybody.filter { seen.insert($0).inserted }
+        let lookup = try await store.lookup(
+            systemAnchors: systemAnchors,
+            options: options,
+            sources: sources,
+            lists: FolderLists(warn: warn),
+            revocation: revocation
+        )
+        let (time, options, subaddressing) = (time, lookup.options, try await store.subaddressing())
+        let draft = QuestionDraft(
+            flags: flags,
+            request: request,
+            kind: kind,
+            layer: layer,
+            subaddressing: subaddressing
+        )
+        let (answer, facts) = try await lookup.choices(
+            for: recipients.map { AddressScope($0) },
+            at: time,
+            needs: { (facts: SenderFacts, choices) in
+                let choices = Dictionary(zip(recipients, choices)) { first, _ in first }
+                let questions = facts.questions(draft, choices)
+                return Set(recipients.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
+            }
+        ) { snapshot in
+            let signing = try SigningAvailability(
+                of: sender.address,
+                for: author,
+                subaddressing,
+                at: time,
+                under: options,
+                in: snapshot
+            )
+            return try SenderFacts(sender, claimed, signing, to: recipients, kind, subaddressing, in: snapshot)
+        }
+        answer.warnings.forEach(warn)
+        let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
+        let questions = facts.questions(draft, choices)
+        let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
+        return Verdict(everybody, questions, choices.compactMapValues(\.party), found, facts.signing)
+    }
+}
+
+/// What one snapshot of the store says about the sender of a message.
+private struct SenderFacts: Sendable {
+    let rules: [Policy.Rule]
+    let signing: SigningAvailability
+    private let senders: [RuledSender]
+
+    init(
+        _ sender: EnvelopeSender,
+        _ claimed: [EmailAddress],
+        _ signing: SigningAvailability,
+        to recipients: [EmailAddress],
+        _ kind: Policy.Kind?,
+        _ subaddressing: Subaddressing,
+        in snapshot: StoreSnapshot
+    ) throws {
+        senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
+        rules = try snapshot.rules(
+            forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
+            recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },
+            kind: kind
+        )
+        self.signing = signing
+    }
+
+    func questions(_ draft: QuestionDraft, _ choices: [EmailAddress: RecipientChoice]) -> [PolicyQuestion] {
+        draft.questions(from: senders, rules: rules, signing: signing.standing, choices)
+    }
+}

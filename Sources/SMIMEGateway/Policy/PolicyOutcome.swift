@@ -1,0 +1,145 @@
+import InternetMessage
+import SMIMEAgent
+import SMIMEStore
+
+/// What is done with a message whose levels for signing and encryption are known.
+struct PolicyOutcome {
+    private(set) var action = PolicyDecision.Action.plain
+    private(set) var warnings: [String] = []
+    private(set) var obstacles: [String] = []
+    private(set) var reasons: [String] = []
+    /// Whether a requirement certainly cannot be met.
+    private(set) var isRefused = false
+    /// Whether the form of the message does not allow something required.
+    private(set) var isUnfit = false
+    /// Whether it is not known yet whether the requirement can be met.
+    private var isUnknown = false
+
+    init(
+        _ recipient: EmailAddress,
+        _ sign: Policy.Level,
+        _ encrypt: Policy.Level,
+        _ precedence: RulePrecedence,
+        _ question: PolicyQuestion
+    ) {
+        let missing = precedence.missing
+        let resigns = precedence.protected == .resign && question.protection != .unprotected && sign != .never
+        let isEncrypted = question.protection == .encrypted
+        let isUnreadable = isEncrypted && encrypt == .require && !question.readers.contains(recipient)
+        switch question.protection {
+        case .encrypted where !resigns && !isUnreadable:
+            reasons = ["the message is encrypted already and goes as it is"]
+            return
+        case .signed where encrypt != .require && !resigns:
+            reasons = ["the message is signed already and goes as it is"]
+            return
+        case .encrypted, .signed, .unprotected: break
+        }
+        let isSigned = question.protection == .signed
+        if question.protection != .unprotected {
+            let what = isSigned ? "signed" : "encrypted"
+            reasons.append("the message is \(what) already" + (resigns ? ", and is to be signed again" : ""))
+        }
+        let doesSign =
+            (resigns || !isSigned)
+            && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
+            && isAllowed(sign, "signed", question.signingObstacle)
+        let standing = question.encryption[recipient] ?? .missing(why: "none is known")
+        let doesEncrypt =
+            !isEncrypted
+            && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+            && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
+        if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
+        guard obstacles.isEmpty else {
+            // A message that cannot be signed or encrypted stays so: waiting would not help.
+            let isHopeless = isUnfit && !isRefused && !isUnknown
+            action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
+            let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
+            let isImpossible = isRefused || isHopeless
+            let what =
+                isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
+            reasons.append("\(what): \(action.rawValue)\(origin)")
+            return
+        }
+        action =
+            switch (doesSign, doesEncrypt) {
+            case (true, true): .signAndEncrypt
+            case (true, false): .sign
+            case (false, true): .encrypt
+            case (false, false): .plain
+            }
+    }
+
+    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
+    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: Availability) {
+        guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
+        let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
+        reasons.append(text)
+        obstacles.append(text)
+        isRefused = true
+    }
+
+    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
+    private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
+        guard let why else { return true }
+        let text = "the message cannot be \(done) (\(why))"
+        reasons.append(text)
+        if level == .require {
+            obstacles.append(text)
+            isUnfit = true
+        } else {
+            warnings.append("not \(done): \(why)")
+        }
+        return false
+    }
+
+    /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
+    ///
+    /// - Parameters:
+    ///   - what: what is needed for it, and what the message is not without that.
+    ///   - whose: whose it is.
+    private mutating func can(
+        _ level: Policy.Level,
+        _ standing: Availability,
+        _ what: (needed: String, done: String),
+        _ whose: EmailAddress?
+    ) -> Bool {
+        guard level != .never else { return false }
+        let why: String
+        switch standing {
+        case .missing(let text), .unknown(let text), .unreached(let text), .unusable(let text): why = text
+        case .usable: return true
+        }
+        let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
+        reasons.append(text)
+        if standing.isUnknown(for: level) {
+            obstacles.append(text)
+            isUnknown = true
+        } else if level == .require {
+            obstacles.append(text)
+            isRefused = true
+        } else if standing.isWarned {
+            warnings.append("not \(what.done): \(text)")
+        }
+        return false
+    }
+}
+
+extension Availability {
+    /// Whether a message waits, of which this is wanted as much as `level`, because it is not known if it can be had.
+    fileprivate func isUnknown(for level: Policy.Level) -> Bool {
+        switch self {
+        case .unknown: true
+        case .unreached: level == .require
+        case .missing, .unusable, .usable: false
+        }
+    }
+
+    /// Whether a warning says that a message goes without.
+    fileprivate var isWarned: Bool {
+        switch self {
+        case .unreached, .unusable: true
+        case .missing, .unknown, .usable: false
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import SMIMECLI
+import TestSupport
+import Testing
+
+/// The lists of options that are needed before the parser is asked say what the parser says.
+@Suite struct OptionListTests {
+    /// What `--experimental-dump-help` says of a command.
+    private struct Command: Decodable {
+        let commandName: String
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+
+        /// This one and all below.
+        var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
+        /// The options with a value.
+        var options: [Argument] { (arguments ?? []).filter { $0.kind == "option" } }
+    }
+
+    private struct Argument: Decodable {
+        struct Name: Decodable {
+            let kind: String
+            let name: String
+        }
+
+        let kind: String
+        let names: [Name]?
+        let isRepeating: Bool
+        let valueName: String?
+
+        var long: String? { names?.first { $0.kind == "long" }.map { "--\($0.name)" } }
+        var short: String? { names?.first { $0.kind == "short" }.map { "-\($0.name)" } }
+        /// As the help shows it.
+        var label: String { "\(long ?? "") <\(valueName ?? "")>" }
+    }
+
+    private struct Dump: Decodable {
+        let command: Command
+    }
+
+    private let root: Command
+    private let options: [Argument]
+
+    init() throws {
+        let result = try CommandRunner(Tool.smime().path).run(["--experimental-dump-help"])
+        root = try JSONDecoder().decode(Dump.self, from: Data(result.standardOutput)).command
+        options = root.all.flatMap(\.options)
+    }
+
+    @Test func `the options that may be repeated are those that the parser collects`() {
+        #expect(Set(ArgumentCheck.repeatable) == Set(options.filter(\.isRepeating).map(\.label)))
+        // One with the same name and value that is not repeated could not be told from it.
+        #expect(options.filter { !$0.isRepeating && ArgumentCheck.repeatable.contains($0.label) }.isEmpty)
+    }
+
+    @Test func `letters stand for the options with a value that the parser has for them`() {
+        let pairs = options.compactMap { option in option.short.flatMap { short in option.long.map { (short, $0) } } }
+        #expect(ArgumentCheck.longNames == Dictionary(pairs) { one, _ in one })
+        #expect(pairs.allSatisfy { ArgumentCheck.longNames[$0.0] == $0.1 })
+    }
+
+    @Test func `options whose value may be empty, and rare ones, are options of the parser`() {
+        let long = Set(root.all.flatMap { $0.arguments ?? [] }.compactMap(\.long))
+        #expect(Set(ArgumentCheck.maybeEmpty).subtracting(options.compactMap(\.long)).isEmpty)
+        #expect(HelpScreen.rare.subtracting(long).isEmpty)
+    }
+
+    @Test func `the global options are those of the command without a verb`() {
+        #expect(Invocation.globalNames == root.options.compactMap(\.long))
+    }
+
+    @Test func `options that name the variable of a passphrase are known`() {
+        let named = Set(options.compactMap(\.long).filter { $0.hasSuffix("password-env") })
+        #expect(Set(Invocation.passphraseOptions) == named)
+    }
+
+    @Test func `sendmail's options of ours with a value are those of the parser`() throws {
+        let sendmail = try #require(root.all.first { $0.commandName == "sendmail" })
+        #expect(Set(SendmailArguments.ownWithValue) == Set(sendmail.options.compactMap(\.long)))
+    }
+}
