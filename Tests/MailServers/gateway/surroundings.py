@@ -63,9 +63,9 @@ def children(pid):
     return found
 
 
-def status(pid, key):
+def status(pid, key, base=10):
     with open(f"/proc/{pid}/status") as file:
-        return int(re.search(rf"^{key}:\s*(\d+)", file.read(), re.M)[1])
+        return int(re.search(rf"^{key}:\s*([0-9a-f]+)", file.read(), re.M)[1], base)
 
 
 class Surroundings:
