@@ -159,7 +159,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         switch event {
         case .reply(let bytes):
             channel.write(bytes, promise: nil)
-            noteSize()
+            noteRefusal()
         case .message(let envelope): begin(envelope)
         case .content(let bytes):
             contentSize += bytes.readableBytes
@@ -172,12 +172,15 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Counts and logs a message that is too large, which the session refuses by itself.
-    private func noteSize() {
-        guard session.hasRefusedSize else { return }
-        session.hasRefusedSize = false
+    /// Counts and logs a message that the session refuses by itself.
+    private func noteRefusal() {
+        guard let refusal = session.refusal else { return }
+        session.refusal = nil
         core.metrics.countUnread(role, .refused)
-        core.warn(listener, channel, "a message is larger than --max-size")
+        switch refusal {
+        case .size: core.warn(listener, channel, "a message is larger than --max-size")
+        case .hiddenDot: core.warn(listener, channel, "a message has a line of NUL characters and a dot")
+        }
     }
 
     private func begin(_ envelope: SMTPEnvelope) {
