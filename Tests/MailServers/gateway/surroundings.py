@@ -140,16 +140,16 @@ class Surroundings:
 
     def received(self):
         """What the sink took, oldest first."""
-        messages, replied = [], set()
+        messages, replied = [], {}
         if os.path.exists(self.name("received", "log")):
             for line in open(self.name("received", "log")):
                 entry = json.loads(line)
                 if "replied" in entry:
-                    replied.add(entry["replied"])
-                else:
+                    replied[entry["replied"]] = entry["at"]
+                elif "taken" in entry:
                     messages.append(entry)
         for message in messages:
-            message["replied"] = message["taken"] in replied
+            message["replied"] = replied.get(message["taken"])
         return messages
 
     def content(self, message):
