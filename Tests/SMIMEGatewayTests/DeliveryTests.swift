@@ -96,6 +96,28 @@ import Testing
         #expect(try await store.journal.waiting(["a@x.test"], for: other).isEmpty)
     }
 
+    @Test
+    func `where a name may come again for another message, old records do not count, and new ones take their place`()
+        async throws
+    {
+        let store = try await store()
+        let later = time.addingTimeInterval(5_000)
+        func known(since seconds: Double) -> DeliveryJournal.Entry {
+            DeliveryJournal.Entry(
+                queueID: entry.queueID,
+                digest: entry.digest,
+                recordsSince: later.addingTimeInterval(-seconds)
+            )
+        }
+        try await store.journal.record(["a@x.test"], of: entry, at: time)
+        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 6_000)).isEmpty)
+        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 4_200)) == ["a@x.test"])
+        try await store.journal.record(["a@x.test"], of: known(since: 4_200), at: later)
+        #expect(try await store.journal.waiting(["a@x.test"], for: known(since: 4_200)).isEmpty)
+        #expect(try await !store.journal.recordDeath(at: entry, time))
+        #expect(try await store.journal.recordDeath(at: known(since: 4_200), later))
+    }
+
     @Test func `a forgotten message is another one when it comes again, and others are not forgotten`() async throws {
         let store = try await store()
         let other = DeliveryJournal.Entry(queueID: "Q2", digest: entry.digest)

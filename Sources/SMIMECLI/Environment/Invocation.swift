@@ -73,12 +73,20 @@ package struct Invocation: Sendable {
 extension Invocation {
     /// Whether the verb is `filter`, even if the rest of the command line is wrong.
     var isFilter: Bool {
-        var rest = words[...]
-        while let option = rest.first, option.hasPrefix("-") {
-            rest = rest.dropFirst(Self.globalNames.contains(option) ? 2 : 1)
-        }
         // These two are not verbs by themselves: in `--home filter` the word is the option's value.
-        return ["filter", "outgoing", "incoming"].contains(rest.first)
+        ["filter", "outgoing", "incoming"].contains(Self.verb(in: words[...]))
+    }
+
+    /// Whether the verb of `words` is `serve`.
+    static func isService(_ words: ArraySlice<String>) -> Bool { verb(in: words) == "serve" }
+
+    /// The first word that is neither a global option nor its value.
+    private static func verb(in words: ArraySlice<String>) -> String? {
+        var rest = words
+        while let option = rest.first, option.hasPrefix("-") {
+            rest = rest.dropFirst(globalNames.contains(option) ? 2 : 1)
+        }
+        return rest.first
     }
 
     /// Whether this command may send messages, so that a second attempt must know about them.

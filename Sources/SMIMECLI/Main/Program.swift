@@ -9,6 +9,8 @@ import SMIMEServer
 @main
 enum Program {
     static func main() {
+        // A reload may be asked for before the service hears it; what starts reads everything anew as it is.
+        if Invocation.isService(CommandLine.arguments.dropFirst()) { signal(SIGHUP, SIG_IGN) }
         // A reader that went away is a failed write, which has a status of its own, and not a silent death.
         signal(SIGPIPE, SIG_IGN)
         // So is a file that may not grow.

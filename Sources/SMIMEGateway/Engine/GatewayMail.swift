@@ -1,6 +1,6 @@
 package import ByteStreams
 import CMSSyntax
-import Foundation
+package import Foundation
 import SMIMEAgent
 package import SMIMEStore
 
@@ -55,15 +55,17 @@ extension DeliveryJournal.Entry {
     ///   - queueID: the mail server's name for the message; empty if it is known by its bytes alone.
     ///   - server: the name of the mail server, where several have the same filter.
     ///   - role: which way the message goes, where one mail server has both under one name.
+    ///   - recordsSince: older records are those of another message with the same name and bytes.
     /// - Throws: what reading throws.
     package init(
         queueID: String,
         server: String? = nil,
         role: GatewayRole? = nil,
-        of source: any ByteSource
+        of source: any ByteSource,
+        recordsSince: Date? = nil
     ) throws {
         let digest = try SignedDataWriter.digest(.sha256) { try source.reader().copy(to: $0) }
         let name = [role?.rawValue, server, queueID].compactMap(\.self).joined(separator: " ")
-        self.init(queueID: name, digest: digest.0)
+        self.init(queueID: name, digest: digest.0, recordsSince: recordsSince)
     }
 }

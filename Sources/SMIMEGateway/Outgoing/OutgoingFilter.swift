@@ -88,7 +88,8 @@ package struct OutgoingFilter: Sendable {
             source: controls.source,
             changed: marked ?? controls.source,
             decisions: found.decisions,
-            visible: try controls.visibleRecipients(),
+            // Mail that stays as it is goes on, however many addresses are in its header.
+            visible: changes ? try controls.visibleRecipients() : [],
             parties: found.parties,
             sources: found.sources,
             ciphers: ciphers,

@@ -9,7 +9,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     typealias OutboundOut = ByteBuffer
 
     /// How long a mail server may say nothing between two messages (libmilter's own limit), and within one.
-    private static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
+    static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
     /// The slowest rate of a message beyond that time.
     private static let bytesPerSecond = 10_000
     /// How often we say that we are still at work; Postfix waits 300 seconds.
@@ -17,14 +17,14 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
     private let core: GatewayCore
     private let listener: Endpoint
-    private var role: GatewayRole { listener.role }
-    private let settings: MilterSettings
-    private let channel: any Channel
-    private var session = MilterSession()
+    var role: GatewayRole { listener.role }
+    let settings: MilterSettings
+    let channel: any Channel
+    var session = MilterSession()
     private var events = CircularBuffer<MilterSession.Event>()
-    private var flow: MessageFlow?
-    private var envelope = MilterEnvelope(sender: MilterAddress(""))
-    private var sender: InPlaceSender?
+    var flow: MessageFlow?
+    var envelope = MilterEnvelope(sender: MilterAddress(""))
+    var sender: InPlaceSender?
     /// Whether the message waits for a place.
     private var isWaiting = false
     /// The reply for a message that is not taken.
@@ -32,12 +32,12 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private var size = 0
     private var messageStart: ContinuousClock.Instant?
     private var isWorking = false
-    private var timer: DeadlineTimer?
+    var timer: DeadlineTimer?
     private var progress: Scheduled<Void>?
     /// Counts messages: what comes of one that was given up is not said of the next one.
-    private var generation = 0
+    var generation = 0
     private var isStopping = false
-    private var isOver = false
+    var isOver = false
 
     init(_ core: GatewayCore, _ listener: Endpoint, _ settings: MilterSettings, _ channel: any Channel) {
         self.core = core
@@ -51,7 +51,14 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             guard let self else { return }
             close()
         }
-        guard !core.isStopping, !core.connections.isFull else { return close() }
+        guard !core.isStopping, !core.connections.isFull else {
+            core.warn(
+                listener,
+                channel,
+                core.isStopping ? "the gateway is stopping" : "the gateway has too many connections"
+            )
+            return close()
+        }
         core.connections.add(self)
         timer?.set(Self.idleTime)
         channel.read()
@@ -87,7 +94,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     func stop() { close() }
 
     /// Closes after everything is sent that was written.
-    private func close() { whenSent { [self] _ in channel.close(promise: nil) } }
+    func close() { whenSent { [self] _ in channel.close(promise: nil) } }
 
     /// Calls `body` when all is sent that was written, or nothing more can be sent.
     private func whenSent(_ body: @escaping (_ isSent: Bool) -> Void) {
@@ -216,94 +223,5 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         sender?.cancel()
         flow?.abandon()
         core.connections.remove(self)
-    }
-}
-
-extension MilterConnection {
-    /// Gives all forms but one to the next hop; that one takes the message's place.
-    private func place(_ parcel: MessageFlow.Parcel) {
-        let place = Self.stayingForm(of: parcel.forms, sender: envelope.sender.address)
-        let form = parcel.forms[place]
-        var others = parcel.forms
-        others.remove(at: place)
-        guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
-        // Whether the mail server allows the changes is known before copies leave.
-        if let failure = failure(of: form, parcel) { return parcel.done(failure) }
-        guard let hop = settings.nextHop else {
-            let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")
-            return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
-        }
-        let generation = generation
-        let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
-            guard placement.failure == nil else { return parcel.done(placement) }
-            // The mail server may be killed before it has our verdict.
-            parcel.record(placement.served) { [self] in
-                guard generation == self.generation, flow != nil else {
-                    var failed = placement
-                    failed.failure = .undetermined
-                    return parcel.done(failed)
-                }
-                send(form, parcel, placement)
-            }
-        }
-        hop.deliver(copies)
-    }
-
-    /// The form that needs no other sender and is for most recipients.
-    private static func stayingForm(of forms: [MessageFlow.Form], sender: String) -> Int {
-        let places = forms.indices.filter { forms[$0].envelope.sender == sender }
-        return (places.isEmpty ? Array(forms.indices) : places)
-            .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
-    }
-
-    /// Why `form` cannot take the message's place; nil if it can.
-    private func failure(of form: MessageFlow.Form, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
-        do {
-            var trial = session
-            _ = try trial.finish(try InPlaceSender(form, parcel.slot, over: channel).verdict(for: envelope))
-            return nil
-        } catch let error as MilterEditError {
-            return .failed(error.reply, "\(error)")
-        } catch {
-            return .failed(.undetermined, "\(error)")
-        }
-    }
-
-    private func send(_ form: MessageFlow.Form, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
-        var failed = placement
-        guard !isOver else {
-            failed.failure = .undetermined
-            return parcel.done(failed)
-        }
-        do {
-            let sender = try InPlaceSender(form, parcel.slot, over: channel)
-            let first = try session.finish(sender.verdict(for: envelope))
-            channel.write(first, promise: nil)
-            self.sender = sender
-            timer?.set(Self.messageTime)
-            sender.run(
-                write: { [self] in
-                    timer?.set(Self.messageTime)
-                    channel.writeAndFlush(session.replaceBody($0), promise: nil)
-                },
-                end: { [self] failure in
-                    if let failure {
-                        (failed.failure, failed.reason) = (.undetermined, failure)
-                        // Half of a body cannot be taken back.
-                        close()
-                        return parcel.done(failed)
-                    }
-                    channel.writeAndFlush(session.finishBody(), promise: nil)
-                    parcel.done(placement)
-                }
-            )
-        } catch let error as MilterEditError {
-            failed.failure = error.reply
-            failed.reason = "\(error)"
-            parcel.done(failed)
-        } catch {
-            (failed.failure, failed.reason) = (.undetermined, "\(error)")
-            parcel.done(failed)
-        }
     }
 }

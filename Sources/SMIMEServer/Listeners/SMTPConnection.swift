@@ -16,22 +16,24 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     /// How long we wait, after our last word, for a client to close.
     private static let lingerTime = TimeAmount.seconds(2)
 
-    private let core: GatewayCore
+    let core: GatewayCore
     private let listener: Endpoint
-    private var role: GatewayRole { listener.role }
-    private let place: MessageFlow.Place
-    private let channel: any Channel
-    private var session: SMTPServerSession
+    var role: GatewayRole { listener.role }
+    let place: MessageFlow.Place
+    let channel: any Channel
+    var session: SMTPServerSession
     private var unread = ByteBuffer()
-    private var flow: MessageFlow?
+    var flow: MessageFlow?
     /// The recipients of the message in flight, each of which gets a reply in LMTP.
-    private var recipientCount = 0
-    private var contentStart: ContinuousClock.Instant?
-    private var contentSize = 0
+    var recipientCount = 0
+    /// The last message if its reply was written, and the client has not said anything since.
+    var replied: (flow: MessageFlow, limit: Scheduled<Void>)?
+    var contentStart: ContinuousClock.Instant?
+    var contentSize = 0
     private var timer: DeadlineTimer?
     private var isWorking = false
-    private var isOver = false
-    private var clientIsGone = false
+    var isOver = false
+    var clientIsGone = false
     private var hasEndedInput = false
 
     init(
@@ -57,15 +59,21 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             work()
         }
         if core.isStopping {
-            session.close(SMTPReply(421, "4.3.2", "the gateway is stopping"))
+            refuse("the gateway is stopping")
         } else if core.connections.isFull {
-            session.close(SMTPReply(421, "4.3.2", "the gateway has too many connections"))
+            refuse("the gateway has too many connections")
         }
         core.connections.add(self)
         work()
     }
 
+    private func refuse(_ reason: String) {
+        core.warn(listener, channel, reason)
+        session.close(SMTPReply(421, "4.3.2", reason))
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        noteReply(isRead: true)
         guard !isOver else { return }
         var bytes = unwrapInboundIn(data)
         unread.writeBuffer(&bytes)
@@ -84,6 +92,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
+            noteReply(isRead: false)
             if isOver { return close() }
             work()
         }
@@ -92,6 +101,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func channelInactive(context: ChannelHandlerContext) {
         clientIsGone = true
+        noteReply(isRead: false)
         timer?.cancel()
         core.connections.remove(self)
         guard !isOver else { return }
@@ -118,7 +128,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     /// Does what there is to do, as long as the client reads its replies. Answers of flows come in the midst of it, and are taken up in
     /// the same turn.
-    private func work() {
+    func work() {
         guard !isWorking else { return }
         isWorking = true
         defer { isWorking = false }
@@ -155,11 +165,11 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         return min(timeout, max(limit - (ContinuousClock.now - contentStart), .milliseconds(1)))
     }
 
-    private func handle(_ event: SMTPServerSession.Event) {
+    func handle(_ event: SMTPServerSession.Event) {
         switch event {
         case .reply(let bytes):
             channel.write(bytes, promise: nil)
-            noteSize()
+            noteRefusal()
         case .message(let envelope): begin(envelope)
         case .content(let bytes):
             contentSize += bytes.readableBytes
@@ -172,66 +182,28 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Counts and logs a message that is too large, which the session refuses by itself.
-    private func noteSize() {
-        guard session.hasRefusedSize else { return }
-        session.hasRefusedSize = false
+    /// Counts and logs a message that the session refuses by itself.
+    private func noteRefusal() {
+        guard let refusal = session.refusal else { return }
+        session.refusal = nil
         core.metrics.countUnread(role, .refused)
-        core.warn(listener, channel, "a message is larger than --max-size")
-    }
-
-    private func begin(_ envelope: SMTPEnvelope) {
-        let flow = MessageFlow(core, role: role, place: place)
-        self.flow = flow
-        recipientCount = envelope.recipients.count
-        flow.begin(envelope) { [self] refusal in
-            if let refusal {
-                self.flow = nil
-                session.refuse(refusal)
-            } else {
-                (contentStart, contentSize) = (.now, 0)
-                session.accept()
-            }
-            work()
+        switch refusal {
+        case .size: core.warn(listener, channel, "a message is larger than --max-size")
+        case .hiddenDot: core.warn(listener, channel, "a message has a line of NUL characters and a dot")
         }
     }
 
-    private func finish() {
-        guard let flow else { return session.finish([]) }
-        contentStart = nil
-        flow.finish { [self] reply in
-            endMessage()
-            session.finish(Array(repeating: reply, count: max(recipientCount, 1)))
-            confirm(flow)
-            work()
-        }
-    }
-
-    /// Lets the flow know whether its reply could be sent.
-    private func confirm(_ flow: MessageFlow) {
-        guard !clientIsGone, channel.isActive else { return flow.confirm(false) }
-        var last: EventLoopFuture<Void>?
-        while let event = session.next() {
-            guard case .reply(let bytes) = event else {
-                handle(event)
-                continue
-            }
-            last = channel.writeAndFlush(bytes)
-        }
-        guard let last else { return flow.confirm(false) }
-        last.assumeIsolated().whenComplete { result in
-            if case .success = result { flow.confirm(true) } else { flow.confirm(false) }
-        }
-    }
-
-    private func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }
+    func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }
 
     /// Sends the last words. A socket closed with unread input resets the connection, and the client might not see them.
     private func end() {
         isOver = true
+        noteReply(isRead: true)
         if let violation = session.violation {
             core.metrics.violations += 1
             core.warn(listener, channel, "protocol error: \(violation)")
+        } else if let abuse = session.abuse {
+            core.warn(listener, channel, abuse)
         }
         flow?.abandon()
         endMessage()

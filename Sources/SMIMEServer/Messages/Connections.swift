@@ -9,13 +9,13 @@ protocol ListenerConnection: AnyObject {
 }
 
 /// The connections that are open. Everything here happens on the event loop.
-final class Connections {
+package final class Connections {
     private var all: [ObjectIdentifier: any ListenerConnection] = [:]
     private var waiting: [() -> Void] = []
     /// How many there may be.
     let maximum: Int
 
-    init(maximum: Int) { self.maximum = maximum }
+    package init(maximum: Int) { self.maximum = maximum }
 
     var count: Int { all.count }
     var isFull: Bool { all.count >= maximum }

@@ -1,10 +1,15 @@
-import NIOCore
+package import NIOCore
 
 /// What all listeners share. Everything here happens on the event loop.
-final class GatewayCore {
-    struct Settings {
+package final class GatewayCore {
+    package struct Settings {
         /// How long a message waits for a place.
-        var admissionTime = TimeAmount.seconds(60)
+        package var admissionTime = TimeAmount.seconds(60)
+        /// How long a message may take from its end to the reply: less than mail servers wait (600 seconds; RFC 5321 §4.5.3.2.6,
+        /// Postfix's `lmtp_data_done_timeout`).
+        package var replyTime = TimeAmount.seconds(540)
+
+        package init() {}
     }
 
     let loop: any EventLoop
@@ -12,6 +17,7 @@ final class GatewayCore {
     let pool: WorkerPool
     let slots: MessageSlots
     let connections: Connections
+    let claims = MessageClaims()
     var metrics = ServerMetrics()
     /// Whether no new messages are taken.
     var isStopping = false
@@ -19,7 +25,7 @@ final class GatewayCore {
     private let warn: (String) -> Void
     private var lastNumber: UInt64 = 0
 
-    init(
+    package init(
         loop: any EventLoop,
         settings: Settings = Settings(),
         pool: WorkerPool,

@@ -2,7 +2,7 @@ import NIOCore
 import SMIMEGateway
 
 /// What the log says of one message: who, what was decided and why, and how it ended.
-struct MessageLog {
+package struct MessageLog {
     private var line = LogLine()
     private(set) var failure: String?
     var warnings: [String] = []

@@ -54,6 +54,7 @@ final class HandOver {
     func accepted(_ reply: SMTPReply) {
         placement.served += forms[place].envelope.recipients.map(\.address)
         if let name = Self.name(in: reply.text) { placement.names.append(name) }
+        placement.replies.append(Self.logged(reply))
         place += 1
     }
 
@@ -81,6 +82,11 @@ final class HandOver {
         let reply = reply.passedOn
         guard placement.failure?.isPermanent != true else { return }
         if reply.isPermanent || placement.failure == nil { placement.failure = reply }
+    }
+
+    /// The reply as an item of a list in the log: escaped, and no longer than it is worth there.
+    static func logged(_ reply: SMTPReply) -> String {
+        String(reply.description.prefix(200)).replacing(",", with: "%2C")
     }
 
     /// The hop's name for a message in words such as `Ok: queued as 4XyZ` or Exim's `OK id=1rK-0001`; nil if there is none.

@@ -3,9 +3,9 @@ import SMIMEGateway
 /// The counters of the service, and their text for Prometheus.
 ///
 /// Prometheus text format 0.0.4
-struct ServerMetrics {
+package struct ServerMetrics {
     /// The outcome of a message for the mail server.
-    enum Result: String, CaseIterable {
+    package enum Result: String, CaseIterable {
         /// The next hop accepted it.
         case accepted
         /// The mail server tries again.

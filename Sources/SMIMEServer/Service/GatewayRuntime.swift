@@ -13,17 +13,17 @@ final class GatewayRuntime {
     /// How often a worker is asked whether the store can be used.
     private static let checkingTime = TimeAmount.seconds(2)
 
-    private let settings: ServerSettings
-    private let manager: ServiceManager
-    private let logger: Logger
-    private let loop: any EventLoop
-    private let core: GatewayCore
-    private let nextHops: [GatewayRole: NextHop]
-    private var listeners: [any Channel] = []
-    private var operations: (any Channel)?
+    let settings: ServerSettings
+    let manager: ServiceManager
+    let logger: Logger
+    let loop: any EventLoop
+    let core: GatewayCore
+    let nextHops: [GatewayRole: NextHop]
+    var listeners: [any Channel] = []
+    var operations: (any Channel)?
     private let ended: EventLoopPromise<Void>
     /// Waits for the first worker.
-    private var opening: EventLoopPromise<Void>?
+    var opening: EventLoopPromise<Void>?
     private var isStopped = false
 
     /// - Throws: `StreamError` if there is no room for temporary files.
@@ -98,75 +98,6 @@ final class GatewayRuntime {
         }.nonisolated()
     }
 
-    private func watchWorkers() {
-        var (lastTrouble, lastKeyTrouble): (String?, String?)
-        core.pool.warn = { [logger] in logger.warning("\($0)") }
-        core.pool.onSettled = { [logger] log in
-            var line = LogLine()
-            line.add(log.fields, log.details)
-            let text = line.text
-            if !text.isEmpty { logger.info("\(text)") }
-            for warning in log.warnings { logger.warning("\(warning)") }
-        }
-        core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
-        core.pool.onChange = { [self] in
-            let trouble = core.pool.trouble
-            if trouble == nil { countExpiring() }
-            // Every worker says so, and what ends the start is said once, as its error.
-            if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
-                logger.error("the store cannot be used: \(trouble.reason)")
-            }
-            if trouble == nil, lastTrouble != nil { logger.notice("the store can be used again") }
-            lastTrouble = trouble?.reason
-            let keyTrouble = core.pool.keyTrouble
-            if let keyTrouble, keyTrouble != lastKeyTrouble {
-                logger.error("no private key can be used, and mail that needs one waits: \(keyTrouble)")
-            }
-            lastKeyTrouble = keyTrouble
-            guard let opened = opening else { return }
-            opening = nil
-            // One that cannot be reached now is waited for; mail gets 451 meanwhile.
-            if let trouble, trouble.isLasting {
-                opened.fail(ServerError.storeUnusable(reason: trouble.reason))
-            } else {
-                opened.succeed()
-            }
-        }
-    }
-
-    private func bindAll() -> EventLoopFuture<Void>.Isolated {
-        let listener = MailListener(core: core, settings: settings, passed: manager.passedSockets)
-        var bound = loop.makeSucceededVoidFuture().assumeIsolated()
-        for endpoint in settings.listeners {
-            bound = bound.flatMap { [self] in
-                listener.bind(endpoint, to: nextHops[endpoint.role]).assumeIsolated().map { [self] in
-                    listeners.append($0)
-                    watch($0, endpoint)
-                }.flatMapErrorThrowing { throw ServerError.cannotListen(endpoint, reason: NextHop.reason(of: $0)) }
-                    .nonisolated()
-            }
-        }
-        guard let metrics = settings.metrics else { return bound }
-        return bound.flatMap { [self] in
-            let answers = OperationsEndpoint.Answers(metrics: { [self] in metricsText }, trouble: { [self] in trouble })
-            return OperationsEndpoint.bind(metrics, on: loop, allowed: settings.allowed, answers).assumeIsolated().map {
-                [self] in
-                operations = $0
-            }
-            .flatMapErrorThrowing { throw ServerError.cannotListenForMetrics(metrics, reason: NextHop.reason(of: $0)) }
-            .nonisolated()
-        }
-    }
-
-    /// A listener that closes by itself would leave a service that takes no mail: the service ends, to be started anew.
-    private func watch(_ listener: any Channel, _ endpoint: Endpoint) {
-        listener.closeFuture.assumeIsolated().whenComplete { [self] _ in
-            guard !core.isStopping else { return }
-            logger.critical("\(endpoint): the system has closed the listener")
-            stop()
-        }
-    }
-
     private func becomeReady() {
         let names = settings.listeners.map { "\($0)" }.joined(separator: ", ")
         logger.notice("ready, listening on \(names)")
@@ -191,7 +122,7 @@ final class GatewayRuntime {
         _ = loop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [self] in keepWatchdogQuiet() }
     }
 
-    private func countExpiring() { core.pool.countExpiring() }
+    func countExpiring() { core.pool.countExpiring() }
 
     private func countLater() {
         _ = loop.assumeIsolated().scheduleTask(in: Self.countingTime) { [self] in
@@ -201,13 +132,13 @@ final class GatewayRuntime {
         }
     }
 
-    private var trouble: String? {
+    var trouble: String? {
         if core.isStopping { return "stopping" }
         if let trouble = core.pool.trouble { return "the store cannot be used: \(trouble.reason)" }
         return core.pool.keyTrouble.map { "no private key can be used: \($0)" }
     }
 
-    private var metricsText: String {
+    var metricsText: String {
         core.metrics.connections = core.connections.count
         core.metrics.messagesInFlight = core.slots.used
         core.metrics.workers = core.pool.count

@@ -1,10 +1,10 @@
-import ByteStreams
+package import ByteStreams
 import NIOCore
 
 /// Places for the messages in flight: there are as many as `--max-messages` says, each with two spools that all workers inherit.
 ///
 /// Everything here happens on the event loop.
-final class MessageSlots {
+package final class MessageSlots {
     private let messages: [ReusableSpool]
     private let forms: [ReusableSpool]
     private var free: [Int]
@@ -12,7 +12,7 @@ final class MessageSlots {
     private var lastTicket: UInt64 = 0
 
     /// - Throws: `StreamError` if the temporary files cannot be made.
-    init(count: Int) throws(StreamError) {
+    package init(count: Int) throws(StreamError) {
         var (messages, forms): ([ReusableSpool], [ReusableSpool]) = ([], [])
         for _ in 0..<count {
             messages.append(try ReusableSpool())

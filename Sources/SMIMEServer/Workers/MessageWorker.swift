@@ -122,7 +122,12 @@ package struct MessageWorker {
             case .spooled(let range): try spool.source(in: range)
             }
         let entry = try job.queueName.map { name in
-            try DeliveryJournal.Entry(queueID: name, role: job.role, of: source)
+            try DeliveryJournal.Entry(
+                queueID: name,
+                role: job.role,
+                of: source,
+                recordsSince: SMTPEnvelope.milterMemory(of: name).map { Date.now.addingTimeInterval(-$0) }
+            )
         }
         return GatewayMail(
             job.role,

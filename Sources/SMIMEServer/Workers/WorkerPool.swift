@@ -36,28 +36,28 @@ package final class WorkerPool {
         package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }
     }
 
-    private struct Pending {
+    struct Pending {
         let job: WorkerJob
         let completion: (Result) -> Void
     }
 
-    private let loop: any EventLoop
-    private let settings: Settings
+    let loop: any EventLoop
+    let settings: Settings
     private let start: () throws -> WorkerProcess
-    private var workers: [ObjectIdentifier: Worker] = [:]
+    var workers: [ObjectIdentifier: Worker] = [:]
     /// The one that was busy last is taken first: what it needs is in the processor's caches.
-    private var idle: [Worker] = []
-    private var waiting = CircularBuffer<Pending>()
+    var idle: [Worker] = []
+    var waiting = CircularBuffer<Pending>()
     private var isImpatient = false
-    private var isClosing = false
-    private var retryDelay = TimeAmount.milliseconds(100)
-    private var isRetrying = false
+    var isClosing = false
+    var retryDelay = TimeAmount.milliseconds(100)
+    var isRetrying = false
     /// Why there is no worker with an open store; nil if there is one.
-    package private(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
+    package internal(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
     /// Why no private key can be used, though the store can; nil if they can.
-    private(set) var keyTrouble: String?
+    var keyTrouble: String?
     /// The worker that was asked whether the store can be used, and has not answered.
-    private var asked: (worker: Worker, limit: Scheduled<Void>)?
+    var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `trouble` or `keyTrouble` changes.
     package var onChange: () -> Void = {}
     /// Called with what was done at a message's end.
@@ -67,7 +67,7 @@ package final class WorkerPool {
     /// Called with what the administrator should know.
     var warn: (String) -> Void = { _ in }
     /// How many workers died at a message.
-    private(set) var deaths = 0
+    var deaths = 0
 
     package init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
         self.loop = loop
@@ -79,7 +79,7 @@ package final class WorkerPool {
     package var count: Int { workers.count }
 
     /// Those that get messages.
-    private var active: [Worker] { workers.values.filter { !$0.isRetired } }
+    var active: [Worker] { workers.values.filter { !$0.isRetired } }
 
     /// Starts the first workers.
     package func open() {
@@ -95,7 +95,13 @@ package final class WorkerPool {
     }
 
     /// Takes a job back that no worker has begun; what a worker says of one that it has begun is passed on all the same.
-    func withdraw(_ number: UInt64) { waiting.removeAll { $0.job.number == number } }
+    ///
+    /// - Returns: whether it was taken back.
+    func withdraw(_ number: UInt64) -> Bool {
+        let count = waiting.count
+        waiting.removeAll { $0.job.number == number }
+        return waiting.count < count
+    }
 
     /// Lets every worker end after its message, and starts new ones: they open the store anew.
     func renew() {
@@ -116,19 +122,19 @@ package final class WorkerPool {
         for worker in workers.values { retire(worker) }
     }
 
-    private func retire(_ worker: Worker) {
+    func retire(_ worker: Worker) {
         idle.removeAll { $0 === worker }
         worker.retire()
     }
 
-    private func dispatch() {
+    func dispatch() {
         while let worker = idle.popLast() {
             guard let pending = waiting.popFirst() else { return idle.append(worker) }
             worker.handle(pending.job, within: settings.timeLimit, pending.completion)
         }
     }
 
-    private func growLater() {
+    func growLater() {
         guard !isImpatient, active.count < settings.maximum else { return }
         isImpatient = true
         let task = loop.assumeIsolated()
@@ -142,7 +148,7 @@ package final class WorkerPool {
         }
     }
 
-    private func startWorker() {
+    func startWorker() {
         guard !isClosing else { return }
         do {
             let worker = Worker(try start(), pool: self)
@@ -153,7 +159,7 @@ package final class WorkerPool {
         }
     }
 
-    private func failed(_ reason: String, isLasting: Bool) {
+    func failed(_ reason: String, isLasting: Bool) {
         // Others may work still.
         guard !active.contains(where: \.isReady) else { return retryLater() }
         trouble = (reason, isLasting)
@@ -174,131 +180,5 @@ package final class WorkerPool {
             startMissing()
         }
         retryDelay = min(retryDelay * 2, .seconds(5))
-    }
-}
-
-extension WorkerPool {
-    /// Asks a worker whether the store can be used; one that is at a message answers after it. What it says changes `trouble`.
-    package func check() {
-        guard !isClosing, asked == nil else { return }
-        if let worker = idle.last {
-            watch(worker, for: settings.checkTime) { $0.note(.silence) }
-            return worker.check()
-        }
-        guard let worker = active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
-        let begun = jobsBegun
-        watch(worker, for: settings.busyCheckTime) { pool in
-            // A message that takes long says nothing about the store. A worker that is new has to open it.
-            if pool.isAlive(since: begun) { return pool.checkAnew() }
-            if pool.active.count < pool.settings.maximum { pool.startWorker() }
-            pool.watch(worker, for: pool.settings.busyCheckTime) { pool in
-                if pool.isAlive(since: begun) { pool.checkAnew() } else { pool.note(.silence) }
-            }
-        }
-        worker.check()
-    }
-
-    /// How many messages the workers that there are have begun.
-    private var jobsBegun: Int { workers.values.reduce(0) { $0 + $1.jobCount } }
-
-    /// Whether a worker has come to an end with a message since `begun` were begun.
-    private func isAlive(since begun: Int) -> Bool { !idle.isEmpty || jobsBegun != begun }
-
-    private func checkAnew() {
-        forgetCheck()
-        check()
-    }
-
-    private func watch(_ worker: Worker, for time: TimeAmount, expired: @escaping (WorkerPool) -> Void) {
-        asked = (worker, loop.assumeIsolated().scheduleTask(in: time) { [self] in expired(self) })
-    }
-
-    /// A worker has found `obstacle`, or none.
-    func checked(_ obstacle: WorkerObstacle?) {
-        forgetCheck()
-        note(obstacle)
-    }
-
-    private func forgetCheck() {
-        asked?.limit.cancel()
-        asked = nil
-    }
-
-    private func note(_ obstacle: WorkerObstacle?) {
-        let before = (trouble?.reason, keyTrouble)
-        keyTrouble = obstacle.flatMap { $0.isOfKeys ? $0.reason : nil }
-        trouble = obstacle.flatMap { $0.isOfKeys ? nil : ($0.reason, false) }
-        if (trouble?.reason, keyTrouble) != before { onChange() }
-    }
-
-    /// A worker has opened the store, or cannot.
-    func started(_ worker: Worker, trouble found: (reason: String, isLasting: Bool)?) {
-        if let found {
-            worker.retire()
-            return failed(found.reason, isLasting: found.isLasting)
-        }
-        retryDelay = .milliseconds(100)
-        let wasInTrouble = trouble != nil
-        trouble = nil
-        if wasInTrouble { onChange() }
-        becameIdle(worker)
-        checkAnew()
-    }
-
-    func becameIdle(_ worker: Worker) {
-        guard !worker.isRetired else { return }
-        idle.append(worker)
-        dispatch()
-        guard active.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
-        let jobs = worker.jobCount
-        _ = loop.assumeIsolated().scheduleTask(in: settings.idleTime) { [self] in
-            guard worker.jobCount == jobs, active.count > settings.width else { return }
-            retire(worker)
-        }
-    }
-
-    /// A worker's socket is closed. The process ends at once, if it has not yet.
-    func ended(_ worker: Worker) {
-        idle.removeAll { $0 === worker }
-        workers[ObjectIdentifier(worker)] = nil
-        if asked?.worker === worker { forgetCheck() }
-        reap(worker, attempts: 0)
-    }
-
-    private func reap(_ worker: Worker, attempts: Int) {
-        guard let signal = worker.process.ending() else {
-            // It closed its socket and does not end: nothing that it does counts any more.
-            if attempts == 100 { kill(worker.process.identifier, SIGKILL) }
-            _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(attempts < 10 ? 2 : 20)) { [self] in
-                reap(worker, attempts: attempts + 1)
-            }
-            return
-        }
-        let job = worker.takeJob()
-        let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
-        if let job {
-            if isRequest || worker.endedSettling {
-                job.completion(.unavailable(reason: "the worker was ended (signal \(signal))"))
-            } else {
-                deaths += 1
-                job.completion(.died(signal: signal))
-            }
-        }
-        if worker.isRetired {
-            startMissing()
-            if !waiting.isEmpty { growLater() }
-            return
-        }
-        if job == nil { warn("a worker ended between two messages (signal \(signal))") }
-        // One that never was ready may have met what will last.
-        if worker.isReady {
-            startMissing()
-        } else {
-            failed("workers cannot start (signal \(signal))", isLasting: false)
-        }
-    }
-
-    private func startMissing() {
-        while active.count < settings.width, !isClosing, !isRetrying { startWorker() }
     }
 }

@@ -9,10 +9,13 @@ package struct DeliveryJournal: Sendable {
         package let queueID: String
         /// The SHA-256 of the message as it came.
         package let digest: [UInt8]
+        /// Older records are those of another message with the same name and bytes; nil where there can be none.
+        package let recordsSince: Date?
 
-        package init(queueID: String, digest: [UInt8]) {
+        package init(queueID: String, digest: [UInt8], recordsSince: Date? = nil) {
             self.queueID = queueID
             self.digest = digest
+            self.recordsSince = recordsSince
         }
     }
 
@@ -42,8 +45,11 @@ package struct DeliveryJournal: Sendable {
 
     /// The recipients to whom the message was delivered, as the mail server named them.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
-        let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON queue_id = ? AND digest = ?"
-        if let rows = try database.firstRows(first, [entry.queueID, entry.digest]) {
+        // A crash is one of the bytes, whenever it was.
+        let condition = "queue_id = ? AND digest = ? AND (time >= ? OR recipient = '')"
+        let since = entry.recordsSince?.seconds ?? 0
+        let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON \(condition)"
+        if let rows = try database.firstRows(first, [entry.queueID, entry.digest, since]) {
             do { return try Set(rows.compactMap { try $0.optional("recipient") as String? }) } catch {
                 throw KeystoreError(error, path: database.path)
             }
@@ -51,8 +57,8 @@ package struct DeliveryJournal: Sendable {
         return try await database.read { database in
             try Set(
                 database.values(
-                    "SELECT recipient FROM delivery WHERE queue_id = ? AND digest = ?",
-                    [entry.queueID, entry.digest],
+                    "SELECT recipient FROM delivery WHERE \(condition)",
+                    [entry.queueID, entry.digest, since],
                     as: String.self
                 )
             )
@@ -93,7 +99,8 @@ package struct DeliveryJournal: Sendable {
     ) async throws(KeystoreError) {
         try await database.write { database in
             let insert = """
-                INSERT INTO delivery (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO delivery (queue_id, digest, recipient, time) VALUES (?, ?, ?, ?)
+                ON CONFLICT (queue_id, digest, recipient) DO UPDATE SET time = excluded.time
                 """
             for recipient in recipients {
                 try database.execute(insert, [entry.queueID, entry.digest, recipient, time.seconds], isCounted: false)

@@ -23,6 +23,7 @@ def run(around):
     recipients(around)
     spellings(around)
     broken_hop(around)
+    tried_again(around)
     idle(around)
     gone(around)
     full(around)
@@ -35,6 +36,10 @@ def run(around):
 
 def arrived(around, identifier):
     return around.having(f"<{identifier}@test>")
+
+
+def logs(around, text):
+    wait_until(lambda: text in around.service.log(), f"the log does not say: {text}", 30)
 
 
 def is_well(around, name):
@@ -78,7 +83,7 @@ def smuggling(around):
     inner = b"MAIL FROM:<admin@example.com>%sRCPT TO:<x@plain.test>%sDATA%sMessage-ID: <smuggled@test>%s%sx%s.%s"
     number = 0
     for role in ("serve_out", "serve_in", "out.lmtp"):
-        for dot in (b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r\n.\r", b"\r.\r\n", b"\r\n\0.\r\n", b"\n\n.\r\n"):
+        for dot in (b"\n.\n", b"\n.\r\n", b"\r\n.\n", b"\r.\r", b"\r\n.\r", b"\r.\r\n", b"\r\n\0.\r\n", b"\r\n.\0\0\r\n", b"\r\0.\0\r", b"\n\n.\r\n"):
             for end in (b"\r\n", b"\n"):
                 for size in (None, 1):
                     number += 1
@@ -89,15 +94,15 @@ def smuggling(around):
                             wire.send(content, size)
                         except OSError:
                             pass
-                        replies = wire.rest() if b"\0" not in dot else [wire.reply()]
-                    if b"\0" in dot:
-                        continue
+                        # NULs alone do not end the connection.
+                        is_closed = b"\0" not in dot or end == b"\n"
+                        replies = wire.rest() if is_closed else [wire.expect("554 5.6.0")]
                     check(replies and replies[0][0] == "5", f"{dot!r}: {replies}")
                     check(sum(reply[0] == "5" for reply in replies) == 1 and not any(reply.startswith(("354", "250")) for reply in replies), f"{dot!r}: {replies}")
     for entry in around.having("<smuggled@test>"):
         check(entry["sender"] == "alice@example.com", "a smuggled message went")
     for entry in around.having("<outer"):
-        check(b"\0" in around.content(entry), f"an outer message went: {around.content(entry)!r}")
+        check(False, f"an outer message went: {around.content(entry)!r}")
     check(not [entry for entry in around.received() if entry["sender"] == "admin@example.com"], "a smuggled message went")
 
 
@@ -167,6 +172,9 @@ def storms(around):
                 pass
             replies = wire.rest()
             check(len(replies) < 1000, f"{line!r}: {len(replies)} replies")
+    logs(around, "too many commands without a message")
+    logs(around, "too many unknown commands")
+    logs(around, "too many errors")
     is_well(around, "after-storms")
 
 
@@ -229,6 +237,46 @@ def broken_hop(around):
         wire.expect("451")
     around.start_sink()
     is_well(around, "after-hop")
+
+
+def tried_again(around):
+    step("clients that give up while the next hop still works, and try again: the mail goes out once")
+    unconfirmed = around.service.metric("smime_unconfirmed_total")
+    for place, hello in (("serve_out", "EHLO c.test"), ("out.lmtp", "LHLO c.test"), ("serve_in", "EHLO c.test")):
+        to = ["slow-content@plain.test", "bob@example.com"]
+        content = message(f"impatient-{place}", "bob@example.com", "x") + b".\r\n"
+        for attempt in range(3):
+            with Wire(around, place, hello) as wire:
+                wire.say(f"XFORWARD NAME=c.test IDENT=AGAIN{place.replace('.', '')}", "250")
+                wire.begin(*to)
+                if attempt == 0:
+                    os.truncate(around.name("received", "log"), 0)
+                wire.send(content)
+                if attempt == 0:
+                    wait_until(lambda: '"begun"' in open(around.name("received", "log")).read(), "the next hop does not begin")
+                elif attempt == 2:
+                    for _ in to if "lmtp" in place else [None]:
+                        wire.expect("250")
+        # What the first attempts began has ended.
+        wait_until(lambda: around.service.metric("smime_messages_in_flight") == 0, "an attempt stays in flight")
+        taken = sorted(address for entry in arrived(around, f"impatient-{place}") for address in entry["recipients"])
+        check(taken == sorted(to), f"{place}: {taken} have it")
+    check(around.service.metric("smime_unconfirmed_total") > unconfirmed, "nothing is counted as unconfirmed")
+    step("a client that ends before it reads the reply, and tries again: the mail goes out once; one that has read it may send the same again")
+    for name, says in (("unread", None), ("read", "QUIT")):
+        for attempt in range(2):
+            accepted = around.service.metric("smime_messages_total")
+            with Wire(around) as wire:
+                wire.say("XFORWARD NAME=c.test IDENT=UNREAD" + name, "250")
+                wire.begin("x@plain.test")
+                wire.send(message(name, "x@plain.test", "x") + b".\r\n")
+                wait_until(lambda: around.service.metric("smime_messages_total") > accepted, "it is not counted")
+                if says:
+                    wire.expect("250")
+                    wire.say(says, "221")
+            # What was not read is recorded by now.
+            time.sleep(0.5)
+        check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
 
 
 def idle(around):

@@ -4,6 +4,7 @@ import shutil
 import smtplib
 import socket
 import struct
+import threading
 import time
 
 from delivery import decrypt, verify
@@ -16,6 +17,7 @@ def run(around):
     around.service = Service(around).start()
     outgoing(around)
     again(around)
+    at_once(around)
     incoming(around)
     refusals(around)
     large(around)
@@ -71,6 +73,31 @@ def again(around):
             time.sleep(2)
         for address in to:
             check(len(around.having(mark, address)) == 2, f"{mark} to {address} came {len(around.having(mark, address))} times")
+
+
+def at_once(around):
+    step("the same message several times at once: copies for all, each time")
+    to = ["bob@example.com", "eve@example.net", "x@plain.test"]
+    content = message("at-once", "bob@example.com, eve@example.net", "Meet me at once.")
+    failures = []
+
+    def bring():
+        try:
+            send(around.port["out_milter"], "alice@example.com", to, content)
+        except (OSError, smtplib.SMTPException) as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=bring) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check(not failures, f"{failures}")
+    for address in to:
+        around.wait_for("<at-once@test>", address, count=8)
+    time.sleep(1)
+    for address in to:
+        check(len(around.having("<at-once@test>", address)) == 8, f"{address}: {len(around.having('<at-once@test>', address))} times")
 
 
 def incoming(around):

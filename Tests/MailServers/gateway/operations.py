@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from surroundings import Service, check, message, send, step, wait_until
+from surroundings import Service, check, message, send, status, step, wait_until
 from wire import Wire
 
 
@@ -19,6 +19,7 @@ def run(around):
     no_room(around)
     few_files(around)
     renewed(around)
+    reloaded_early(around)
 
 
 def notified(around):
@@ -169,3 +170,25 @@ def renewed(around):
     wait_until(lambda: around.service.use()["workers"] <= before["workers"] + 1, "workers pile up")
     wait_until(lambda: around.service.use()["service_fds"] <= before["service_fds"] + 5, "descriptors pile up")
     around.service.stop()
+
+
+def reloaded_early(around):
+    step("SIGHUP while the service starts does not end it")
+    service = Service(around, hops="sink")
+    for _ in range(10):
+        log = around.path("serve.log", mode="ab")
+        service.begin = log.tell()
+        service.process = subprocess.Popen(["setpriv", "--reuid", "nobody", "--regid", "postfix", "--clear-groups", *service.words], stdout=log, stderr=log)
+        log.close()
+        # The program ignores SIGPIPE right after SIGHUP, before anything else. A pause here would miss the moment.
+        start = time.time()
+        while not status(service.pid, "SigIgn", 16) & 1 << signal.SIGPIPE - 1:
+            check(time.time() < start + 60, "it does not begin")
+        service.process.send_signal(signal.SIGHUP)
+        while service.get("readyz")[0] != 200:
+            # Each one that the service hears replaces the workers.
+            if time.time() < start + 0.3:
+                service.process.send_signal(signal.SIGHUP)
+            check(service.process.poll() is None, f"it ended with {service.process.poll()}")
+            time.sleep(0.01)
+        check(service.stop() == 0, "SIGTERM does not end it with 0")

@@ -1,8 +1,8 @@
 """The mail server at the end: takes messages, and writes down each before it says so. `sink.py PORT FOLDER`
 
-FOLDER/log has a line of JSON for each message taken ("taken"), and one for each reply that was given to its client ("replied"), so that it
-can be told what was in flight when the sink was killed. What recipients it does not take, their addresses say: `later`, `never`, and
-behind the content `later-content` and `never-content`.
+FOLDER/log has a line of JSON for each message taken ("taken"), one for each reply that was given to its client ("replied"), so that it
+can be told what was in flight when the sink was killed, and one when content has come ("begun"). What recipients it does not take, their addresses say: `later`, `never`, and
+behind the content `later-content` and `never-content`. Content for `slow-content` takes three seconds.
 """
 
 import asyncio
@@ -70,7 +70,10 @@ class Sink:
                     await writer.drain()
                     content = await reader.readuntil(b"\r\n.\r\n")
                     content = re.sub(rb"(?m)^\.", b"", content[:-3])
+                    self.write(begun=time.time())
                     locals_ = {address.split("@")[0] for address in envelope["recipients"]}
+                    if "slow-content" in locals_:
+                        await asyncio.sleep(3)
                     if "later-content" in locals_:
                         reply = "451 4.3.0 come back later"
                     elif "never-content" in locals_:
@@ -79,7 +82,7 @@ class Sink:
                         name = self.take(envelope, content)
                         writer.write(f"250 2.0.0 Ok: queued as {name}\r\n".encode())
                         await writer.drain()
-                        self.write(replied=name)
+                        self.write(replied=name, at=time.time())
                         envelope = None
                         continue
                     envelope = None

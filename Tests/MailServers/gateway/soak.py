@@ -6,7 +6,7 @@ import time
 
 from kills import contents
 from surroundings import Failure, Service, check, step
-from wire import Wire
+from wire import MilterWire, Wire
 
 
 def run(around):
@@ -54,27 +54,32 @@ def bring(around, count, made):
     kinds = [
         ("serve_out", "EHLO", "alice@example.com", ["x@eve.test"]), ("out.lmtp", "LHLO", "alice@example.com", ["bob@example.com"]),
         ("serve_in", "EHLO", "bob@example.com", ["carol@example.com"]), ("out.lmtp", "LHLO", "alice@example.com", ["bob@example.com", "eve@example.net"]),
+        ("out.milter", "", "alice@example.com", ["bob@example.com", "eve@example.net"]), ("in.milter", "", "bob@example.com", ["carol@example.com"]),
     ]  # fmt: skip
 
     def work(first):
         place, hello, sender, recipients = kinds[first]
         try:
-            wire = Wire(around, place, f"{hello} c.test", timeout=600)
-            for number in range(first, count, 4):
-                direction = "in" if "in" in place else "out"
-                wire.say(f"XFORWARD IDENT=Q{number}", "250")
-                wire.begin(*recipients, sender=sender)
-                wire.send(made[direction](f"soak{number}", recipients) + b".\r\n")
-                for _ in recipients if hello == "LHLO" else [None]:
-                    wire.expect("250")
+            wire = Wire(around, place, f"{hello} c.test", timeout=600) if hello else MilterWire(around, place, timeout=600)
+            for number in range(first, count, len(kinds)):
+                content = made["in" if "in" in place else "out"](f"soak{number}", recipients)
+                if hello:
+                    wire.say(f"XFORWARD IDENT=Q{number}", "250")
+                    wire.begin(*recipients, sender=sender)
+                    wire.send(content + b".\r\n")
+                    for _ in recipients if hello == "LHLO" else [None]:
+                        wire.expect("250")
+                else:
+                    verdict, changes = wire.bring(f"Q{number}", sender, recipients, content)
+                    check(verdict == b"c" and changes, f"{verdict} {changes}")
                 # The sink's folder would grow, too.
-                if number % 400 == first:
+                if number // len(kinds) % 100 == 0:
                     sweep(around)
             wire.socket.close()
         except (Failure, OSError) as failure:
             failures.append(failure)
 
-    threads = [threading.Thread(target=work, args=(first,), daemon=True) for first in range(4)]
+    threads = [threading.Thread(target=work, args=(first,), daemon=True) for first in range(len(kinds))]
     for thread in threads:
         thread.start()
     for thread in threads:

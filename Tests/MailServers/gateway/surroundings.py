@@ -63,9 +63,9 @@ def children(pid):
     return found
 
 
-def status(pid, key):
+def status(pid, key, base=10):
     with open(f"/proc/{pid}/status") as file:
-        return int(re.search(rf"^{key}:\s*(\d+)", file.read(), re.M)[1])
+        return int(re.search(rf"^{key}:\s*([0-9a-f]+)", file.read(), re.M)[1], base)
 
 
 class Surroundings:
@@ -140,16 +140,16 @@ class Surroundings:
 
     def received(self):
         """What the sink took, oldest first."""
-        messages, replied = [], set()
+        messages, replied = [], {}
         if os.path.exists(self.name("received", "log")):
             for line in open(self.name("received", "log")):
                 entry = json.loads(line)
                 if "replied" in entry:
-                    replied.add(entry["replied"])
-                else:
+                    replied[entry["replied"]] = entry["at"]
+                elif "taken" in entry:
                     messages.append(entry)
         for message in messages:
-            message["replied"] = message["taken"] in replied
+            message["replied"] = replied.get(message["taken"])
         return messages
 
     def content(self, message):

@@ -1,7 +1,8 @@
-"""A client of SMTP or LMTP that says what it wants, byte by byte."""
+"""Clients of SMTP, LMTP and milters that say what they want, byte by byte."""
 
 import re
 import socket
+import struct
 
 from surroundings import Failure
 
@@ -76,3 +77,59 @@ class Wire:
         while reply := self.reply():
             replies.append(reply)
         return replies
+
+
+class MilterWire:
+    """A mail server that asks the milter behind the socket `place`, and waits for a reply to each command."""
+
+    def __init__(self, around, place, timeout=120):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(timeout)
+        self.socket.connect(around.name("run", place))
+        self.unread = b""
+        self.send(b"O", struct.pack(">III", 6, 0x1FF, 0))
+        self.expect(b"O")
+        self.send(b"D", b"Cj\0c.test\0")
+        self.send(b"C", b"client.test\0" + b"4" + struct.pack(">H", 25) + b"127.0.0.1\0")
+        self.expect(b"c")
+
+    def send(self, command, data=b""):
+        self.socket.sendall(struct.pack(">I", len(data) + 1) + command + data)
+
+    def read(self, count):
+        while len(self.unread) < count:
+            more = self.socket.recv(1 << 16)
+            if not more:
+                raise Failure("the milter has closed the connection")
+            self.unread += more
+        found, self.unread = self.unread[:count], self.unread[count:]
+        return found
+
+    def reply(self):
+        """The next reply: its command, and its data."""
+        packet = self.read(struct.unpack(">I", self.read(4))[0])
+        return packet[:1], packet[1:]
+
+    def expect(self, command):
+        found, data = self.reply()
+        if found != command:
+            raise Failure(f"{command} expected, not {found} {data[:200]!r}")
+
+    def bring(self, identifier, sender, recipients, content):
+        """Gives a message with CRLF line ends to the milter; gives the replies to its end, the last one without the changes before."""
+        self.send(b"D", f"Mi\0{identifier}\0".encode())
+        commands = [(b"M", f"<{sender}>\0".encode()), *[(b"R", f"<{recipient}>\0".encode()) for recipient in recipients], (b"T", b"")]
+        header, body = content.split(b"\r\n\r\n", 1)
+        for field in re.split(rb"\r\n(?![ \t])", header):
+            name, value = field.split(b":", 1)
+            commands.append((b"L", name + b"\0" + value.removeprefix(b" ").replace(b"\r\n", b"\n") + b"\0"))
+        commands += [(b"N", b""), *[(b"B", body[start : start + 65535]) for start in range(0, len(body), 65535)]]
+        for command in commands:
+            self.send(*command)
+            self.expect(b"c")
+        self.send(b"E")
+        changes = []
+        while (reply := self.reply())[0] not in (b"c", b"a", b"d", b"r", b"t", b"y"):
+            if reply[0] != b"p":
+                changes.append(reply)
+        return reply[0], changes

@@ -6,7 +6,7 @@ import Testing
     static let contents = [
         "", ".", "..", ".\r\n", "..\r\n", "a", "a\r\n", "a\r\n.", "a\r\n.\r\n", "a\r\n.b\r\n..c\r\n",
         "\r\n\r\n.\r\n.\r\n\r\n", "a\r", "a\r\n\r",
-        "a\rb\r\n\r\r\n.\r\n", ".\rx\r\n", "a\r..\r\n", "\r\n.\r", "x\r.y\r\n.\r\n",
+        "a\rb\r\n\r\r\n.\r\n", ".\rx\r\n", ".\0\r\n", "a\r\n.\0", "\0\r\n\0", "a\r..\r\n", "\r\n.\r", "x\r.y\r\n.\r\n",
     ]
 
     @Test("dots at the edges of pieces of any size", arguments: contents)
@@ -38,6 +38,7 @@ import Testing
         "what might end the message before its end is not encoded",
         arguments: [
             ".\r.", "\n", "a\n", "a\r\n\n", "a\r\n.\n", "a\r.\r\n", "a\r.\r", "a\r.", "a\n.\r\n", ".\n", ".\r\r.\r\n",
+            "\0.\r\n", "\0.", "a\r\0.\r\n", "a\r\n\0\0.\0\r\n",
         ]
     )
     func refusal(content: String) {

@@ -37,6 +37,48 @@ import Testing
         #expect(driver.isClosed == !isSafe)
     }
 
+    /// Lines that are a lone dot for a server which removes NULs.
+    static let hiddenDots = [
+        "\r\n\0.\r\n", "\r\n\0\0.\0\r\n", "\r\0.\r\n", "\r\n\0.\rx", "\r\n.\0\r\n", "\r\n.\0\0\r\n",
+    ]
+
+    @Test("a line of NULs and a dot is refused after the content", arguments: hiddenDots, [1, 2, 3, 1000])
+    func hiddenDot(line: String, size: Int) {
+        var driver = ServerDriver()
+        driver.send("\(ServerDriver.envelope)DATA\r\n")
+        driver.send(
+            "Subject: a\r\n\r\ntext\(line)MAIL FROM:<root@x.test>\r\nRCPT TO:<c@y.test>\r\nDATA\r\nx\r\n.\r\n",
+            inPiecesOf: size
+        )
+        #expect(driver.codes == [250, 250, 354, 554])
+        #expect(driver.envelopes.count == 1)
+        #expect(driver.entries.contains(.abandoned))
+        #expect(driver.session.refusal == .hiddenDot)
+        driver.send("NOOP\r\n")
+        #expect(driver.codes.last == 250)
+    }
+
+    @Test("nor may a chunk hold a line of NULs and a dot, unless the dot gets stuffed", arguments: hiddenDots)
+    func hiddenDotInChunk(line: String) {
+        let isSafe = line.hasPrefix("\r\n.")
+        var driver = ServerDriver()
+        let text = "text\(line)more\r\n"
+        driver.send("\(ServerDriver.envelope)BDAT \(text.utf8.count)\r\n\(text)NOOP\r\n")
+        #expect(driver.codes == [250, 250, isSafe ? 250 : 554, 250])
+        #expect(driver.entries.contains(.abandoned) == !isSafe)
+    }
+
+    @Test(
+        "NULs elsewhere pass",
+        arguments: ["\0", "\r\n\0\r\n", "x\0.\r\n", "\r\n\0..\r\n", "\r\n\0.x\r\n", "\r\n..\0\r\n"]
+    )
+    func nulls(text: String) {
+        var driver = ServerDriver()
+        driver.send("\(ServerDriver.envelope)DATA\r\n")
+        driver.send("Subject: a\r\n\r\ntext\(text)more\r\n.\r\n")
+        #expect(driver.codes == [250, 250, 354, 250])
+    }
+
     @Test("a dot behind a bare carriage return may not end a chunk, for a line end will follow it")
     func endOfChunk() {
         var driver = ServerDriver()

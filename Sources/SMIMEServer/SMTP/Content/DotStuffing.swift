@@ -12,15 +12,16 @@ package struct DotStuffing: Sendable {
 
     package init() {}
 
-    /// The encoded next bytes of the content; nil, then and later, if they contain a bare line feed or a lone dot
-    /// after a bare carriage return. The message must not be ended then: the connection is dropped.
+    /// The encoded next bytes of the content; nil, then and later, if they contain a bare line feed, or a dot that is alone after a bare
+    /// carriage return or between NULs. The message must not be ended then: the connection is dropped.
     package mutating func encode(_ content: ByteBuffer) -> ByteBuffer? {
         guard !hasFailed else { return nil }
         var encoded = ByteBuffer()
         var content = content
         var start = 0
         while start < content.readableBytes {
-            switch content.withUnsafeReadableBytes({ scanner.scan($0, from: start) }) {
+            let stop = content.withUnsafeReadableBytes { scanner.scan($0, from: start) }
+            switch scanner.hasHiddenDot ? .violation : stop {
             case .exhausted: start = content.readableBytes
             case .loneDot(let end): start = end
             case .dot(let offset):
@@ -39,9 +40,9 @@ package struct DotStuffing: Sendable {
     }
 
     /// What ends the message: CRLF if the last line has none, and the lone dot; nil where ``encode(_:)`` gave nil, or where a dot
-    /// behind a bare carriage return ends the content.
+    /// behind a bare carriage return or a NUL ends the content.
     package mutating func end() -> ByteBuffer? {
-        guard !hasFailed, scanner.position != .returnDot else { return nil }
+        guard !hasFailed, scanner.position != .returnDot, scanner.position != .nullDot else { return nil }
         return ByteBuffer(string: scanner.position == .lineStart ? ".\r\n" : "\r\n.\r\n")
     }
 }

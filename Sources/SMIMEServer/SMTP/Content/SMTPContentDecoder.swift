@@ -69,5 +69,8 @@ package struct SMTPContentDecoder: Sendable {
     }
 
     /// Whether the content may end here (BDAT): a dot after a bare carriage return would be a line of its own if a line end were added.
-    package var mayEnd: Bool { scanner.position != .returnDot }
+    package var mayEnd: Bool { scanner.position != .returnDot && scanner.position != .nullDot }
+
+    /// Whether the content so far has a line of NULs and one dot: a server that removes NULs would read it as the message's end.
+    package var hasHiddenDot: Bool { scanner.hasHiddenDot }
 }

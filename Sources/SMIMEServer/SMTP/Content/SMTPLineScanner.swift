@@ -14,6 +14,10 @@ struct SMTPLineScanner: Sendable {
         case carriageReturn
         /// A dot after a bare carriage return.
         case returnDot
+        /// NULs alone since the line's start, or since a bare carriage return.
+        case null
+        /// A dot that would be alone since then without the NULs.
+        case nullDot
         case text
     }
 
@@ -30,6 +34,8 @@ struct SMTPLineScanner: Sendable {
     }
 
     private(set) var position = Position.lineStart
+    /// Whether a line was met that a server which removes NULs would read as a lone dot.
+    private(set) var hasHiddenDot = false
     /// Whether a bare carriage return may follow a dot at the start of a line: it is harmless if dots are stuffed later.
     let allowsDotReturn: Bool
 
@@ -56,6 +62,13 @@ struct SMTPLineScanner: Sendable {
                 position = .lineStart
                 return .loneDot(end: index)
             case (_, .lineFeed), (.returnDot, .carriageReturn): return .violation
+            case (.lineStart, .null), (.carriageReturn, .null), (.null, .null): position = .null
+            case (.null, .dot), (.nullDot, .null), (.returnDot, .null): position = .nullDot
+            // Where dots are stuffed later, this one will be.
+            case (.dot, .null) where !allowsDotReturn: position = .nullDot
+            case (.nullDot, .carriageReturn):
+                hasHiddenDot = true
+                position = .carriageReturn
             case (.lineStart, .dot):
                 position = .dot
                 return .dot(index - 1)
@@ -71,6 +84,7 @@ struct SMTPLineScanner: Sendable {
 }
 
 extension UInt8 {
+    static let null: UInt8 = 0x00
     static let lineFeed: UInt8 = 0x0A
     static let carriageReturn: UInt8 = 0x0D
     static let dot = UInt8(ascii: ".")

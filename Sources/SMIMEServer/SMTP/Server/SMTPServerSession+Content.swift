@@ -26,7 +26,7 @@ extension SMTPServerSession {
             return
         }
         guard length <= settings.maximumSize - transaction.contentSize else {
-            hasRefusedSize = true
+            refusal = .size
             refuseChunk(length: length, isLast: isLast, tooLarge)
             return endTransaction()
         }
@@ -114,10 +114,9 @@ extension SMTPServerSession {
         case (.content(let bytes), .content):
             transaction?.contentSize += bytes.readableBytes
             if let size = transaction?.contentSize, size > settings.maximumSize {
-                hasRefusedSize = true
-                state = .discarding(tooLarge)
-                pending = .abandoned
-                transaction?.isBegun = false
+                discard(.size, tooLarge)
+            } else if transaction?.decoder.hasHiddenDot == true {
+                discard(.hiddenDot, hiddenDot)
             } else {
                 pending = .content(bytes)
             }
@@ -133,6 +132,18 @@ extension SMTPServerSession {
         return true
     }
 
+    /// Refuses a message whose content still comes.
+    private mutating func discard(_ reason: Refusal, _ reply: SMTPReply) {
+        refusal = reason
+        state = .discarding(reply)
+        pending = .abandoned
+        transaction?.isBegun = false
+    }
+
+    private var hiddenDot: SMTPReply {
+        SMTPReply(554, "5.6.0", "a line of NUL characters and a dot, which may be read as the end of the message")
+    }
+
     /// Reads the available bytes of a chunk; false if there are none.
     mutating func readChunk(remaining: Int, isLast: Bool) -> Bool {
         guard remaining > 0 else {
@@ -142,9 +153,14 @@ extension SMTPServerSession {
         guard var bytes = input.readSlice(length: min(remaining, input.readableBytes)), bytes.readableBytes > 0 else {
             return false
         }
-        state = .chunk(remaining: remaining - bytes.readableBytes, isLast: isLast)
-        transaction?.contentSize += bytes.readableBytes
+        let length = bytes.readableBytes
+        state = .chunk(remaining: remaining - length, isLast: isLast)
+        transaction?.contentSize += length
         switch transaction?.decoder.next(from: &bytes) {
+        case .content where transaction?.decoder.hasHiddenDot == true:
+            refusal = .hiddenDot
+            refuseChunk(length: remaining - length, isLast: isLast, hiddenDot)
+            endTransaction()
         case .content(let content): pending = .content(content)
         default: violate("5.6.0", "a line end that is not CRLF in the message")
         }

@@ -108,6 +108,7 @@ extension SMTPServerSession {
 
     /// Ends the connection of a client that sends commands and no mail.
     mutating func endForAbuse(_ text: String) {
+        abuse = text
         end(with: SMTPReply(421, "4.7.0", "\(settings.hostName) \(text)"))
     }
 

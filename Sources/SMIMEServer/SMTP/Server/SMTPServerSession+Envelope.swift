@@ -15,7 +15,7 @@ extension SMTPServerSession {
         guard let parameters = parameters(of: path) else { return }
         for parameter in parameters {
             if let refusal = refusal(ofMailParameter: parameter) {
-                if refusal.code == 552 { hasRefusedSize = true }
+                if refusal.code == 552 { self.refusal = .size }
                 return reject(refusal.code, refusal.enhancedCode ?? "5.5.4", refusal.text)
             }
         }

@@ -47,6 +47,14 @@ package struct SMTPServerSession: Sendable {
         }
     }
 
+    /// Why the session refuses a message by itself.
+    package enum Refusal: Sendable {
+        /// It is larger than allowed.
+        case size
+        /// It has a line of NULs and one dot, which a server that removes NULs would read as the end of the message.
+        case hiddenDot
+    }
+
     /// What the caller has to do next.
     package enum Event: Sendable, Equatable {
         /// Write these bytes.
@@ -80,8 +88,10 @@ package struct SMTPServerSession: Sendable {
     var counters = Counters()
     /// How the client broke the protocol, which ends the connection; nil if it did not.
     package internal(set) var violation: String?
-    /// Whether a message was refused as too large; the caller may set it back.
-    package internal(set) var hasRefusedSize = false
+    /// Why the connection of a client that sends commands and no mail is ended; nil if it is not.
+    package internal(set) var abuse: String?
+    /// Why a message was refused by the session alone; the caller may set it back.
+    package internal(set) var refusal: Refusal?
 
     package init(_ settings: Settings) {
         self.settings = settings

@@ -1,0 +1,93 @@
+import NIOCore
+import SMIMEGateway
+
+/// Where the forms of a message go.
+extension MilterConnection {
+    /// Gives all forms but one to the next hop; that one takes the message's place.
+    func place(_ parcel: MessageFlow.Parcel) {
+        let place = Self.stayingForm(of: parcel.forms, sender: envelope.sender.address)
+        let form = parcel.forms[place]
+        var others = parcel.forms
+        others.remove(at: place)
+        guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
+        // Whether the mail server allows the changes is known before copies leave.
+        if let failure = failure(of: form, parcel) { return parcel.done(failure) }
+        guard let hop = settings.nextHop else {
+            let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")
+            return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
+        }
+        let generation = generation
+        let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
+            guard placement.failure == nil else { return parcel.done(placement) }
+            // The mail server may be killed before it has our verdict.
+            parcel.record(placement.served) { [self] in
+                guard generation == self.generation, flow != nil else {
+                    var failed = placement
+                    failed.failure = .undetermined
+                    return parcel.done(failed)
+                }
+                send(form, parcel, placement)
+            }
+        }
+        hop.deliver(copies)
+    }
+
+    /// The form that needs no other sender and is for most recipients.
+    private static func stayingForm(of forms: [MessageFlow.Form], sender: String) -> Int {
+        let places = forms.indices.filter { forms[$0].envelope.sender == sender }
+        return (places.isEmpty ? Array(forms.indices) : places)
+            .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
+    }
+
+    /// Why `form` cannot take the message's place; nil if it can.
+    private func failure(of form: MessageFlow.Form, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
+        do {
+            var trial = session
+            _ = try trial.finish(try InPlaceSender(form, parcel.slot, over: channel).verdict(for: envelope))
+            return nil
+        } catch let error as MilterEditError {
+            return .failed(error.reply, "\(error)")
+        } catch {
+            return .failed(.undetermined, "\(error)")
+        }
+    }
+
+    private func send(_ form: MessageFlow.Form, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
+        var failed = placement
+        guard !isOver else {
+            failed.failure = .undetermined
+            return parcel.done(failed)
+        }
+        do {
+            let sender = try InPlaceSender(form, parcel.slot, over: channel)
+            let first = try session.finish(sender.verdict(for: envelope))
+            flow?.beginReply()
+            channel.write(first, promise: nil)
+            self.sender = sender
+            timer?.set(Self.messageTime)
+            sender.run(
+                write: { [self] in
+                    timer?.set(Self.messageTime)
+                    channel.writeAndFlush(session.replaceBody($0), promise: nil)
+                },
+                end: { [self] failure in
+                    if let failure {
+                        (failed.failure, failed.reason) = (.undetermined, failure)
+                        // Half of a body cannot be taken back.
+                        close()
+                        return parcel.done(failed)
+                    }
+                    channel.writeAndFlush(session.finishBody(), promise: nil)
+                    parcel.done(placement)
+                }
+            )
+        } catch let error as MilterEditError {
+            failed.failure = error.reply
+            failed.reason = "\(error)"
+            parcel.done(failed)
+        } catch {
+            (failed.failure, failed.reason) = (.undetermined, "\(error)")
+            parcel.done(failed)
+        }
+    }
+}

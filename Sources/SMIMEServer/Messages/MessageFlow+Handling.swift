@@ -1,0 +1,112 @@
+import ByteStreams
+import NIOCore
+import SMIMEGateway
+
+/// A worker handles the message, and the next hop takes its forms.
+extension MessageFlow {
+    func submit(rescuedFrom: Int32?) {
+        guard let slot else { return end(SMTPReply(451, "4.3.0", "the gateway lost the message")) }
+        do throws(StreamError) {
+            if let spoolFailure { throw spoolFailure }
+            let job = WorkerJob(
+                number: number,
+                role: role,
+                sender: envelope.sender,
+                recipients: envelope.recipients.map(\.address),
+                queueName: journalName(envelope),
+                slot: slot.number,
+                rescuedFrom: rescuedFrom,
+                content: try slot.content()
+            )
+            submitted = .now()
+            core.pool.submit(job) { [self] in answered($0) }
+        } catch {
+            log.fail("\(error)")
+            end(SMTPReply(452, "4.3.1", "the gateway has no room for the message"))
+        }
+    }
+
+    private func answered(_ result: WorkerPool.Result) {
+        handled = .now() - submitted
+        switch result {
+        case .answered(let outcome, let said, let worker):
+            self.worker = worker
+            log.add(said)
+            core.metrics.cache.hits += UInt64(clamping: said.cacheHits)
+            core.metrics.cache.misses += UInt64(clamping: said.cacheMisses)
+            handle(outcome)
+        case .died(let signal) where !hasDied:
+            hasDied = true
+            core.metrics.workerDeaths += 1
+            log.warnings.append("a worker died at this message (signal \(signal))")
+            submit(rescuedFrom: signal)
+        case .died(let signal):
+            core.metrics.workerDeaths += 1
+            log.fail("a second worker died at this message (signal \(signal))")
+            end(SMTPReply(451, "4.3.0", "the gateway failed at this message"))
+        case .unavailable(let reason):
+            log.fail(reason)
+            end(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
+        }
+    }
+
+    private func handle(_ outcome: WorkerOutcome) {
+        switch outcome {
+        case .served: end(SMTPReply(250, "2.0.0", "all recipients have the message already"))
+        case .refused(let refusal):
+            log.fail(refusal.detail.isEmpty ? refusal.sentence : refusal.detail)
+            end(refusal.reply)
+        case .forms where isLate && claim == nil:
+            log.fail("ready too late")
+            end(.late)
+        case .forms(let forms, let learns):
+            guard let slot, !forms.isEmpty else {
+                return end(SMTPReply(451, "4.3.0", "the gateway lost the message"))
+            }
+            self.learns = learns
+            slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
+            let placed = forms.map {
+                Form(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
+            }
+            // No recipient is lost between two names for the same one.
+            guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
+                return end(SMTPReply(451, "4.3.0", "the gateway lost a recipient"))
+            }
+            isInJournal =
+                journalName(envelope) != nil
+                && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
+            place(
+                Parcel(
+                    forms: placed,
+                    slot: slot,
+                    record: { [self] in record($0, $1) },
+                    done: { [self] in self.placed($0) }
+                )
+            )
+        }
+    }
+
+    private func placed(_ placement: Placement) {
+        log.served = placement.served
+        log.addDetail("next_queue_id", placement.names)
+        log.addDetail("next_hop_reply", placement.replies)
+        guard let failure = placement.failure else {
+            isTaken = true
+            let names = placement.names.joined(separator: ", ")
+            return end(SMTPReply(250, "2.0.0", names.isEmpty ? "sent" : "sent as \(names)"))
+        }
+        log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
+        // Before the reply, which may bring the next attempt.
+        record(placement.served) { [self] in end(failure) }
+    }
+
+    /// Records that `served` have their form, and calls `then`. A worker that has ended records nothing.
+    private func record(_ served: [String], _ then: @escaping () -> Void) {
+        guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
+        isInJournal = true
+        worker.settle(number, served: served, learns: false) { [self] isRecorded in
+            if !isRecorded { log.warnings.append("not recorded: another attempt may send some of it twice") }
+            then()
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Logging
+import NIOCore
+import SMIMEGateway
+
+/// What the runtime hears of its workers.
+extension GatewayRuntime {
+    func watchWorkers() {
+        var (lastTrouble, lastKeyTrouble): (String?, String?)
+        core.pool.warn = { [logger] in logger.warning("\($0)") }
+        core.pool.onSettled = { [logger] log in
+            var line = LogLine()
+            line.add(log.fields, log.details)
+            let text = line.text
+            if !text.isEmpty { logger.info("\(text)") }
+            for warning in log.warnings { logger.warning("\(warning)") }
+        }
+        core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
+        core.pool.onChange = { [self] in
+            let trouble = core.pool.trouble
+            if trouble == nil { countExpiring() }
+            // Every worker says so, and what ends the start is said once, as its error.
+            if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
+                logger.error("the store cannot be used: \(trouble.reason)")
+            }
+            if trouble == nil, lastTrouble != nil { logger.notice("the store can be used again") }
+            lastTrouble = trouble?.reason
+            let keyTrouble = core.pool.keyTrouble
+            if let keyTrouble, keyTrouble != lastKeyTrouble {
+                logger.error("no private key can be used, and mail that needs one waits: \(keyTrouble)")
+            }
+            lastKeyTrouble = keyTrouble
+            guard let opened = opening else { return }
+            opening = nil
+            // One that cannot be reached now is waited for; mail gets 451 meanwhile.
+            if let trouble, trouble.isLasting {
+                opened.fail(ServerError.storeUnusable(reason: trouble.reason))
+            } else {
+                opened.succeed()
+            }
+        }
+    }
+}

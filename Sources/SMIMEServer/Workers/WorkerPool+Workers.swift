@@ -1,0 +1,62 @@
+import Foundation
+import NIOCore
+
+/// What becomes of a worker after a message, and when it ends.
+extension WorkerPool {
+    func becameIdle(_ worker: Worker) {
+        guard !worker.isRetired else { return }
+        idle.append(worker)
+        dispatch()
+        guard active.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
+        let jobs = worker.jobCount
+        _ = loop.assumeIsolated().scheduleTask(in: settings.idleTime) { [self] in
+            guard worker.jobCount == jobs, active.count > settings.width else { return }
+            retire(worker)
+        }
+    }
+
+    /// A worker's socket is closed. The process ends at once, if it has not yet.
+    func ended(_ worker: Worker) {
+        idle.removeAll { $0 === worker }
+        workers[ObjectIdentifier(worker)] = nil
+        if asked?.worker === worker { forgetCheck() }
+        reap(worker, attempts: 0)
+    }
+
+    private func reap(_ worker: Worker, attempts: Int) {
+        guard let signal = worker.process.ending() else {
+            // It closed its socket and does not end: nothing that it does counts any more.
+            if attempts == 100 { kill(worker.process.identifier, SIGKILL) }
+            _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(attempts < 10 ? 2 : 20)) { [self] in
+                reap(worker, attempts: attempts + 1)
+            }
+            return
+        }
+        let job = worker.takeJob()
+        let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
+        if let job {
+            if isRequest || worker.endedSettling {
+                job.completion(.unavailable(reason: "the worker was ended (signal \(signal))"))
+            } else {
+                deaths += 1
+                job.completion(.died(signal: signal))
+            }
+        }
+        if worker.isRetired {
+            startMissing()
+            if !waiting.isEmpty { growLater() }
+            return
+        }
+        if job == nil { warn("a worker ended between two messages (signal \(signal))") }
+        // One that never was ready may have met what will last.
+        if worker.isReady {
+            startMissing()
+        } else {
+            failed("workers cannot start (signal \(signal))", isLasting: false)
+        }
+    }
+
+    func startMissing() {
+        while active.count < settings.width, !isClosing, !isRetrying { startWorker() }
+    }
+}
