@@ -161,6 +161,7 @@ package struct SignedLayer: Sendable {
                     isContentChanged: check.isContentChanged,
                     isStranger: finding?.isStranger ?? false,
                     isIdentityUnclear: finding?.isUnclear ?? false,
+                    path: verdict?.certificates ?? [],
                     evidence: verdict.flatMap {
                         SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },

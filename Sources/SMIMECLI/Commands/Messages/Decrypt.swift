@@ -64,7 +64,10 @@ extension SMIMECommand {
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
-                if let value = outcome.value { describe(value.report, outcome.path) }
+                guard let report = outcome.value?.report, !verification.quiet else { continue }
+                // A secret that both sides have needs no store, and nothing is to be known then.
+                let isKnown = report.status == .untrusted
+                describe(report, isKnown ? try await opening.store().context(of: report) : .init(), outcome.path)
             }
             if verification.json {
                 try FileReport.print(
@@ -109,7 +112,7 @@ extension SMIMECommand {
         }
 
         /// Says what each layer was, the outermost first, and what the signatures inside are worth.
-        private func describe(_ report: VerificationReport, _ path: String) {
+        private func describe(_ report: VerificationReport, _ context: SignerContext, _ path: String) {
             let name = InputFile.name(path)
             let isSingle = report.layers.flatMap(\.signers).count == 1
             for layer in report.layers where layer.kind != .signed || !isSingle || verification.verbose {
@@ -118,7 +121,7 @@ extension SMIMECommand {
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
             }
-            let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt")
+            let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
             Console.note(verdict, file: name)
             if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
             for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
