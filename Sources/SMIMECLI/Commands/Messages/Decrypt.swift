@@ -48,7 +48,8 @@ extension SMIMECommand {
             let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                try Output.write(to: files.target(for: path), isPrivate: true) {
+                // Who has read enough of it closes the pager, as with `smime read`.
+                try Output.write(to: files.target(for: path), isPrivate: true, isReport: true) {
                     try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
                 let status = await asked.status(for: opened.report)
@@ -115,8 +116,11 @@ extension SMIMECommand {
         private func describe(_ report: VerificationReport, _ context: SignerContext, _ path: String) {
             let name = InputFile.name(path)
             let isSingle = report.layers.flatMap(\.signers).count == 1
-            for layer in report.layers where layer.kind != .signed || !isSingle || verification.verbose {
-                for text in texts(of: layer, report) { Console.note("\(name): \(text)") }
+            let shown = report.layers.filter { $0.kind != .signed || !isSingle || verification.verbose }
+            // One line for each layer, the inner ones farther to the right.
+            for (level, layer) in shown.enumerated() {
+                let indent = String(repeating: "  ", count: level)
+                for text in texts(of: layer, report) { Console.note("\(name): \(indent)\(text)") }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
