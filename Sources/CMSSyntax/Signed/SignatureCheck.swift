@@ -107,7 +107,7 @@ extension SignedData {
         case nil:
             check.isDigestKnown = false
             check.problems.append(Problem(.algorithmUnsupported, "the digest \(signer.digestName) is not supported"))
-        case .md5: check.problems.append(Problem(.digestMD5, "MD5 is broken: anybody can have made this signature"))
+        case .md5: check.problems.append(Problem(.digestMD5, "MD5 is broken: anyone can have made this signature"))
         case .sha1: check.problems.append(Problem(warning: .digestSHA1, "SHA-1 is no longer safe"))
         default: break
         }

@@ -162,6 +162,7 @@ package struct SignedLayer: Sendable {
                     isStranger: finding?.strangeness?.problem.level == .error,
                     strangeness: finding?.strangeness.map { [$0.reason] } ?? [],
                     isIdentityUnclear: finding?.isUnclear ?? false,
+                    path: verdict?.certificates ?? [],
                     evidence: verdict.flatMap {
                         SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },

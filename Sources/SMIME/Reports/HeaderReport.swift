@@ -53,7 +53,8 @@ public struct HeaderReport: Sendable {
     var problems: [Problem] {
         var problems: [Problem] = []
         if !differing.isEmpty {
-            problems.append(Problem(.headerDiffers, "not what the author wrote there: \(differing.listedForDisplay)"))
+            let text = "outside the protection these fields differ from what the author wrote"
+            problems.append(Problem(.headerDiffers, "\(text): \(differing.listedForDisplay)"))
         }
         if hidesAuthor {
             let inside = values["from"] ?? ""
@@ -63,7 +64,8 @@ public struct HeaderReport: Sendable {
         // Mail servers add Date and Message-ID if the author left them out: this is no reservation.
         let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
         if scheme.isComplete, !shown.isEmpty {
-            problems.append(Problem(.headerUnprotected, "outside only, and by anybody: \(shown.listedForDisplay)"))
+            let text = "not protected, so that anyone can have added them: \(shown.listedForDisplay)"
+            problems.append(Problem(.headerUnprotected, text))
         }
         return problems
     }

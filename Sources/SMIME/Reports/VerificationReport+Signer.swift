@@ -80,6 +80,8 @@ extension VerificationReport {
         let isIdentityUnclear: Bool
         /// The warning that the signer signed beside the sender; nil unless that is so.
         private(set) var cosigning: Problem?
+        /// The certificates of the chain, the signer's first, as far as they are at hand; trusted or not.
+        package let path: [Certificate]
         /// What may be learned from the signature if it is valid.
         let evidence: SignerEvidence?
 

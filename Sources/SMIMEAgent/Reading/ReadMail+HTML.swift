@@ -14,7 +14,9 @@ extension ReadMail {
     /// - Throws: `OpenSSLError` if libcrypto has no SHA-256.
     package func page() throws(OpenSSLError) -> String {
         let hash = Data(try DigestAlgorithm.sha256.digest(Array(Self.style.utf8))).base64EncodedString()
-        let title = shownFields.first { $0.name == "Subject" }?.value ?? "mail"
+        // Named as mail, so that a subject cannot pass for a page of another kind in the browser's list of windows.
+        let subject = shownFields.first { $0.name == "Subject" }?.value
+        let title = "Mail" + (subject.map { ": \($0)" } ?? "")
         var lines = [
             "<!DOCTYPE html>", "<html lang=\"en\">", "<head>", "<meta charset=\"utf-8\">",
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-\(hash)'; form-action 'none'; base-uri 'none'\">",

@@ -94,6 +94,7 @@ struct Batch {
     /// Reports `error`: of the input `name`, or once for all of them if it is the store's.
     private func say(_ error: any Error, of name: String?) -> Failure {
         var failure = Failure(error, in: name)
+        guard !failure.isSaid else { return failure }
         failure.isSaid = true
         var subject = name.map { "\($0): " } ?? ""
         if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {

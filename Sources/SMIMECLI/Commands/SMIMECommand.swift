@@ -109,13 +109,15 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    /// The error for a first argument that is neither a verb nor an option.
+    /// The error for a word in the place of a verb, or of a verb below one, that is neither a verb nor an option.
     private static var unknownVerb: Failure? {
-        let names = verbs.compactMap { $0.configuration.commandName }
-        guard let name = Invocation.current.words.first, !name.hasPrefix("-"), name != "help", !names.contains(name)
-        else { return nil }
-        let meant = Suggestion.closest(to: name, among: names).map { "did you mean `smime \($0)`?" }
-        return Failure(.usage, "unknown command '\(name)'", hints: meant.map { [$0] } ?? hints(verbs))
+        let (outer, rest) = Invocation.current.divided
+        let candidates = outer.last.map(\.configuration.subcommands) ?? verbs
+        let names = candidates.compactMap(\.configuration.commandName)
+        guard !names.isEmpty, let name = rest.first, !name.hasPrefix("-"), name != "help" else { return nil }
+        let path = outer.compactMap(\.configuration.commandName).map { "\($0) " }.joined()
+        let meant = Suggestion.closest(to: name, among: names).map { "did you mean `smime \(path)\($0)`?" }
+        return Failure(.usage, "unknown command '\(path)\(name)'", hints: meant.map { [$0] } ?? hints(candidates))
     }
 
     /// The error for an option that the verb does not have.

@@ -32,9 +32,15 @@ struct Failure: Error {
     init(usage message: String, hint: String?) {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
         var message = lines.first ?? ""
-        // The possible values follow, each on a line.
-        let choices = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { $0.dropFirst(4) }
-        if let end = message.range(of: ". Please provide one of the following:"), !choices.isEmpty {
+        var hint = hint
+        if let end = message.range(of: ". Please provide one of ") {
+            // The possible values follow: a few of them in quotes, many of them each on a line.
+            let listed = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
+            let choices = listed.isEmpty ? Self.quoted(in: message[end.upperBound...]) : listed
+            // The value stands in quotes in front of the option's name.
+            let value = Self.quoted(in: message[..<end.lowerBound]).first
+            let meant = value.flatMap { Suggestion.closest(to: $0, among: choices) }
+            hint = meant.map { "did you mean \($0)?" } ?? hint
             message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
         }
         while message.hasSuffix(".") { message.removeLast() }
@@ -46,6 +52,12 @@ struct Failure: Error {
             (isWord ? first.lowercased() : String(first)) + message.dropFirst(),
             hints: hint.map { [$0] } ?? []
         )
+    }
+
+    /// The words in single quotes.
+    private static func quoted(in text: Substring) -> [String] {
+        let parts = text.split(separator: "'", omittingEmptySubsequences: false)
+        return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
 
     /// Any error, said of the file or address `subject` if it does not name one itself.

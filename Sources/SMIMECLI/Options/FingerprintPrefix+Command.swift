@@ -22,7 +22,9 @@ extension FingerprintPrefix: ExpressibleByArgument {
     }
 
     /// Why it is refused where trust depends on it, and others could have made a certificate that begins so.
-    var tooShort: String { "\(self): to trust what comes from outside give the whole fingerprint" }
+    var tooShort: String {
+        "\(self): others can make a certificate whose fingerprint begins so; to trust one give the whole fingerprint"
+    }
 
     /// As many candidates are shown.
     private static let shownCount = 8

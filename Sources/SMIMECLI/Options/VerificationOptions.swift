@@ -51,6 +51,10 @@ struct VerificationOptions: ParsableArguments {
     func validate() throws {
         if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }
         if let assertSigner, AssertedSigner(assertSigner) == nil {
+            // No prefix: the mail comes from outside, and certificates whose fingerprints begin alike can be made by trying.
+            if let prefix = FingerprintPrefix(assertSigner) {
+                throw ValidationError("--assert-signer \(prefix.tooShort)")
+            }
             throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
         }
         for text in policy where !CertificatePolicies.isIdentifier(text) {

@@ -88,8 +88,8 @@ struct InspectionText {
     private mutating func add(_ recipient: RecipientInfo, _ level: Int) {
         let algorithm = recipient.algorithm + (recipient.algorithmDetail.map { " (\($0))" } ?? "")
         let who = recipient.identifier.map { "\($0)" } ?? "\(recipient.kind.rawValue), no certificate"
-        let name = recipient.identifier.flatMap { names[$0] }.map { ": \($0)" } ?? ""
-        add("recipient \(who), \(algorithm)\(name)", level)
+        let name = recipient.identifier.flatMap { names[$0] }.map { "\($0), named by " } ?? ""
+        add("recipient \(name)\(who), \(algorithm)", level)
     }
 
     private mutating func add(_ item: KeyMaterial, _ level: Int) {

@@ -14,17 +14,27 @@ struct VerdictAxis {
     /// The axes of `signer`, in the order in which they are shown.
     ///
     /// That the certificate names the sender proves nothing if the content was changed or no authority vouches for the
-    /// certificate.
+    /// certificate. That it is trusted proves nothing if the content was changed: the one who did that chose it.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
-        let sender = state(signer.identity)
+        let (sender, trusted) = (state(signer.identity), state(signer.chain))
         return [
             VerdictAxis(name: "unchanged", state: state(signer.integrity)),
             VerdictAxis(name: "sender", state: sender == .ok && !isProven ? .unknown : sender),
-            VerdictAxis(name: "trusted", state: state(signer.chain)),
-            VerdictAxis(name: "revocation", state: signer.isRevocationUnknown ? .unknown : state(signer.revocation)),
+            VerdictAxis(
+                name: "trusted",
+                state: trusted == .ok && !signer.integrity.holds ? .unknown : trusted
+            ),
+            VerdictAxis(name: "revocation", state: revocation(of: signer)),
             VerdictAxis(name: "in time", state: state(signer.time)),
         ]
+    }
+
+    /// What is known of revocation. That nothing is known is no proof of revocation, even where the caller demands one.
+    private static func revocation(of signer: VerificationReport.Signer) -> State {
+        let errors = signer.revocation.problems.filter { $0.level == .error }
+        let isUndecided = !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }
+        return isUndecided || signer.isRevocationUnknown ? .unknown : state(signer.revocation)
     }
 
     private static func state(_ axis: VerificationReport.Axis) -> State {

@@ -22,13 +22,21 @@ struct VerdictSentence {
     /// - Parameters:
     ///   - file: the message as the command line names it; nil for standard input.
     ///   - verb: the command that the user ran, for commands that repeat it.
-    init(_ report: VerificationReport, file: String?, verb: String = "verify") {
+    ///   - context: what the store knows of the signer.
+    init(
+        _ report: VerificationReport,
+        file: String?,
+        verb: String = "verify",
+        context: SignerContext = SignerContext()
+    ) {
         let signer = report.decidingSigner
-        let words = VerdictWords(report, signer)
+        let words = VerdictWords(report, signer, context)
         text = words.sentence
         axes = signer.map(VerdictAxis.all) ?? []
         isValid = report.status == .valid
-        step = isValid ? nil : VerdictStep(report, signer, about: words.problem, file: file, verb: verb)
+        step =
+            isValid
+            ? nil : VerdictStep(report, signer, about: words.problem, context, file: file, verb: verb)
         var told = Set([words.problem].compactMap(\.self))
         remarks = report.toldProblems.filter { problem in
             // The axis shows it, and it is so for most mail.

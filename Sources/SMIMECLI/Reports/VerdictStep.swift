@@ -15,12 +15,14 @@ struct VerdictStep {
     /// - Parameters:
     ///   - signer: the signer whose signature the verdict follows from.
     ///   - problem: the problem that the verdict tells.
+    ///   - context: what the store knows of the signer.
     ///   - file: the message as the command line names it; nil for standard input.
     ///   - verb: the command that the user ran.
     init(
         _ report: VerificationReport,
         _ signer: VerificationReport.Signer?,
         about problem: Problem?,
+        _ context: SignerContext,
         file: String?,
         verb: String
     ) {
@@ -29,10 +31,10 @@ struct VerdictStep {
             switch report.status {
             case .valid, .malformed: (String, String)?.none
             case .unsigned: Self.unsigned(report, file)
-            case .untrusted: Self.untrusted(signer, problem, file, verb)
+            case .untrusted: Self.untrusted(signer, problem, context, file, verb)
             case .expired: Self.expired(signer, problem, file, verb)
             case .notYetValid: Self.notYetValid(signer, file, verb)
-            case .mismatch: Self.mismatch(signer, problem, file, verb)
+            case .mismatch: Self.mismatch(problem, file, verb)
             case .partial: ("which part is signed", "smime inspect \(file)")
             case .weak: ("if it is old mail that you expected", "smime \(verb) --accept-weak \(file)")
             case .invalid: Self.invalid(problem)
@@ -52,34 +54,44 @@ struct VerdictStep {
     private static func untrusted(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
+        _ context: SignerContext,
         _ file: String,
         _ verb: String
     ) -> (String, String)? {
         guard let certificate = signer?.certificate, let address = signer?.address else { return nil }
+        let show = "smime \(context.isAccount ? "account" : "recipient") show \(shell: address)"
         switch problem?.kind {
+        case .chainNoAnchor where context.isOwn:
+            return context.root.map {
+                ("the certificate is yours; to trust \($0.subject)", "smime trust add \($0.fingerprint)")
+            } ?? ("the certificate is yours; to trust its root", "smime trust add FILE-OF-THE-ROOT")
+        // A pin of what may be forged is not one command away.
+        case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
+            return ("it may be forged; to see what is known", show)
         case .chainNoAnchor:
             return (
                 "compare the fingerprint with \(address), but not by mail, then",
                 "smime recipient trust \(shell: address) --from \(file) --fingerprint \(certificate.fingerprint)"
             )
         case .chainDistrusted: return ("to see what you decided", "smime recipient show \(shell: address)")
-        case .revocationUnknown: return ("to ask its authority", "smime \(verb) --online \(file)")
+        case .revocationUnknown:
+            // What was demanded is still demanded.
+            let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""
+            return ("to ask its authority", "smime \(verb) --online\(demand) \(file)")
         default: return nil
         }
     }
 
-    /// What was valid when it was signed can be judged as of then; the signer's own clock is the only one to say when.
+    /// What was valid when it was signed can be judged as of then; the signer's own clock is the only one to say when. The whole
+    /// chain must have been valid then.
     private static func expired(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
         _ file: String,
         _ verb: String
     ) -> (String, String)? {
-        guard let certificate = signer?.certificate else { return nil }
-        let claimed = signer?.signingTime.flatMap {
-            $0 >= certificate.notBefore && $0 <= certificate.notAfter ? $0 : nil
-        }
-        if let claimed {
+        guard let signer, let validity = validity(of: signer) else { return nil }
+        if let claimed = signer.signingTime, validity.contains(claimed) {
             return (
                 "if it has been with you since the signer says to have signed it, judge it as of then",
                 "smime \(verb) --time \(claimed.timestamp) \(file)"
@@ -88,7 +100,7 @@ struct VerdictStep {
         guard problem?.kind == .certificateExpired else { return nil }
         return (
             "if it was with you before the certificate ended, judge it as of its last day",
-            "smime \(verb) --time \(certificate.notAfter.timestamp) \(file)"
+            "smime \(verb) --time \(validity.upperBound.timestamp) \(file)"
         )
     }
 
@@ -97,30 +109,25 @@ struct VerdictStep {
         _ file: String,
         _ verb: String
     ) -> (String, String)? {
-        signer?.certificate.map {
+        signer.flatMap(validity).map {
             (
                 "check your clock; to judge it as of the certificate's first day",
-                "smime \(verb) --time \($0.notBefore.timestamp) \(file)"
+                "smime \(verb) --time \($0.lowerBound.timestamp) \(file)"
             )
         }
     }
 
-    private static func mismatch(
-        _ signer: VerificationReport.Signer?,
-        _ problem: Problem?,
-        _ file: String,
-        _ verb: String
-    ) -> (String, String)? {
-        guard let signer, let address = signer.address else { return nil }
-        switch problem?.kind {
-        case .signerIsSender: return ("if Sender may send for From", "smime \(verb) --accept-sender \(file)")
-        case .signerNotFrom:
-            return (
-                "if it is \(address)'s signature that you want",
-                "smime verify --assert-signer \(shell: address) \(file)"
-            )
-        default: return nil
+    /// The time in which all certificates of the signer's chain are valid; nil if there is none.
+    private static func validity(of signer: VerificationReport.Signer) -> ClosedRange<Date>? {
+        guard let start = signer.path.map(\.notBefore).max(), let end = signer.path.map(\.notAfter).min() else {
+            return nil
         }
+        return start <= end ? start...end : nil
+    }
+
+    private static func mismatch(_ problem: Problem?, _ file: String, _ verb: String) -> (String, String)? {
+        guard problem?.kind == .signerIsSender else { return nil }
+        return ("if Sender may send for From", "smime \(verb) --accept-sender \(file)")
     }
 
     private static func invalid(_ problem: Problem?) -> (String, String)? {

@@ -9,8 +9,10 @@ struct VerdictWords {
     /// The problem that the sentence tells; nil if it tells none.
     let problem: Problem?
 
-    /// - Parameter signer: the signer whose signature the verdict follows from.
-    init(_ report: VerificationReport, _ signer: VerificationReport.Signer?) {
+    /// - Parameters:
+    ///   - signer: the signer whose signature the verdict follows from.
+    ///   - context: what the store knows of the signer.
+    init(_ report: VerificationReport, _ signer: VerificationReport.Signer?, _ context: SignerContext) {
         let problem = Self.cause(of: report, signer)
         self.problem = problem
         let claim = signer.map(\.claim) ?? "signed"
@@ -23,7 +25,7 @@ struct VerdictWords {
             case .malformed: "NOT valid: the message is not what it claims to be (\(why))"
             case .unsigned: Self.absence(of: report)
             case .revoked: "NOT valid: \(claim), \(Self.revocation(problem))"
-            case .untrusted: Self.distrust(claim, problem, why, signer)
+            case .untrusted: Self.distrust(claim, problem, why, signer, context)
             case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
             case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
             case .mismatch: "NOT valid: \(claim), \(Self.strangeness(problem)) (\(why))"
@@ -89,18 +91,26 @@ struct VerdictWords {
         _ claim: String,
         _ problem: Problem?,
         _ why: String,
-        _ signer: VerificationReport.Signer?
+        _ signer: VerificationReport.Signer?,
+        _ context: SignerContext
     ) -> String {
         let begin = "Not trusted: unchanged, \(claim)"
         switch problem?.kind {
+        case .chainDistrusted: return "\(begin), which you distrusted"
+        // The certificate is trusted, and the axes say so.
+        case .revocationUnknown: return "NOT valid: \(claim), but nothing says whether it was revoked"
         case .chainNoAnchor:
             guard let certificate = signer?.certificate else { return "\(begin), but \(why)" }
+            let issuer = (signer?.path.last ?? certificate).issuer.shortName
+            // The first thing to know of what may be forged is not the name that it gives itself.
+            if let difference = context.difference {
+                let reason = certificate.isSelfIssued ? "" : " you trust"
+                let name = certificate.isSelfIssued ? "" : " (\(issuer))"
+                return "Not trusted: \(difference), and no authority\(reason) issued the one that signed\(name)"
+            }
             guard !certificate.isSelfIssued else { return "\(begin), which no authority issued" }
-            let issuer = certificate.issuer.commonName ?? "\(certificate.issuer)"
             return "\(begin), but no authority you trust issued it (\(issuer))"
-        case .chainDistrusted: return "\(begin), which you distrusted"
-        case .revocationUnknown: return "\(begin), but nothing says whether it was revoked"
-        default: return "\(begin), but \(why)"
+        default: return context.difference.map { "Not trusted: \($0) (\(why))" } ?? "\(begin), but \(why)"
         }
     }
 
@@ -128,6 +138,11 @@ struct VerdictWords {
     }
 
     private static func named(_ signer: VerificationReport.Signer?) -> String { "\(signer?.name ?? "unknown")'s" }
+}
+
+extension DistinguishedName {
+    /// The common name, or all of it where there is none.
+    fileprivate var shortName: String { commonName ?? "\(self)" }
 }
 
 extension VerificationReport.Signer {

@@ -6,9 +6,11 @@ import SMIMEAgent
 extension VerificationReport {
     /// The verdict on the message in one sentence, with what else a reader should know.
     ///
-    /// - Parameter isEncrypted: whether it was encrypted as a whole.
-    func readVerdict(isEncrypted: Bool) -> ReadVerdict {
-        let verdict = VerdictSentence(self, file: nil)
+    /// - Parameters:
+    ///   - isEncrypted: whether it was encrypted as a whole.
+    ///   - context: what the store knows of the signer.
+    func readVerdict(isEncrypted: Bool, _ context: SignerContext = SignerContext()) -> ReadVerdict {
+        let verdict = VerdictSentence(self, file: nil, context: context)
         let tone: ReadVerdict.Tone = verdict.isValid ? .good : status == .unsigned ? .neutral : .bad
         let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
         return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)

@@ -87,7 +87,8 @@ extension VerificationReport.Signer {
         // The certificate names the sender, but may be a forger's.
         let isUnproven = identity.ok == true && !(integrity.holds && chain.holds)
         return [
-            ("integrity", integrity, false), ("chain", chain, false), ("identity", identity, isUnproven),
+            ("integrity", integrity, false), ("chain", chain, chain.ok == true && !integrity.holds),
+            ("identity", identity, isUnproven),
             ("revocation", revocation, isRevocationUnknown), ("time", time, false),
         ]
     }

@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether a command names the store that the command line names.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say("hint", "36", namesHome ? namingHome(in: message) : message) }
+        if !isQuiet { say(hintKind, "36", namesHome ? namingHome(in: message) : message) }
     }
 
     /// `hint` with the store named on the command line in its commands.
@@ -42,9 +42,17 @@ enum Console {
     /// One line without our name in front, for mail servers, which look at its beginning.
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
+    /// Only hints are broken to the width of the terminal: other messages are looked for in logs.
+    private static let hintKind = "hint"
+
     private static func say(_ kind: String, _ color: String, _ message: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
-        write("smime: \(label): \(message.escapedForDisplay)\n")
+        let text = message.escapedForDisplay
+        guard kind == hintKind, let width = Terminal.width(STDERR_FILENO) else {
+            return write("smime: \(label): \(text)\n")
+        }
+        let lines = WrappedText(text, width: width, taken: "smime: \(kind): ".count).lines
+        write("smime: \(label): \(lines.joined(separator: "\n"))\n")
     }
 
     /// A message that cannot be written is lost, because there is no other place to report it.

@@ -5,7 +5,7 @@ import Foundation
 final class ProgressBar {
     private let total: Int
     private let start = ContinuousClock.now
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let isTerminal = isatty(STDERR_FILENO) == 1 && ProcessEnvironment["TERM"] != "dumb"
     private var isShown = false
     private var percent = 0
 

@@ -4,6 +4,8 @@ import InternetMessage
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {
     private var rows: [[String]] = []
+    /// Whether the last column goes on below where the terminal is too narrow for it, and is not cut.
+    var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }
 
@@ -22,7 +24,11 @@ struct TextTable {
         let columns = rows.map(\.count).max() ?? 0
         let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
         var widths = counts.map { $0.max() ?? 0 }
-        if let width {
+        let lastColumn = columns - 1
+        if let width, wrapsLast, lastColumn >= 0 {
+            let others = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
+            widths[lastColumn] = min(widths[lastColumn], max(Self.leastWidth, width - others))
+        } else if let width {
             let room = width - Self.gap * max(0, columns - 1)
             // Names are cut before dates and fingerprints, which are of one length.
             let names = counts.indices.filter { Set(counts[$0]).count > 1 }
@@ -32,6 +38,11 @@ struct TextTable {
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
             return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
+                if wrapsLast, index == lastColumn {
+                    let indent = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
+                    return WrappedText(cell.0, width: cell.1).lines
+                        .joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
+                }
                 let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + Self.mark : cell.0
                 return index == last
                     ? text + "\n" : text + String(repeating: " ", count: cell.1 - text.count + Self.gap)

@@ -17,21 +17,44 @@ struct TextTree {
     mutating func add(_ line: String, level: Int) { lines.append((level, line.escapedForDisplay)) }
 
     /// The lines, each with its end.
-    var text: String { text(hasBranches: isatty(STDOUT_FILENO) == 1 && Terminal.isUnicode) }
+    var text: String {
+        text(
+            hasBranches: isatty(STDOUT_FILENO) == 1 && Terminal.isUnicode,
+            width: Terminal.width(STDOUT_FILENO)
+        )
+    }
 
-    func text(hasBranches: Bool) -> String {
+    /// - Parameter width: the columns that a line has, so that longer ones go on below; nil for as long as they get.
+    func text(hasBranches: Bool, width: Int?) -> String {
         guard hasBranches else {
-            return lines.map { indent + String(repeating: "  ", count: $0.level) + $0.text + "\n" }.joined()
+            return lines.map { level, text in
+                let stem = indent + String(repeating: "  ", count: level)
+                return Self.wrapped(text, behind: stem, then: stem + "  ", width)
+            }.joined()
         }
         // From the last line up: whether a branch of a level goes on below.
         var goesOn: [Bool] = []
         let drawn = lines.reversed().map { level, text in
+            let hasChildren = goesOn.count > level && goesOn[level]
             goesOn = Array((goesOn + Array(repeating: false, count: max(0, level - goesOn.count))).prefix(level))
             let stems = goesOn.dropLast().map { $0 ? "\u{2502} " : "  " }.joined()
             let branch = goesOn.last.map { $0 ? "\u{251C}\u{2500}" : "\u{2514}\u{2500}" } ?? ""
+            let below = goesOn.map { $0 ? "\u{2502} " : "  " }.joined()
             if level > 0 { goesOn[level - 1] = true }
-            return "\(indent)\(stems)\(branch)\(branch.isEmpty ? "" : " ")\(text)\n"
+            return Self.wrapped(
+                text,
+                behind: "\(indent)\(stems)\(branch)\(branch.isEmpty ? "" : " ")",
+                then: "\(indent)\(below)\(hasChildren ? "\u{2502} " : "  ")\(level > 0 ? " " : "")",
+                width
+            )
         }
         return drawn.reversed().joined()
+    }
+
+    /// `text` with its end, and with `next` in front of all lines but the first.
+    private static func wrapped(_ text: String, behind first: String, then next: String, _ width: Int?) -> String {
+        guard let width else { return "\(first)\(text)\n" }
+        let lines = WrappedText(text, width: width - next.count).lines
+        return first + lines.joined(separator: "\n" + next) + "\n"
     }
 }

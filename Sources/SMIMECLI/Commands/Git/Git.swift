@@ -101,7 +101,7 @@ extension SMIMECommand {
                     judged = then
                 }
             }
-            let verdict = judged.readVerdict(isEncrypted: false)
+            let verdict = judged.readVerdict(isEncrypted: false, try await opening.store().context(of: judged))
             Console.note(verdict.sentence)
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)

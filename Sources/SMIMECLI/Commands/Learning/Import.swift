@@ -94,10 +94,20 @@ extension SMIMECommand {
                 throw error
             }
             outcome.problems.forEach { Console.warning($0.text) }
+            if trust { try await warnOfOthers(outcome) }
             if outcome.failure == nil { try await outcome.store.close() } else { try? await outcome.store.close() }
             try print(outcome)
             if let failure = outcome.failure { throw failure }
             try [unreadable.worst].throwWorst()
+        }
+
+        /// Warns of certificates that are trusted from now on, but are not the ones that were known for their addresses.
+        private func warnOfOthers(_ outcome: FileImport.Outcome) async throws {
+            let entries = outcome.report.recipients
+            let new = Set(entries.filter(\.isNew).map(\.certificate))
+            for entry in entries where entry.isNew {
+                try await outcome.store.warnOfOthers(than: entry.certificate, of: entry.address, ignoring: new)
+            }
         }
 
         private func print(_ outcome: FileImport.Outcome) throws {

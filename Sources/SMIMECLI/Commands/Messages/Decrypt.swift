@@ -48,7 +48,8 @@ extension SMIMECommand {
             let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                try Output.write(to: files.target(for: path), isPrivate: true) {
+                // Who has read enough of it closes the pager, as with `smime read`.
+                try Output.write(to: files.target(for: path), isPrivate: true, isReport: true) {
                     try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
                 let status = await asked.status(for: opened.report)
@@ -64,7 +65,10 @@ extension SMIMECommand {
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
-                if let value = outcome.value { describe(value.report, outcome.path) }
+                guard let report = outcome.value?.report, !verification.quiet else { continue }
+                // A secret that both sides have needs no store, and nothing is to be known then.
+                let isKnown = report.status == .untrusted
+                describe(report, isKnown ? try await opening.store().context(of: report) : .init(), outcome.path)
             }
             if verification.json {
                 try FileReport.print(
@@ -109,16 +113,19 @@ extension SMIMECommand {
         }
 
         /// Says what each layer was, the outermost first, and what the signatures inside are worth.
-        private func describe(_ report: VerificationReport, _ path: String) {
+        private func describe(_ report: VerificationReport, _ context: SignerContext, _ path: String) {
             let name = InputFile.name(path)
             let isSingle = report.layers.flatMap(\.signers).count == 1
-            for layer in report.layers where layer.kind != .signed || !isSingle || verification.verbose {
-                for text in texts(of: layer, report) { Console.note("\(name): \(text)") }
+            let shown = report.layers.filter { $0.kind != .signed || !isSingle || verification.verbose }
+            // One line for each layer, the inner ones farther to the right.
+            for (level, layer) in shown.enumerated() {
+                let indent = String(repeating: "  ", count: level)
+                for text in texts(of: layer, report) { Console.note("\(name): \(indent)\(text)") }
             }
             if let hidden = report.headers?.hidden, !hidden.isEmpty {
                 Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
             }
-            let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt")
+            let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
             Console.note(verdict, file: name)
             if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
             for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }

@@ -53,9 +53,7 @@ extension SMIMECommand.Encrypt {
     }
 
     /// The header fields that plain text gets.
-    var textFields: [NewField] {
-        signing.fromField + (to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))])
-    }
+    var textFields: [NewField] { signing.textFields(to: to, subject: subject) }
 
     /// The copies of a message or file with `header` and their recipients; `author` is its author.
     func copies(

@@ -69,6 +69,8 @@ extension SMIMECommand {
         var noSelf = false
         @Flag(help: "The input is plain text, not a message.")
         var text = false
+        @Option(help: ArgumentHelp("With --text: the subject of the message.", valueName: "text"))
+        var subject: String?
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions
         @Option(
@@ -113,6 +115,7 @@ extension SMIMECommand {
             if compress, protection.isBare {
                 throw ValidationError("--compress cannot make a bare CMS object")
             }
+            guard text || subject == nil else { throw ValidationError("--subject needs --text") }
             guard sign || !signing.isSaid else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }

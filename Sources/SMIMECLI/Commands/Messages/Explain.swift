@@ -33,7 +33,9 @@ extension SMIMECommand {
                 }
             }
             guard let known = ProblemCode(rawValue: code) else {
-                throw Failure(.usage, "unknown code '\(code)'", hints: ["all codes: smime explain"])
+                let meant = Suggestion.closest(to: code, among: ProblemCode.allCases.map(\.rawValue))
+                let hint = meant.map { "did you mean \($0)?" } ?? "all codes: smime explain"
+                throw Failure(.usage, "unknown code '\(code)'", hints: [hint])
             }
             try report.print(Explanation(known)) { Explanation(known).text }
         }

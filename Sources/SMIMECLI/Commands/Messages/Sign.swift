@@ -101,14 +101,8 @@ extension SMIMECommand {
             return SignedFile(target, by: signer, as: signing.form)
         }
 
-        /// The header fields that plain text gets. A message that names its recipients is whole, with its date.
-        private var textFields: [NewField] {
-            let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
-            let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []
-            let isMail = !to.isEmpty || subject != nil
-            return signing.fromField + recipients + titles
-                + (isMail ? [NewField("Date", MessageDate(.now).universal)] : [])
-        }
+        /// The header fields that plain text gets.
+        private var textFields: [NewField] { signing.textFields(to: to, subject: subject) }
 
         /// Writes a bare CMS object over the file at `path`.
         private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws

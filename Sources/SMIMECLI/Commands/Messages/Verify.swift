@@ -80,15 +80,22 @@ extension SMIMECommand {
             let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
             let learned = await learning.previewForReport(messages)
-            try print(outcomes, learned)
+            try await print(outcomes, learned, in: opening)
             if learned.changesStore { await learning.learnAndReport(messages) }
             try outcomes.map(\.status).throwWorst()
         }
 
-        private func print(_ outcomes: [Batch.Outcome<VerifiedContent>], _ learned: LearningReport) throws {
+        private func print(
+            _ outcomes: [Batch.Outcome<VerifiedContent>],
+            _ learned: LearningReport,
+            in opening: StoreOpening
+        ) async throws {
             guard verification.json else {
                 let files = outcomes.compactMap { outcome in outcome.value.map { (outcome.path, $0.report) } }
-                for (path, report) in files { try tell(report, of: path, isAlone: outcomes.count == 1) }
+                for (path, report) in files where !verification.quiet {
+                    let context = try await opening.store().context(of: report)
+                    try tell(report, context, of: path, isAlone: outcomes.count == 1)
+                }
                 return
             }
             try FileReport.print(
@@ -100,10 +107,14 @@ extension SMIMECommand {
         }
 
         /// Says the verdict, and what to do if it is not valid.
-        private func tell(_ report: VerificationReport, of path: String, isAlone: Bool) throws {
-            guard !verification.quiet else { return }
-            let file = path == "-" ? nil : path
-            let verdict = VerdictSentence(report, file: detachedSignature == nil ? file : nil)
+        private func tell(
+            _ report: VerificationReport,
+            _ context: SignerContext,
+            of path: String,
+            isAlone: Bool
+        ) throws {
+            let file = path == "-" || detachedSignature != nil ? nil : path
+            let verdict = VerdictSentence(report, file: file, context: context)
             let lines = report.lines(below: verdict, details: verification.verbose)
             if content == "-" {
                 // Standard output is the content's.

@@ -56,10 +56,11 @@ extension SMIMECommand {
                 at: givenTime ?? .now,
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
-            let (mail, status) = try await opened(source, by: opener)
+            let (mail, status, hint) = try await opened(source, by: opener, opening)
             let text = try html ? mail.page() : mail.text(columns: Self.columns)
             // Who has read enough closes the pager.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
+            if let hint { Console.hint(hint) }
             guard status == .success else { throw status }
         }
 
@@ -71,17 +72,18 @@ extension SMIMECommand {
             return min(max(widths.first ?? named ?? 80, 24), 80)
         }
 
-        /// The message, opened and judged, and the status to end with.
+        /// The message, opened and judged, the status to end with, and what to do about the verdict.
         private func opened(
             _ source: any ByteSource,
-            by opener: MessageOpener
-        ) async throws -> (mail: ReadMail, status: ExitStatus) {
+            by opener: MessageOpener,
+            _ opening: StoreOpening
+        ) async throws -> (mail: ReadMail, status: ExitStatus, hint: String?) {
             let opened: OpenedMessage
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
                 // It is shown as it came, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
-                hint(at: report)
-                return (try mail(source, report, report, isEncrypted: report.isEncrypted), report.exitStatus)
+                let shown = try mail(source, report, SignerContext(), report, isEncrypted: report.isEncrypted)
+                return (shown, report.exitStatus, hint(at: report))
             }
             let shown = try Spool.source { try opened.write(to: $0) }
             // Parts that are signed inside of the encryption are judged as those of any other message.
@@ -91,17 +93,18 @@ extension SMIMECommand {
             let counts = opened.report.coverage != .whole || inner.hasBadPart
             let judged = [opened.report] + (isDecrypted && counts ? [inner] : [])
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
-            hint(at: worst ?? opened.report)
+            let report = worst ?? opened.report
+            let context = report.status == .untrusted ? try await opening.store().context(of: report) : .init()
             return (
-                try mail(shown, worst ?? opened.report, inner, isEncrypted: opened.report.isEncrypted),
-                worst?.exitStatus ?? .success
+                try mail(shown, report, context, inner, isEncrypted: opened.report.isEncrypted),
+                worst?.exitStatus ?? .success, hint(at: report, context)
             )
         }
 
-        /// Says which command helps with a signature that is not valid; none can be named for standard input.
-        private func hint(at report: VerificationReport) {
-            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return }
-            if let step = VerdictSentence(report, file: file).step { Console.hint(step.text) }
+        /// The command that helps with a signature that is not valid; none can be named for standard input.
+        private func hint(at report: VerificationReport, _ context: SignerContext = SignerContext()) -> String? {
+            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return nil }
+            return VerdictSentence(report, file: file, context: context).step?.text
         }
 
         /// Whether a message that cannot be opened for `error` can be shown all the same.
@@ -115,16 +118,18 @@ extension SMIMECommand {
 
         /// - Parameters:
         ///   - report: the report that the verdict on top tells.
+        ///   - context: what the store knows of its signer.
         ///   - inner: the report on the parts of what is shown.
         private func mail(
             _ source: any ByteSource,
             _ report: VerificationReport,
+            _ context: SignerContext,
             _ inner: VerificationReport,
             isEncrypted: Bool
         ) throws -> ReadMail {
             ReadMail(
                 try ReadableMessage(source),
-                report.readVerdict(isEncrypted: isEncrypted),
+                report.readVerdict(isEncrypted: isEncrypted, context),
                 provenFields: report.provenFields,
                 partVerdicts: report.coverage == .whole ? nil : inner.readPartVerdicts
             )

@@ -43,6 +43,9 @@ extension SMIMECommand.RecipientCommand {
             for item in batch.recipients { warn(of: item.certificate) }
             let store = try await global.store(.readWrite)
             let added = try await store.add(batch, at: .now)
+            let untrusted = trust ? [] : try await untrusted(among: added.recipients.map(\.certificate), in: store)
+            var hints: [String] = []
+            for certificate in untrusted { hints.append(try await hint(at: certificate, in: store)) }
             try await store.close()
             try report.print(
                 [
@@ -57,20 +60,52 @@ extension SMIMECommand.RecipientCommand {
                 }
                 return table.text
             }
+            hints.forEach(Console.hint)
+        }
+
+        /// What to do about a certificate that is not trusted; to pin what may be forged is not the next step.
+        private func hint(at certificate: Certificate, in store: Store) async throws -> String {
+            if let text = try await store.otherCertificates(than: certificate, of: address).text {
+                return "not trusted, and may be forged: \(text): smime recipient show \(shell: address)"
+            }
+            return
+                "not trusted yet, so that no mail is encrypted to it; compare the fingerprint with its owner, but not by mail, "
+                + "then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
+        }
+
+        /// Those of `certificates` that are not used, since no chain leads to an anchor and no pin says that they are trusted.
+        private func untrusted(among certificates: [Certificate], in store: Store) async throws -> [Certificate] {
+            let pinned = try await store.recipients.certificates(for: address).filter { $0.trust == .pinned }
+            let keys = Set(pinned.map(\.certificate.publicKeyDigest))
+            var found: [Certificate] = []
+            for certificate in certificates
+            where !keys.contains(certificate.publicKeyDigest) && !certificate.isCertificateAuthority {
+                let anchors = try await store.anchors.trust(judging: [certificate], systemAnchors: true)
+                if !anchors.judge(certificate, purpose: .encryption, at: .now).isTrusted { found.append(certificate) }
+            }
+            return found
         }
 
         private func batch() async throws -> ImportBatch {
-            let input = CertificateInput(try global.opening(.readOnly))
+            let opening = try global.opening(.readOnly)
+            let input = CertificateInput(opening)
             var batch = ImportBatch()
             for file in files {
                 switch try await input.read(file) {
                 case .files(let items):
+                    let first = batch.recipients.count
                     do {
                         try batch.add(items, of: file) { $1.add($0, for: address, isPinned: trust) }
                     } catch { throw Failure(error, in: InputFile.name(file)) }
+                    for item in batch.recipients.dropFirst(first) where trust {
+                        try await opening.store().warnOfOthers(than: item.certificate, of: address)
+                    }
                 case .mail(let mail):
                     let signers = mail.signers(for: address)
-                    if trust { try signers.forEach { try TrustQuestion(address).ask($0, file) } }
+                    for signer in signers where trust {
+                        try await opening.store().warnOfOthers(than: signer, of: address)
+                        try TrustQuestion(address).ask(signer, file)
+                    }
                     for signer in signers { batch.add(signer, for: address, isPinned: trust) }
                     batch.intermediates += mail.authorities
                 }
@@ -101,6 +136,20 @@ extension SMIMECommand.RecipientCommand {
         var fingerprint: FingerprintPrefix?
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
+
+        init() {}
+
+        init(
+            _ address: AddressScope,
+            _ fingerprint: FingerprintPrefix?,
+            _ report: ReportOptions,
+            _ global: GlobalOptions
+        ) {
+            self.address = address
+            self.fingerprint = fingerprint
+            self.report = report
+            self.global = global
+        }
 
         /// The selected certificates.
         func known() async throws -> [KnownRecipient] {
@@ -172,23 +221,34 @@ extension SMIMECommand.RecipientCommand {
                 A pinned certificate is preferred to newer ones until it expires or is revoked. The pin holds for \
                 its key, also in a renewed certificate for the address.
 
-                --from takes the certificate out of a mail that the recipient signed. With --fingerprint, which must be \
-                whole, the command does not ask whether you compared it.
+                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command does \
+                not ask whether you compared it. The fingerprint must be whole: others can make a certificate whose \
+                fingerprint begins like it.
 
                   smime recipient trust bob@example.org
                   smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
                 """
         )
 
-        @OptionGroup var target: Target
+        @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
+        var address: AddressScope
+        // Not that of `Target`, whose help offers the first digits.
+        @Option(help: ArgumentHelp("Only the certificate with this whole fingerprint.", valueName: "fpr"))
+        var fingerprint: FingerprintPrefix?
         @Option(
             name: .customLong("from"),
             help: ArgumentHelp("Trust the certificate that signed this mail.", valueName: "mail"),
             completion: .file()
         )
         var mail: String?
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        /// The arguments that other verbs have, too.
+        var target: Target { Target(address, fingerprint, report, global) }
 
         func run() async throws {
+            let target = target
             // No prefix: certificates whose fingerprints begin alike can be made by trying.
             if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }

@@ -7,8 +7,9 @@ import SMIMEStore
 extension SMIMECommand.RecipientCommand.Trust {
     /// Pins the certificate that signed the mail at `path`; a fingerprint on the command line is whole.
     func trustSigner(of path: String) async throws {
-        let name = InputFile.name(path)
-        guard case .mail(let mail) = try await CertificateInput(try target.global.opening(.readOnly)).read(path) else {
+        let (name, target) = (InputFile.name(path), target)
+        let opening = try target.global.opening(.readOnly)
+        guard case .mail(let mail) = try await CertificateInput(opening).read(path) else {
             throw Failure(
                 .badData,
                 "\(name): not a mail",
@@ -27,6 +28,7 @@ extension SMIMECommand.RecipientCommand.Trust {
         if !signer.names(target.address) {
             Console.warning("\(signer.subject): does not name \(target.address)")
         }
+        try await opening.store().warnOfOthers(than: signer, of: target.address)
         if target.fingerprint == nil { try TrustQuestion(target.address).ask(signer, path) }
         var batch = ImportBatch()
         batch.add(signer, for: target.address, isPinned: true)

@@ -52,6 +52,7 @@ extension SMIMECommand {
             let ranked = findings.ranked
             try report.print(DoctorReport(ranked)) {
                 var table = TextTable()
+                table.wrapsLast = true
                 for finding in ranked {
                     table.add(finding.level.rawValue, finding.code, finding.shownText)
                     for hint in finding.remedies.flatMap(\.hints) {

@@ -5,14 +5,20 @@ import SMIMEStore
 extension SMIMECommand.TrustCommand.Add {
     /// Adds the certificates of a file, or the authority that a signed mail brings.
     func add(_ file: String, to batch: inout ImportBatch) async throws {
-        switch try await CertificateInput(try global.opening(.readOnly)).read(file) {
+        let opening = try global.opening(.readOnly)
+        switch try await CertificateInput(opening).read(file) {
         case .files(let items):
             do {
                 try batch.add(items, of: file) { $1.anchors.append($0) }
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
             let authorities = mail.signers.compactMap(mail.authority)
-            guard !authorities.isEmpty else { throw Self.failure(mail, file) }
+            guard !authorities.isEmpty else { throw try await failure(mail, file, opening) }
+            for signer in mail.signers where mail.authority(above: signer) != nil {
+                for address in signer.addresses.compactMap({ try? AddressScope($0) }) {
+                    try await opening.store().warnOfOthers(than: signer, of: address)
+                }
+            }
             if fingerprint == nil { try authorities.forEach { try Self.ask($0, file) } }
             batch.anchors += authorities
             batch.intermediates += mail.authorities
@@ -20,12 +26,14 @@ extension SMIMECommand.TrustCommand.Add {
     }
 
     /// The failure for mail that brings no authority.
-    private static func failure(_ mail: MailCertificates, _ file: String) -> Failure {
+    private func failure(_ mail: MailCertificates, _ file: String, _ opening: StoreOpening) async throws -> Failure {
         let signer = mail.signers.first
-        let hints = signer.flatMap { signer in
-            signer.addresses.first.map {
-                "to trust the signer alone: smime recipient trust \(shell: $0) --from \(shell: file) --fingerprint \(signer.fingerprint)"
-            }
+        var hints: String?
+        if let signer, let address = signer.addresses.first.flatMap({ try? AddressScope($0) }) {
+            let others = try await opening.store().otherCertificates(than: signer, of: address)
+            hints =
+                others.text.map { "\($0): smime recipient show \(shell: address)" }
+                ?? "to trust the signer alone: smime recipient trust \(shell: address) --from \(shell: file) --fingerprint \(signer.fingerprint)"
         }
         let name = signer.map { $0.issuer.commonName ?? "\($0.issuer)" } ?? "the authority"
         return Failure(

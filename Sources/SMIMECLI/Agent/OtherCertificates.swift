@@ -1,0 +1,69 @@
+import PKIX
+import SMIMEStore
+
+/// The certificates that the store knows for an address, if they are for other keys than that of a certificate at hand.
+///
+/// A certificate that no authority vouches for, and that differs from the known ones, may be a forger's: this is said before
+/// its fingerprint is.
+struct OtherCertificates {
+    private let address: AddressScope
+    private let fingerprints: [Fingerprint]
+
+    /// - Parameter known: the certificates known for `address`, newest first.
+    init(than certificate: Certificate, among known: [Certificate], of address: AddressScope) {
+        self.address = address
+        var seen: Set<Fingerprint> = []
+        fingerprints = known.filter { $0.publicKeyDigest != certificate.publicKeyDigest }.map(\.fingerprint)
+            .filter { seen.insert($0).inserted }
+    }
+
+    /// The difference as a clause, as `another certificate of bob@example.org is known (1234567812345678); this is not it`; nil if
+    /// no other certificate is known.
+    var text: String? {
+        guard let first = fingerprints.first else { return nil }
+        guard fingerprints.count > 1 else {
+            return "another certificate of \(address) is known (\(first.short)); this is not it"
+        }
+        let shown = fingerprints.prefix(Self.shownCount).map(\.short).joined(separator: ", ")
+        let more = fingerprints.count > Self.shownCount ? ", …" : ""
+        return "other certificates of \(address) are known (\(shown)\(more)); this is none of them"
+    }
+
+    /// As many fingerprints are shown.
+    private static let shownCount = 3
+}
+
+extension Store {
+    /// The certificates of `address` for other keys than that of `certificate`.
+    ///
+    /// - Parameter new: certificates that were not known before.
+    func otherCertificates(
+        than certificate: Certificate,
+        of address: AddressScope,
+        ignoring new: Set<Certificate> = []
+    ) async throws(KeystoreError) -> OtherCertificates {
+        guard exists else { return OtherCertificates(than: certificate, among: [], of: address) }
+        // The registry does not have the certificate of an account for those of its aliases that it does not name.
+        let own = try await accounts.account(ifAnyFor: address.address)?.identities.map(\.certificate) ?? []
+        let known = try await recipients.certificates(for: address)
+        let believed = known.filter { $0.trust == .chain || $0.trust == .pinned }.map(\.certificate)
+        return OtherCertificates(
+            than: certificate,
+            among: own + believed.filter { !new.contains($0) },
+            of: address
+        )
+    }
+
+    /// Warns if other certificates are known for `address`, where `certificate` is trusted for it.
+    ///
+    /// - Parameter new: certificates that were not known before.
+    func warnOfOthers(
+        than certificate: Certificate,
+        of address: AddressScope,
+        ignoring new: Set<Certificate> = []
+    ) async throws(KeystoreError) {
+        let others = try await otherCertificates(than: certificate, of: address, ignoring: new)
+        guard let text = others.text else { return }
+        Console.warning("\(certificate.subject) \(certificate.fingerprint.short): \(text)")
+    }
+}

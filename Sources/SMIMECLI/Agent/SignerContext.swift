@@ -1,0 +1,48 @@
+import InternetMessage
+import PKIX
+import SMIME
+import SMIMEAgent
+import SMIMEStore
+
+/// What the store knows of a signer whose certificate is not trusted, for the words of the verdict.
+struct SignerContext {
+    /// That the certificate is not the one that is known for the signer's address, as a clause; nil unless that is so.
+    var difference: String?
+    /// Whether the address is one of an account of ours.
+    var isAccount = false
+    /// Whether the store holds the key of the certificate.
+    var isOwn = false
+    /// The root above a certificate of ours, or the certificate itself if it issued itself; nil if the store does not have it.
+    var root: Certificate?
+}
+
+extension Store {
+    /// What is known of the signer that the verdict of `report` follows from; nothing for any other verdict than `untrusted`.
+    func context(of report: VerificationReport) async throws(KeystoreError) -> SignerContext {
+        var context = SignerContext()
+        guard report.status == .untrusted, exists, let signer = report.decidingSigner,
+            let certificate = signer.certificate, let address = signer.address.flatMap({ try? EmailAddress($0) })
+        else { return context }
+        let account = try await accounts.account(ifAnyFor: address)
+        context.isAccount = account != nil
+        context.isOwn = account?.identities.contains { $0.certificate == certificate } == true
+        guard !context.isOwn else {
+            context.root = try await storedRoot(above: certificate)
+            return context
+        }
+        context.difference = try await otherCertificates(than: certificate, of: AddressScope(address)).text
+        return context
+    }
+
+    /// The self-issued certificate of an authority above `certificate`, or `certificate` itself if it issued itself.
+    private func storedRoot(above certificate: Certificate) async throws(KeystoreError) -> Certificate? {
+        let authorities = try await anchors.chain(above: certificate, includingRoots: true)
+        var (last, seen) = (certificate, Set([certificate.fingerprint]))
+        while !last.isSelfIssued, let issuer = authorities.first(where: { $0.subject.matches(last.issuer) }),
+            seen.insert(issuer.fingerprint).inserted
+        {
+            last = issuer
+        }
+        return last.isSelfIssued ? last : nil
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// A text broken at its blanks, so that its lines fit a terminal.
+///
+/// A command in it, which goes up to its end, stays on one line however long: it can be copied whole.
+struct WrappedText {
+    /// The lines, without indentation; at least one.
+    let lines: [String]
+
+    /// - Parameters:
+    ///   - width: the columns that a line has.
+    ///   - taken: the columns that the first line has less.
+    init(_ text: String, width: Int, taken: Int = 0) {
+        guard width >= Self.leastWidth, text.count > width - taken else {
+            lines = [text]
+            return
+        }
+        let (prose, command) = Self.parts(of: text)
+        var lines = [""]
+        for piece in prose.split(separator: " ").map(String.init) + [command].compactMap(\.self) {
+            let last = lines[lines.count - 1]
+            let room = width - (lines.count == 1 ? taken : 0)
+            if last.isEmpty {
+                lines[lines.count - 1] = piece
+            } else if last.count + 1 + piece.count <= room {
+                lines[lines.count - 1] = "\(last) \(piece)"
+            } else {
+                lines.append(piece)
+            }
+        }
+        self.lines = lines
+    }
+
+    /// What is to be read, and the command behind it; nil if there is none.
+    private static func parts(of text: String) -> (prose: String, command: String?) {
+        let starts = programs.compactMap { program in
+            text.hasPrefix("\(program) ") ? text.startIndex : text.range(of: " \(program) ")?.lowerBound
+        }
+        guard let start = starts.min() else { return (text, nil) }
+        return (String(text[..<start]), String(text[start...].drop { $0 == " " }))
+    }
+
+    /// The programs that our hints name.
+    private static let programs = ["smime", "chown", "chmod", "rm", "postconf", "openssl"]
+    /// A terminal that is narrower breaks the lines itself.
+    private static let leastWidth = 24
+}
