@@ -59,7 +59,7 @@ extension SMIMECommand {
         @Option(
             help: """
                 The cipher: \(Self.cipherNames). (default: the best one that all recipients announce, else the \
-                setting encryption.cipher)
+                setting encryption.unknown)
                 """,
             completion: .list(ContentCipher.writable.map(\.name)),
             transform: Self.parseCipher
