@@ -139,7 +139,7 @@ extension SMIMECommand {
             }
             try await common.asked.finish()
             let written = outcomes.compactMap(\.value).flatMap(\.self)
-            if json { try Report.print(EncryptionReport(written, failed: [UnreadableFile](outcomes))) }
+            if json { try Report.print(EncryptionReport(written, failed: [FailedFile](outcomes))) }
             try outcomes.map(\.status).throwWorst()
         }
 
