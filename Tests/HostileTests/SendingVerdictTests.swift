@@ -64,7 +64,7 @@ import Testing
         let mail = Self.mail("From: alice@example.com", "To: bob@example.com")
         let result = try home.run(["encrypt", "--cipher", cipher], input: mail)
         #expect(result.status == 64 && result.standardOutput.isEmpty, "\(result.errorText)")
-        #expect(try home.run(["config", "set", "encryption.cipher", cipher]).status == 64)
+        #expect(try home.run(["config", "set", "encryption.unknown", cipher]).status == 64)
     }
 
     /// Addresses that would be something else to another program, or to the next line.

@@ -98,8 +98,8 @@ enum StoreCases {
             "an unknown cipher",
             encrypt,
             78,
-            says: "encryption.cipher",
-            sql("INSERT INTO setting VALUES ('encryption.cipher', 'rot13', 1)")
+            says: "encryption.unknown",
+            sql("INSERT INTO setting VALUES ('encryption.unknown', 'rot13', 1)")
         ),
         Case(
             "a time limit that is none",

@@ -33,6 +33,27 @@ import Testing
         #expect(try subject(text, ["-utf8", "-multivalue-rdn"]).description == written)
     }
 
+    @Test(arguments: [
+        ("/O=Example/CN=Alice Example", "/CN=Alice Example/O=Example"),
+        (
+            "/C=DE/ST=Hessen/L=Ort/O=Haus, Co/OU=Ab\\/teilung/CN=Al\\\\ice \"X\"",
+            "/CN=Al\\x5cice \"X\"/OU=Ab\\x2fteilung/O=Haus, Co/L=Ort/ST=Hessen/C=DE"
+        ),
+        (
+            "/DC=org/DC=example/CN=Bob/emailAddress=b@e.org/serialNumber=12",
+            "/CN=Bob/EMail=b@e.org/SerialNumber=12/DC=example/DC=org"
+        ),
+        (
+            "/CN=Jörg/SN=Müller/GN=J/title=Dr/UID=j/pseudonym=p/street=S 1/2.5.4.97=VATDE",
+            "/CN=Jörg/STREET=S 1/2.5.4.97=VATDE/Pseudo=p/UID=j/T=Dr/GN=J/SN=Müller"
+        ),
+        ("/CN=a\tb;c<d>#/description=x/2.5.4.17=123", "/CN=a\\x09b;c<d>#/PostalCode=123/D=x"),
+        ("/CN=two\n[GNUPG:] GOODSIG", "/CN=two\\x0a[GNUPG:] GOODSIG"),
+    ])
+    func `names are written as gpgsm 2.2 lists them`(text: String, written: String) throws {
+        #expect(try subject(text).gnuPGDescription == written)
+    }
+
     @Test func `control and bidirectional characters in names are escaped`() throws {
         let name = try subject("/CN=good\u{202e}live\u{1b}[31m\nX")
         #expect(name.description == "CN=good\\E2\\80\\AElive\\1B[31m\\0AX")

@@ -62,7 +62,7 @@ import Testing
         #expect(try await home.store.cipherPreferences().cipher(for: alice) == .aes256CBC)
         #expect(try await home.store.hasMoreThanAccounts() == false)
         try await home.store.setCipher(nil, for: alice)
-        #expect(try await home.store.settings.value(of: Setting.encryptionCipher.rawValue) == nil)
+        #expect(try await home.store.settings.value(of: Setting.encryptionUnknown.rawValue) == nil)
         try await home.store.settings.set(Setting.filterTags.rawValue, to: "on")
         #expect(try await home.store.hasMoreThanAccounts())
     }

@@ -22,9 +22,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (["encryption.cipher": "aes-256-cbc"], "aes-256-cbc"),
-        (["encryption.cipher": "aes-128-gcm bob@example.com=aes-192-cbc"], "aes-192-cbc"),
-        (["encryption.cipher": "aes-128-cbc", "encryption.floor": "aes-256-gcm"], "aes-256-gcm"),
+        (["encryption.unknown": "aes-256-cbc"], "aes-256-cbc"),
+        (["encryption.unknown": "aes-128-gcm bob@example.com=aes-192-cbc"], "aes-192-cbc"),
+        (["encryption.unknown": "aes-128-cbc", "encryption.floor": "aes-256-gcm"], "aes-256-gcm"),
     ])
     func `cipher settings and the cipher floor apply`(_ settings: [String: String], _ expected: String) async throws {
         let office = try await TestHome.office()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Setting.encryptionCipher, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupOrder,
+        Setting.encryptionUnknown, .encryptionFloor, .headerConfidentiality, .headerProtection, .lookupOrder,
         .subjectTags,
     ])
     func `with an invalid setting no mail passes`(_ setting: Setting) async throws {

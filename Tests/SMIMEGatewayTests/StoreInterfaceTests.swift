@@ -74,11 +74,11 @@ import Testing
         let store = try await store()
         let bob = try EmailAddress("bob@example.com")
         let mail = try Message("From: alice@example.com\nTo: bob@example.com\n\nx\n".utf8)
-        #expect(try await store.setting("encryption.cipher") == "aes-256-gcm")
-        try await store.changeSetting("encryption.cipher", to: "aes-128-gcm")
-        #expect(try await store.setting("encryption.cipher") == "aes-128-gcm")
-        try await store.changeSetting("encryption.cipher", to: nil)
-        #expect(try await store.setting("encryption.cipher") == "aes-256-gcm")
+        #expect(try await store.setting("encryption.unknown") == "aes-256-gcm")
+        try await store.changeSetting("encryption.unknown", to: "aes-128-gcm")
+        #expect(try await store.setting("encryption.unknown") == "aes-128-gcm")
+        try await store.changeSetting("encryption.unknown", to: nil)
+        #expect(try await store.setting("encryption.unknown") == "aes-256-gcm")
         for (name, value) in [("no.such", "on"), ("filter.tags", "perhaps")] {
             let error = await #expect(throws: SMIMEError.self) { try await store.changeSetting(name, to: value) }
             #expect(error?.code == .unusableSetting, "\(name)")

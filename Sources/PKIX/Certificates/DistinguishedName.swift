@@ -75,7 +75,7 @@ extension DistinguishedName: CustomStringConvertible {
         }.joined(separator: ",")
     }
 
-    private static func label(_ type: ASN1ObjectIdentifier) -> String {
+    static func label(_ type: ASN1ObjectIdentifier) -> String {
         labels.first { $0.type == type }?.label ?? "\(type)"
     }
 

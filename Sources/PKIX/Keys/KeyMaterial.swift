@@ -78,7 +78,8 @@ package enum KeyMaterial: Sendable {
             let count = try parsing(.certificate) { try ElementExtent(of: block.der).count }
             return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
         case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
-        case "PKCS7", "CMS": return try PKCS7Bag.read(block.der)
+        // gpgsm and git write the last one.
+        case "PKCS7", "CMS", "SIGNED MESSAGE": return try PKCS7Bag.read(block.der)
         case "PKCS12": return [.pkcs12(block.der)]
         default: return []
         }

@@ -4,7 +4,7 @@ package import SMIMEStore
 
 /// The cipher rules for accounts that a backup brings, as part of one setting.
 package struct RestoredCiphers: Sendable {
-    package static let setting = Setting.encryptionCipher
+    package static let setting = Setting.encryptionUnknown
 
     /// The ciphers for accounts without a rule in this store.
     package let new: [(account: EmailAddress, cipher: ContentCipher)]

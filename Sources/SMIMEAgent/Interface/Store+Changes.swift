@@ -6,7 +6,7 @@ public import SMIMEStore
 extension Store {
     /// The value of a setting, or its default (`smime config get`).
     ///
-    /// - Parameter name: as `smime config list` shows it, such as `encryption.cipher`.
+    /// - Parameter name: as `smime config list` shows it, such as `encryption.unknown`.
     /// - Throws: `.unusableSetting` if there is no such setting; `.storeUnusable`, `.storeBusy`
     public func setting(_ name: String) async throws(SMIMEError) -> String {
         try await SMIMEError.inBackground {
@@ -18,7 +18,7 @@ extension Store {
     /// Changes a setting (`smime config set`).
     ///
     /// - Parameters:
-    ///   - name: as `smime config list` shows it, such as `encryption.cipher`.
+    ///   - name: as `smime config list` shows it, such as `encryption.unknown`.
     ///   - value: nil is the default from now on.
     /// - Throws: `.unusableSetting` if there is no such setting, or it cannot have the value; `.storeReadOnly`, `.storeUnusable`,
     ///   `.storeBusy`, `.file`

@@ -6,10 +6,10 @@ import SMIME
 
 /// The settings of a store: the names that `smime config` accepts, and how their values are written.
 package enum Setting: String, CaseIterable, Sendable {
-    /// As `CipherPreferences` reads it.
-    case encryptionCipher = "encryption.cipher"
     /// The least cipher that is ever used.
     case encryptionFloor = "encryption.floor"
+    /// The cipher for recipients of whom no ciphers are known, as `CipherPreferences` reads it.
+    case encryptionUnknown = "encryption.unknown"
     /// The name of this host in verdicts; empty for the host's full name.
     case authservID = "filter.authserv-id"
     /// A sentence for people in bounces; with a domain after the name, for senders of that domain.
@@ -91,7 +91,7 @@ package enum Setting: String, CaseIterable, Sendable {
     /// The default value.
     package var standard: String {
         switch self {
-        case .encryptionCipher: "aes-256-gcm"
+        case .encryptionUnknown: "aes-256-gcm"
         case .encryptionFloor: "aes-128-cbc"
         case .authservID, .decryptedSender, .lookupCommand, .lookupDirectory, .lookupLDAP, .lookupLDAPAuthorities,
             .lookupLDAPName, .lookupLDAPPassword, .lookupSMIMEAResolver, .lookupSMIMEATrustAnchor, .revocationDirectory:
@@ -118,7 +118,7 @@ package enum Setting: String, CaseIterable, Sendable {
     /// Whether `value` says something.
     package func accepts(_ value: String) -> Bool {
         switch self {
-        case .encryptionCipher: CipherPreferences(parsing: value) != nil
+        case .encryptionUnknown: CipherPreferences(parsing: value) != nil
         case .encryptionFloor: ContentCipher(writable: value) != nil
         case .authservID: value.isEmpty || HostName(value) != nil
         case .bounceText:

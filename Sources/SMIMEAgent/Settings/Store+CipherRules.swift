@@ -14,7 +14,7 @@ extension Store {
     ///
     /// - Throws: `AgentError.noCipherRule` if the address cannot be written in the setting; `SettingError.notUnderstood`.
     package func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
-        let setting = Setting.encryptionCipher
+        let setting = Setting.encryptionUnknown
         let made = try await settings.value(of: setting.rawValue) ?? setting.standard
         guard CipherPreferences(parsing: made) != nil else { throw SettingError.notUnderstood(setting) }
         guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
@@ -22,10 +22,10 @@ extension Store {
         }
     }
 
-    /// Makes `cipher` the rule of the setting encryption.cipher for mail from `sender`, or takes that rule away.
+    /// Makes `cipher` the rule of the setting encryption.unknown for mail from `sender`, or takes that rule away.
     /// What `checkCipher` refuses changes nothing.
     package func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
-        let setting = Setting.encryptionCipher
+        let setting = Setting.encryptionUnknown
         try await settings.change(setting.rawValue) { old in
             let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
             return changed == setting.standard ? nil : changed

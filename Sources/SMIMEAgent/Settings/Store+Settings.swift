@@ -26,13 +26,13 @@ extension Store {
     }
 
     /// Which ciphers are used where nothing is known of the recipients, and the least one that is ever used:
-    /// `encryption.cipher`, `encryption.floor`.
+    /// `encryption.unknown`, `encryption.floor`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func cipherPreferences() async throws -> CipherPreferences {
         let values = try await settingValues()
         let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
-        return try values[.encryptionCipher, { CipherPreferences(parsing: $0, floor: floor) }]
+        return try values[.encryptionUnknown, { CipherPreferences(parsing: $0, floor: floor) }]
     }
 
     /// The lists in the folder that `revocation.directory` names; none if that is empty.

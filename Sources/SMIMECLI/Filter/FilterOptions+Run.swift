@@ -56,6 +56,7 @@ extension FilterOptions {
             // They are in the log; who gets a bounce must not read of files and settings of this machine.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
+            try? printFailure(status, refusal, because: error)
             throw FilterStatus.End(status: status)
         }
     }
@@ -80,6 +81,14 @@ extension FilterOptions {
         let (record, warning) = await engine.learn(from: message)
         line.add(record)
         if let warning { line.warnings.add(warning) }
+    }
+
+    /// Prints why a dry run failed as JSON, if it is to report so.
+    private func printFailure(_ status: ExitStatus, _ refusal: GatewayRefusal, because error: any Error) throws {
+        guard Invocation.current.reportsFailures, !Report.isBegun else { return }
+        var failure = Failure(status, refusal.logText, hints: refusal.hints)
+        failure.cause = error is GatewayRefusal ? nil : error
+        try Report.print(FailureReport(failure))
     }
 
     /// Lets a test end this process here; not a second worker, which rescues the mail.

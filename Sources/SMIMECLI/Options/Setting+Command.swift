@@ -9,7 +9,7 @@ extension Setting {
     /// The allowed values, in words.
     var expectation: String {
         switch self {
-        case .encryptionCipher: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
+        case .encryptionUnknown: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
         case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
         case .authservID: "a host name, or nothing"
         case .bounceText: "a sentence of at most 500 bytes on one line, or nothing"

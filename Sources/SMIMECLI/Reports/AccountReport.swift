@@ -43,7 +43,7 @@ struct AccountReport: Encodable {
     let headerConfidentiality: String?
     let identities: [IdentityLine]
     var policy = PolicyLine()
-    /// The account's rule in encryption.cipher; nil without one.
+    /// The account's rule in encryption.unknown; nil without one.
     var cipher: String?
 
     /// - Parameter verdicts: what is known against its certificates.

@@ -10,9 +10,9 @@ struct EncryptionReport: Encodable {
     let cipher: String?
     let files: [EncryptedFile]
     /// The inputs that failed.
-    let failed: [UnreadableFile]
+    let failed: [FailedFile]
 
-    init(_ files: [EncryptedFile], failed: [UnreadableFile]) {
+    init(_ files: [EncryptedFile], failed: [FailedFile]) {
         cipher = files.first?.cipher
         self.files = files
         self.failed = failed

@@ -44,22 +44,36 @@ struct UnreadableFile: Encodable {
     private enum CodingKeys: CodingKey { case error, file, status, problems }
 }
 
+/// The JSON for a file that was not signed or encrypted, whether the file is the reason or, say, an account that is missing.
+struct FailedFile: Encodable {
+    let file: String
+    let status = "failed"
+    /// Why, as a command that fails has it.
+    let error: FailureReport.Cause?
+    /// Why: one problem where a problem code describes it, and none elsewhere.
+    let problems: [ProblemReport]
+
+    init(file: String, _ failure: FileFailure?) {
+        self.file = file
+        error = failure?.cause
+        problems = [failure?.knownProblem].compactMap(\.self).map(ProblemReport.init)
+    }
+
+    private enum CodingKeys: CodingKey { case error, file, status, problems }
+}
+
 /// Why nothing came of an input.
 struct FileFailure: Sendable {
-    let problem: Problem
+    /// The problem whose code describes the failure; nil if there is none.
+    let knownProblem: Problem?
     let cause: FailureReport.Cause
+
+    /// The problem of a file that cannot be read; its text is the failure's if no other code describes it.
+    var problem: Problem { knownProblem ?? Problem(.unreadable, cause.text) }
 
     /// - Parameter error: the error of the library, and `failure` what is said of it.
     init(_ error: any Error, _ failure: Failure) {
-        problem = Problem(error, failure)
+        knownProblem = try? Problem(tellingOf: error)
         cause = FailureReport(failure).error
-    }
-}
-
-extension Problem {
-    /// Why a file cannot be read, by `error`; the text is `failure`'s if no problem code describes it.
-    init(_ error: any Error, _ failure: Failure) {
-        let known = try? Problem(tellingOf: error)
-        self = known ?? Problem(.unreadable, failure.message)
     }
 }

@@ -10,9 +10,11 @@ struct ImportCommandReport: Encodable {
     let anchors: [AuthorityReport]
     let crls: [RevocationListReport]
     let problems: [ProblemReport]
+    /// Why not all was imported, of several reasons the worst; nil if all was.
+    let error: FailureReport.Cause?
 
     /// - Parameter accounts: those that the identities belong to.
-    init(_ result: ImportReport, _ accounts: [AccountReport], _ problems: [Problem]) {
+    init(_ result: ImportReport, _ accounts: [AccountReport], _ problems: [Problem], failure: Failure?) {
         identities = result.identities.map { entry in
             let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }
             let line = account?.identities.first { $0.fingerprint == entry.certificate.fingerprint }
@@ -29,6 +31,7 @@ struct ImportCommandReport: Encodable {
         anchors = result.anchors.map { AuthorityReport($0.certificate, new: $0.isNew) }
         crls = result.crls.map { RevocationListReport($0.list, new: $0.isNew) }
         self.problems = problems.map(ProblemReport.init)
+        error = failure.map { FailureReport($0).error }
     }
 
     static func text(_ result: ImportReport) -> String {

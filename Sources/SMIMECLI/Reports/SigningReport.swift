@@ -6,7 +6,7 @@ import SMIME
 struct SigningReport: Encodable {
     let files: [SignedFile]
     /// The inputs that failed.
-    let failed: [UnreadableFile]
+    let failed: [FailedFile]
 }
 
 /// One file that was written.

@@ -106,7 +106,7 @@ extension SMIMECommand.AccountCommand {
             help: ArgumentHelp(
                 """
                 The cipher for recipients whose abilities are unknown; it becomes a rule of the setting \
-                encryption.cipher. default removes the rule.
+                encryption.unknown. default removes the rule.
                 """,
                 valueName: "cipher"
             ),

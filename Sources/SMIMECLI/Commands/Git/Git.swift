@@ -104,6 +104,7 @@ extension SMIMECommand {
             let verdict = judged.readVerdict(isEncrypted: false, try await opening.store().context(of: judged))
             Console.note(verdict.sentence)
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
+            judged.gitHints.forEach(Console.hint)
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)
             guard judged.status == .valid else { throw judged.exitStatus }
         }

@@ -31,7 +31,7 @@ enum GitStatus {
             let hash = hash(signer.digest)
             return ["ERRSIG 0000000000000000 0 \(hash) 00 \(signer.signingTime.map(compact) ?? "0") 9"]
         }
-        let name = "\(certificate.shortFingerprint) \("\(certificate.subject)".asDisplayedLine)"
+        let name = "\(certificate.shortFingerprint) \(certificate.subject.gnuPGDescription.asDisplayedLine)"
         switch status {
         case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
         // Of a weak signature nobody knows who made it.

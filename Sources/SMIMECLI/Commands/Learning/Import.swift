@@ -96,7 +96,7 @@ extension SMIMECommand {
             outcome.problems.forEach { Console.warning($0.text) }
             if trust { try await warnOfOthers(outcome) }
             if outcome.failure == nil { try await outcome.store.close() } else { try? await outcome.store.close() }
-            try print(outcome)
+            try print(outcome, outcome.failure.map { Failure($0) } ?? unreadable.worstFailure)
             if let failure = outcome.failure { throw failure }
             try [unreadable.worst].throwWorst()
         }
@@ -110,9 +110,9 @@ extension SMIMECommand {
             }
         }
 
-        private func print(_ outcome: FileImport.Outcome) throws {
+        private func print(_ outcome: FileImport.Outcome, _ failure: Failure?) throws {
             let accounts = outcome.accounts.map { AccountReport($0, at: .now, verdicts: outcome.verdicts) }
-            try report.print(ImportCommandReport(outcome.report, accounts, outcome.problems)) {
+            try report.print(ImportCommandReport(outcome.report, accounts, outcome.problems, failure: failure)) {
                 ImportCommandReport.text(outcome.report)
             }
             for account in outcome.accounts {

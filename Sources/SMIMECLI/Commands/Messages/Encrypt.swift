@@ -59,7 +59,7 @@ extension SMIMECommand {
         @Option(
             help: """
                 The cipher: \(Self.cipherNames). (default: the best one that all recipients announce, else the \
-                setting encryption.cipher)
+                setting encryption.unknown)
                 """,
             completion: .list(ContentCipher.writable.map(\.name)),
             transform: Self.parseCipher
@@ -142,7 +142,7 @@ extension SMIMECommand {
             }
             try await common.asked.finish()
             let written = outcomes.compactMap(\.value).flatMap(\.self)
-            if json { try Report.print(EncryptionReport(written, failed: [UnreadableFile](outcomes))) }
+            if json { try Report.print(EncryptionReport(written, failed: [FailedFile](outcomes))) }
             try outcomes.map(\.status).throwWorst()
         }
 

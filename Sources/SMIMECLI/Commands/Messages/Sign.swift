@@ -73,7 +73,7 @@ extension SMIMECommand {
                 (try await sign(path, opening, lists), ExitStatus.success)
             }
             if report.json {
-                let failed = [UnreadableFile](outcomes)
+                let failed = [FailedFile](outcomes)
                 try Report.print(SigningReport(files: outcomes.compactMap(\.value), failed: failed))
             }
             try outcomes.map(\.status).throwWorst()

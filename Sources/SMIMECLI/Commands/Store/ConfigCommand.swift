@@ -9,9 +9,9 @@ extension SMIMECommand {
             commandName: "config",
             abstract: "Show and change the settings of the store.",
             discussion: """
-                encryption.cipher: the cipher for recipients whose abilities are unknown, with exceptions for recipients or \
-                senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
                 encryption.floor: the weakest cipher to use, whatever recipients announce or a sender asks for.
+                encryption.unknown: the cipher for recipients who announce none, with exceptions for recipients or \
+                senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
                 subject-tags: the tags that senders can write into a subject, and what each asks for. Empty for none.
                 filter.authserv-id: the name of this host in Authentication-Results fields. Empty for the host's full name.
                 filter.bounce-text: a sentence for people that follows the reason in a bounce; \

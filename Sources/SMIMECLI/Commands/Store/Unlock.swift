@@ -16,8 +16,8 @@ extension SMIMECommand {
                 called, you log out, or the passphrase or the key changes, commands of yours that need a private key do \
                 not ask for the passphrase.
 
-                Meanwhile every program that runs as you can use the key, too. filter and serve never use it, sendmail \
-                only in the foreground of a terminal. --password-… of a command is used in its place.
+                Meanwhile every program that runs as you can use the key, too: so does `smime sendmail` for your mail program \
+                and for your cron jobs. filter and serve never use it. --password-… of a command is used in its place.
 
                   smime unlock --for 8h
                 """
