@@ -24,7 +24,7 @@ package final class WorkerPool {
         package var timeLimit = TimeAmount.minutes(5)
         /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
         /// not for the processor.
-        package var patience = TimeAmount.milliseconds(100)
+        package var growthDelay = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
         package var idleTime = TimeAmount.seconds(60)
         /// How long a worker without a message may take to say whether the store can be used.
@@ -48,7 +48,7 @@ package final class WorkerPool {
     /// The one that was busy last is taken first: what it needs is in the processor's caches.
     private var idle: [Worker] = []
     private var waiting = CircularBuffer<Pending>()
-    private var isImpatient = false
+    private var isGrowthScheduled = false
     private var isClosing = false
     private var retryDelay = TimeAmount.milliseconds(100)
     private var isRetrying = false
@@ -129,14 +129,14 @@ package final class WorkerPool {
     }
 
     private func growLater() {
-        guard !isImpatient, active.count < settings.maximum else { return }
-        isImpatient = true
+        guard !isGrowthScheduled, active.count < settings.maximum else { return }
+        isGrowthScheduled = true
         let task = loop.assumeIsolated()
-        _ = task.scheduleTask(in: settings.patience) { [self] in
-            isImpatient = false
+        _ = task.scheduleTask(in: settings.growthDelay) { [self] in
+            isGrowthScheduled = false
             guard !waiting.isEmpty, !isClosing, active.count < settings.maximum else { return }
             // One that is still starting will do, and so will one that is at work.
-            let limit = NIODeadline.now() - settings.patience
+            let limit = NIODeadline.now() - settings.growthDelay
             if active.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
         }
