@@ -8,7 +8,7 @@ final class InPlaceSender {
     /// How long a header may be: what the mail server sent, and what we add.
     private static let maximumHeader = 2 << 20
 
-    private let form: MessageFlow.Form
+    private let form: MessageFlow.MessageForm
     private let slot: MessageSlot
     private let channel: any Channel
     private let header: [UInt8]
@@ -18,7 +18,7 @@ final class InPlaceSender {
     private var end: ((_ failure: String?) -> Void)?
 
     /// - Throws: what reading throws; `MilterEditError.malformedHeader` for a form without an end of its header.
-    init(_ form: MessageFlow.Form, _ slot: MessageSlot, over channel: any Channel) throws {
+    init(_ form: MessageFlow.MessageForm, _ slot: MessageSlot, over channel: any Channel) throws {
         self.form = form
         self.slot = slot
         self.channel = channel
@@ -33,7 +33,7 @@ final class InPlaceSender {
     private static func isSame(
         _ body: Range<Int>,
         _ old: Range<Int>,
-        of form: MessageFlow.Form,
+        of form: MessageFlow.MessageForm,
         in slot: MessageSlot
     ) throws -> Bool {
         guard body.count == old.count else { return false }

@@ -7,7 +7,7 @@ import SMIMEGateway
 /// The mail server hears of success only when everything is the next hop's. Everything here happens on the event loop.
 final class MessageFlow {
     /// A finished message that goes somewhere.
-    struct Form {
+    struct MessageForm {
         let envelope: SMTPEnvelope
         /// Whether a byte above 127 is in it.
         let isEightBit: Bool
@@ -28,7 +28,7 @@ final class MessageFlow {
 
     /// The forms of one message, on their way to wherever they go.
     struct Parcel {
-        var forms: [Form]
+        var forms: [MessageForm]
         /// Where spooled forms are.
         let slot: MessageSlot
         /// Records that these recipients have their form, and calls `then`. If the service is killed before all forms are sent, the
@@ -214,7 +214,7 @@ final class MessageFlow {
             self.learns = learns
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
             let placed = forms.map {
-                Form(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
+                MessageForm(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
             // No recipient is lost between two names for the same one.
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {

@@ -2,7 +2,7 @@ package import NIOCore
 import SMIMEGateway
 
 /// A finished message and its envelope.
-package struct WorkerForm: Equatable, Sendable {
+package struct WorkerMessageForm: Equatable, Sendable {
     /// The envelope sender; empty for the null sender.
     package let sender: String
     /// Some of the job's recipients, as the job named them.
@@ -54,7 +54,7 @@ package struct WorkerRefusal: Equatable, Sendable {
 /// What came of a message.
 package enum WorkerOutcome: Equatable, Sendable {
     /// Hand these on. `learns` says whether there is something to learn from it.
-    case forms([WorkerForm], learns: Bool)
+    case forms([WorkerMessageForm], learns: Bool)
     /// All recipients have it already.
     case served
     case refused(WorkerRefusal)
@@ -156,7 +156,7 @@ extension ByteBuffer {
         switch try readNumber(UInt8.self) {
         case 0:
             let forms = try readList { (buffer) throws(WorkerFrameError) in
-                WorkerForm(
+                WorkerMessageForm(
                     sender: try buffer.readText(),
                     recipients: try buffer.readTexts(),
                     isEightBit: try buffer.readFlag(),

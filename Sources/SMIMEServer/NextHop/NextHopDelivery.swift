@@ -5,9 +5,9 @@ import NIOCore
 ///
 /// If there are several, all recipients are tried before the first content is sent: so all are sent or none, as far as the hop's word
 /// goes. One that is refused later does not keep the others waiting.
-final class HandOver {
+final class NextHopDelivery {
     private let parcel: MessageFlow.Parcel
-    private var forms: [MessageFlow.Form] { parcel.forms }
+    private var forms: [MessageFlow.MessageForm] { parcel.forms }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
