@@ -32,12 +32,12 @@ package struct LineStatistics: Sendable, Equatable {
     ///
     /// - Throws: what reading throws.
     package init(of reader: any ByteReader) throws {
-        let reader = CensusReader(reader)
+        let reader = StatisticsReader(reader)
         try reader.copy(to: CountingSink())
         self = reader.finish()
     }
 
-    /// A census of nothing yet.
+    /// The statistics of no bytes.
     init() {}
 
     /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
@@ -132,22 +132,22 @@ package struct LineStatistics: Sendable, Equatable {
     }
 }
 
-/// Takes the census of what passes.
-final class CensusReader: ByteReader {
-    private(set) var census = LineStatistics()
+/// Counts the lines of the bytes that pass.
+final class StatisticsReader: ByteReader {
+    private(set) var statistics = LineStatistics()
     private let upstream: any ByteReader
 
     init(_ upstream: any ByteReader) { self.upstream = upstream }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try upstream.read(into: buffer)
-        census.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        statistics.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         return count
     }
 
-    /// The census of everything, when all was read.
+    /// The statistics, once everything was read.
     func finish() -> LineStatistics {
-        census.finish()
-        return census
+        statistics.finish()
+        return statistics
     }
 }
