@@ -42,7 +42,7 @@ enum Layer {
                     cms: stream,
                     padding: padding,
                     content: content,
-                    oddities: Self.understatement(of: type, declared)
+                    defects: Self.understatement(of: type, declared)
                 )
             )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))

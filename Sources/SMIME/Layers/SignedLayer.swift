@@ -23,7 +23,7 @@ package struct SignedLayer: Sendable {
     private let evidence: RevocationEvidence
     private let problems: [Problem]
     /// Warnings about the encoded bytes of signature and content.
-    let oddities: [Problem]
+    let defects: [Problem]
 
     /// The signers that the signatures name.
     package var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
@@ -48,7 +48,7 @@ package struct SignedLayer: Sendable {
         self.content = LocatedEntity(entity: content, source: source)
         evidence = data.revocationEvidence
         problems = data.problems
-        oddities = padding.problems + Self.problems(transport)
+        defects = padding.problems + Self.problems(transport)
     }
 
     /// Opens a signed CMS object, and keeps its content for what may be inside.
@@ -82,7 +82,7 @@ package struct SignedLayer: Sendable {
         evidence = data.revocationEvidence
         problems = data.problems
         let isText = content?.entity.binaryRanges.isEmpty ?? false
-        oddities = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
+        defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
     /// Opens a bare signature over `content`.
@@ -99,7 +99,7 @@ package struct SignedLayer: Sendable {
         signedBytes = SignedBytes(stream: signed, source: content)
         evidence = data.revocationEvidence
         problems = data.problems
-        oddities = []
+        defects = []
     }
 
     /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).

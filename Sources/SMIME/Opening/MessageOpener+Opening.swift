@@ -228,7 +228,7 @@ extension MessageOpener {
         } else {
             plaintext = try layer.decrypt(with: try await provider.identity(for: layer.recipientIdentifiers))
         }
-        opening.result.report.note(layer.oddities + plaintext.problems)
+        opening.result.report.note(layer.defects + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         guard opening.header != nil else {
             opening.part = nil

@@ -140,7 +140,7 @@ extension SMIMECommand {
 }
 
 extension FormOptions.InputForm {
-    fileprivate var inspected: Inspection.Form {
+    fileprivate var inspected: Inspection.InputFormat {
         switch self {
         case .auto: .any
         case .mime: .message
