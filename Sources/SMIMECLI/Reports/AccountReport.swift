@@ -52,7 +52,7 @@ struct AccountReport: Encodable {
         aliases = account.aliases
         name = account.name
         headerConfidentiality = account.headerConfidentiality?.rawValue
-        func standings(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.Standing] {
+        func states(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.SelectionState] {
             IdentitySelection.judge(
                 account.identities,
                 for: account.address,
@@ -61,16 +61,16 @@ struct AccountReport: Encodable {
                 verdicts: verdicts
             )
         }
-        let (signing, encryption) = (standings(.signing), standings(.encryption))
+        let (signing, encryption) = (states(.signing), states(.encryption))
         identities = account.identities.indices.map { index in
             let certificate = account.identities[index].certificate
-            let standing = signing[index] == .wrongUsage ? encryption[index] : signing[index]
+            let state = signing[index] == .wrongUsage ? encryption[index] : signing[index]
             return IdentityLine(
                 fingerprint: certificate.fingerprint,
                 current: signing[index] == .current || encryption[index] == .current,
                 pinned: account.identities[index].isPinned,
                 usage: certificate.usage,
-                standing: (encryption[index] == .current ? .current : standing).rawValue,
+                standing: (encryption[index] == .current ? .current : state).rawValue,
                 subject: certificate.subject.description,
                 addresses: certificate.addresses,
                 notBefore: certificate.notBefore,

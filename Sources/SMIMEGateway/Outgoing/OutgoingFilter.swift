@@ -78,10 +78,10 @@ package struct OutgoingFilter: Sendable {
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
-        let (controls, found, form) = try await judge(source, from: sender, to: recipients)
+        let (controls, found, prepared) = try await judge(source, from: sender, to: recipients)
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
-        let marked = try changes ? form?.marked ?? host?.marked(controls.source, controls.message.header) : nil
+        let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
@@ -95,9 +95,9 @@ package struct OutgoingFilter: Sendable {
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
             headers: try await headers(found, sender),
-            protector: form?.protector,
+            protector: prepared?.protector,
             time: time,
-            formError: form?.limits.error
+            formError: prepared?.limits.error
         )
     }
 
@@ -149,7 +149,7 @@ package struct OutgoingFilter: Sendable {
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
-    ) async throws -> (controls: MessageControls, verdict: Verdict, form: Form?) {
+    ) async throws -> (controls: MessageControls, verdict: Verdict, prepared: PreparedMessage?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
         if honoursRequests, !controls.unread.isEmpty {
@@ -181,12 +181,12 @@ package struct OutgoingFilter: Sendable {
             protector = known
             return known
         }
-        let form = Form(limits: limits, marked: marked, protector: protector)
-        return (controls, limits.areNone ? verdict : verdict.limited(by: limits), form)
+        let prepared = PreparedMessage(limits: limits, marked: marked, protector: protector)
+        return (controls, limits.areNone ? verdict : verdict.limited(by: limits), prepared)
     }
 
-    /// What was found out about the form of a message that is to be changed.
-    private struct Form {
+    /// A message that is to be changed, and which changes its form allows.
+    private struct PreparedMessage {
         let limits: FormLimits
         /// The message with our mark; nil if it gets none.
         let marked: (any ByteSource)?
@@ -219,11 +219,11 @@ package struct OutgoingFilter: Sendable {
         }
 
         /// The same, decided anew for a message whose form does not allow everything.
-        func limited(by form: FormLimits) -> Verdict {
+        func limited(by limits: FormLimits) -> Verdict {
             let limited = questions.map { question in
                 var question = question
-                question.signingObstacle = form.signing.map { "\($0)" }
-                question.encryptionObstacle = form.encryption.map { "\($0)" }
+                question.signingObstacle = limits.signing.map { "\($0)" }
+                question.encryptionObstacle = limits.encryption.map { "\($0)" }
                 return question
             }
             return Verdict(recipients, limited, parties, sources, signing)
@@ -267,7 +267,7 @@ package struct OutgoingFilter: Sendable {
                 let questions = draft.questions(
                     from: value.senders,
                     rules: value.rules,
-                    signing: value.signing.standing,
+                    signing: value.signing.availability,
                     choices
                 )
                 return Set(recipients.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
@@ -291,7 +291,7 @@ package struct OutgoingFilter: Sendable {
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
-        let questions = draft.questions(from: senders, rules: rules, signing: signing.standing, choices)
+        let questions = draft.questions(from: senders, rules: rules, signing: signing.availability, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
         return Verdict(everybody, questions, choices.compactMapValues(\.party), found, signing)
     }
