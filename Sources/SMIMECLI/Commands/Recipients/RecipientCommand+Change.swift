@@ -70,7 +70,7 @@ extension SMIMECommand.RecipientCommand {
                     } catch { throw Failure(error, in: InputFile.name(file)) }
                 case .mail(let mail):
                     let signers = mail.signers(for: address)
-                    if trust { try signers.forEach { try TrustQuestion(address).ask($0, file) } }
+                    if trust { try signers.forEach { try FingerprintConfirmation(address).ask($0, file) } }
                     for signer in signers { batch.add(signer, for: address, isPinned: trust) }
                     batch.intermediates += mail.authorities
                 }

@@ -27,7 +27,7 @@ extension SMIMECommand.RecipientCommand.Trust {
         if !signer.names(target.address) {
             Console.warning("\(signer.subject): does not name \(target.address)")
         }
-        if target.fingerprint == nil { try TrustQuestion(target.address).ask(signer, path) }
+        if target.fingerprint == nil { try FingerprintConfirmation(target.address).ask(signer, path) }
         var batch = ImportBatch()
         batch.add(signer, for: target.address, isPinned: true)
         batch.intermediates = mail.authorities
@@ -52,7 +52,7 @@ extension MailCertificates {
 }
 
 /// Asks whether a fingerprint was compared, before a certificate out of a mail is trusted.
-struct TrustQuestion {
+struct FingerprintConfirmation {
     private let address: AddressScope
 
     init(_ address: AddressScope) { self.address = address }
