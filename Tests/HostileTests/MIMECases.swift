@@ -1,6 +1,6 @@
 import Foundation
 
-/// "MIME around it" of the threats.
+/// The MIME structure around CMS.
 enum MIMECases {
     static let all = coverage + shapes + transport + lineDefects
 
