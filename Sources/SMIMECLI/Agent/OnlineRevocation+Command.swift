@@ -5,8 +5,8 @@ import SMIMEStore
 
 extension ArgumentHelp {
     static let online: ArgumentHelp = """
-        Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
-        them that you have the mail. (default: by the setting revocation.online)
+        Ask the services named in certificates about revocation if the store does not know; the services learn that \
+        you use these certificates. (default: by the setting revocation.online)
         """
 }
 

@@ -34,7 +34,7 @@ enum GitStatus {
         let name = "\(certificate.shortFingerprint) \("\(certificate.subject)".asDisplayedLine)"
         switch status {
         case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
-        // Of a weak signature nobody knows who made it.
+        // An attacker may have made a weak signature.
         case .invalid, .malformed, .partial, .unsigned, .weak: return ["BADSIG \(name)"]
         case .untrusted: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_UNDEFINED 0 shell"]
         case .notYetValid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_NEVER 0 shell"]

@@ -108,9 +108,8 @@ extension SMIMECommand.PolicyCommand {
             discussion: """
                 The levels are never, available (if possible) and require (or the mail is not sent).
 
-                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It gets less \
-                than require only under --override any. A subject tag that asks for less counts only as the first \
-                word.
+                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It can lower \
+                require only if the rule has --override any. A subject tag can lower a level only as the first word.
 
                   smime policy set --global --sign available --encrypt available
                   smime policy set --recipient '*.example.org' --encrypt require

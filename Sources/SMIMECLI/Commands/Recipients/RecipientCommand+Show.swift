@@ -64,7 +64,7 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Show every certificate known for an address, which one is used, and why.",
             discussion: """
                 Also shows the certificates of the address's domain, and those of other sources (see `smime \
-                config`). What those answered is kept for some time; --refresh asks them again.
+                config`). The answers of these sources are kept for some time; --refresh asks them again.
 
                   smime recipient show bob@example.org
                   smime recipient show bob@example.org --refresh

@@ -12,12 +12,12 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Ask for the store's passphrase once, and keep its key in memory for a time.",
             discussion: """
-                For a store with a passphrase (`smime store protect passphrase`). Until the time is over, `smime lock` is \
-                called, you log out, or the passphrase or the key changes, commands of yours that need a private key do \
-                not ask for the passphrase.
+                For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key then do \
+                not ask for the passphrase. This ends when the time is over, with `smime lock`, at logout, and when the \
+                passphrase or the key changes.
 
-                Meanwhile every program that runs as you can use the key, too. filter and serve never use it, sendmail \
-                only in the foreground of a terminal. --password-… of a command is used in its place.
+                Meanwhile every program that runs as you can use the key, too. filter and serve never use it, and sendmail \
+                uses it only in the foreground of a terminal. A command with a --password-… option uses that passphrase.
 
                   smime unlock --for 8h
                 """
