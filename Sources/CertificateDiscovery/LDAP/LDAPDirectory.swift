@@ -69,7 +69,7 @@ package struct LDAPDirectory: Sendable {
     private static let maximumPassword = 1024
 
     private static func password(in file: String) throws(DiscoveryOutage) -> [UInt8] {
-        // Nobody waits for the writer of a pipe.
+        // Opening a named pipe must not wait for its writer.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
         guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }

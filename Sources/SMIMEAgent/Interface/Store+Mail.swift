@@ -98,7 +98,7 @@ extension Store {
     public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
         try await SMIMEError.inBackground {
             let sightings = [SignerSighting(message)]
-            // As a rule the author is known, and nobody need wait for other writers.
+            // As a rule the author is known: then nothing is written, and this call does not wait for other writers.
             let report = try await recipients.preview(sightings, at: time)
             return report.changesStore ? try await recipients.learn(sightings, at: time) : report
         }

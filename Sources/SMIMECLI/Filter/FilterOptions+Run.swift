@@ -99,7 +99,7 @@ extension FilterOptions {
 extension FilterLog {
     /// Adds what the engine says of a mail.
     ///
-    /// - Returns: what came of it; nil if everybody has the mail already.
+    /// - Returns: what came of it; nil if every recipient has the mail already.
     /// - Throws: `GatewayRefusal`
     fileprivate mutating func take<Value>(_ result: GatewayResult<Value>) throws -> Value? {
         add(result.record)

@@ -242,8 +242,8 @@ package struct OutgoingFilter: Sendable {
     ) async throws -> Verdict {
         // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
         var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
-        let everybody = recipients.filter { named.insert($0.text).inserted }
-        let recipients = everybody.filter { seen.insert($0).inserted }
+        let distinct = recipients.filter { named.insert($0.text).inserted }
+        let recipients = distinct.filter { seen.insert($0).inserted }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,
             options: options,
@@ -293,6 +293,6 @@ package struct OutgoingFilter: Sendable {
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
         let questions = draft.questions(from: senders, rules: rules, signing: signing.availability, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
-        return Verdict(everybody, questions, choices.compactMapValues(\.party), found, signing)
+        return Verdict(distinct, questions, choices.compactMapValues(\.party), found, signing)
     }
 }

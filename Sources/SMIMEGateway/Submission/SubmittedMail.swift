@@ -53,7 +53,7 @@ package struct SubmittedMail: Sendable {
             }
         self.recipients = found
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
-        // Whoever resends a message is not its author.
+        // The sender of a resent message is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
         self.source = try Self.completed(source, header, author: written, named: name, qualifier)
     }

@@ -52,7 +52,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         timer = DeadlineTimer(on: context.eventLoop) { [weak self] in
             guard let self else { return }
 
-            // Whoever sends too slowly has not said what to do with the message.
+            // A client that times out gets 421, and its message is dropped.
             session.close(SMTPReply(421, "4.4.2", "nothing came for too long"))
             work()
         }
@@ -96,7 +96,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         core.connections.remove(self)
         guard !isOver else { return }
         work()
-        // A message that is being handled ends by itself, and finds nobody to tell.
+        // A message that is being handled is finished; its reply goes nowhere.
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

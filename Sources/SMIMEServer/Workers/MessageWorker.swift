@@ -46,7 +46,7 @@ package struct MessageWorker {
     /// Works until the service needs this worker no more.
     ///
     /// - Parameter open: opens the store.
-    /// - Throws: what the socket throws; there is nobody left to tell.
+    /// - Throws: what the socket throws: the service is gone then, and nothing can be reported to it.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
         // The cache keeps 256 private keys at the most.
         Libcrypto.lockKeys(in: 4 << 20)

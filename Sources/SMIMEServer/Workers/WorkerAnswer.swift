@@ -64,7 +64,7 @@ package enum WorkerOutcome: Equatable, Sendable {
 package enum WorkerAnswer: Equatable, Sendable {
     /// The store is open.
     case ready
-    /// The store cannot be used; `isLasting` says whether another attempt is no use before somebody mends it.
+    /// The store cannot be used; `isLasting` says whether only an administrator can mend it, so that another attempt is no use.
     case unusable(reason: String, isLasting: Bool)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
     /// What was asked for at a message's end is done, as far as the warnings do not say otherwise; the log is about what was learned.

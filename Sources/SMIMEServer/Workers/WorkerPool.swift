@@ -11,7 +11,7 @@ package final class WorkerPool {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
         /// The message is to blame: the worker died at it by this signal.
         case died(signal: Int32)
-        /// The message is not to blame: there is no worker, or somebody ended it.
+        /// The message is not the cause: there is no worker, or another process ended it.
         case unavailable(reason: String)
     }
 

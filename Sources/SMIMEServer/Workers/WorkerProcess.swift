@@ -4,7 +4,7 @@ import SMIMEGateway
 /// A worker's process, and our end of the socket to it.
 package struct WorkerProcess {
     let identifier: pid_t
-    /// Belongs to whoever takes it, and must be closed.
+    /// The caller owns it and must close it.
     let socket: Int32
 
     package init(identifier: pid_t, socket: Int32) { (self.identifier, self.socket) = (identifier, socket) }

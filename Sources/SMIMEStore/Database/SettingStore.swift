@@ -1,7 +1,7 @@
 /// Settings of the store, by name.
 package struct SettingStore: Sendable {
-    /// Settings that name programs and directories of one host. In a database that several hosts share they are neither made nor heeded:
-    /// who can write there must not choose what runs on a gateway.
+    /// Settings that name programs and directories of one host. In a database that several hosts share they are neither set nor used:
+    /// a client that can write there must not choose what runs on a gateway.
     package static let namesOfHost: Set<String> = [
         "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", "lookup.ldap.password-file",
         "lookup.smimea.trust-anchor", "revocation.directory",

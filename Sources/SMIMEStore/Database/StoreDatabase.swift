@@ -79,7 +79,7 @@ final class StoreDatabase: Sendable {
         do { return try moment.firstRows(engine, sql, arguments) } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// Checks that the store, which others may have migrated meanwhile, still has a form that this program can use.
+    /// Checks that this program can still use the store's form, since another process may have migrated the store.
     ///
     /// - Throws: `.newer`
     func checkForm() throws(KeystoreError) {
@@ -88,9 +88,9 @@ final class StoreDatabase: Sendable {
         _ = try Self.form(of: engine, path)
     }
 
-    /// One transaction that is made whole or not at all, alone among all processes.
+    /// Runs `body` in one transaction, which no other process shares and which is committed whole or not at all.
     ///
-    /// - Parameter isCache: whether nothing changes that is remembered.
+    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
     func write<Value: Sendable>(
         isCache: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value
@@ -108,7 +108,7 @@ final class StoreDatabase: Sendable {
 
     /// Lets `body` use the database on this thread, which may block.
     ///
-    /// - Parameter isCache: whether nothing changes that is remembered.
+    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
     /// - Throws: `.closed`, and what `body` throws, as it is.
     func withEngine<Value>(isCache: Bool = false, _ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()

@@ -37,7 +37,7 @@ struct RemoteLookup {
         of source: any RemoteSource,
         for addresses: [AddressScope]
     ) async throws(KeystoreError) -> SourceAnswer {
-        // Whole domains are nobody's business but ours.
+        // A source that looks up addresses one by one is not asked about whole domains.
         let addresses = addresses.filter { !$0.isDomain || source.knowsDomains }
         guard !addresses.isEmpty else { return SourceAnswer() }
         let name: String

@@ -34,7 +34,7 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// Runs `body` with a connection that nobody else uses meanwhile. Blocks.
+    /// Runs `body` with a connection that no other call uses meanwhile. Blocks.
     ///
     /// - Throws: `SQLError` of the kinds `.busy`, `.disconnected` and `.unreachable`; what `body` throws.
     func withSession<Value>(_ body: (PostgreSQLSession) throws -> Value) throws -> Value {

@@ -19,7 +19,7 @@ final class PostgreSQLSession: Sendable {
     nonisolated(unsafe) private var nameCount = 0
     /// What begins the transaction and is sent with its first statement.
     nonisolated(unsafe) private var beginning: [String] = []
-    /// Whether an answer is still to come that nobody waits for.
+    /// Whether the answer to a COMMIT that was sent without waiting for it is still to come.
     nonisolated(unsafe) private var isAnswering = false
 
     /// Connects.
@@ -83,7 +83,7 @@ final class PostgreSQLSession: Sendable {
         try execute("COMMIT")
     }
 
-    /// Ends a transaction that only read. Nobody waits for that.
+    /// Ends a transaction that only read, without waiting for the answer.
     func finishReading() {
         guard beginning.isEmpty else { return beginning = [] }
         let commit = PostgreSQLStatement("COMMIT", [])

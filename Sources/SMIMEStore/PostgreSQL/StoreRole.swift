@@ -104,7 +104,7 @@ package struct StoreRole: Equatable, Sendable {
         ]
     }
 
-    /// The counter tells caches that they are old. Who is not the owner raises it by one, and nobody sets it back.
+    /// The counter tells caches that they are stale. Roles other than the owner can only raise it by one, and no role can set it back.
     private static let counterTrigger = [
         """
         CREATE OR REPLACE FUNCTION smime.change_counter_grows() RETURNS trigger LANGUAGE plpgsql AS '

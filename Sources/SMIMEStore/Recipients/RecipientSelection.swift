@@ -119,7 +119,7 @@ package enum RecipientSelection {
         guard !traits.isKeyWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !traits.isAuthority else { return .authority }
-        // Somebody of ours said whose the others of the registry are. What was learned says it itself, and is nobody else's.
+        // A user said whose the imported certificates are. A learned one is used only for the addresses that it names.
         let isLearned = recipient.source == .harvest
         guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
         else { return .otherAddress }

@@ -44,7 +44,7 @@ final class SQLDatabase {
         return value
     }
 
-    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    /// Continues automatic keys after the largest key in `table`.
     func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
 
     /// Whether verdicts are kept in the database and read from it.

@@ -2,7 +2,7 @@ import Foundation
 
 extension Invocation {
     /// The verbs that ask the agent of `smime unlock` for the store's key. Filters are not among them: mail that others send must not be
-    /// signed or opened because somebody is logged in.
+    /// signed or opened because the user is logged in.
     private static let verbsWithAgent = [
         "account", "decrypt", "encrypt", "export", "git", "import", "read", "sign", "verify",
     ]

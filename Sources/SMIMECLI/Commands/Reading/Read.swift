@@ -14,7 +14,7 @@ extension SMIMECommand {
             abstract: "Show a mail as a person reads it, with the verdict on top.",
             discussion: """
                 Decrypts, verifies, and shows the text; attachments are listed. Characters that would act on the \
-                terminal are taken out. Learns nothing, asks nobody over the network, and changes nothing.
+                terminal are taken out. Learns nothing, asks nothing over the network, and changes nothing.
 
                 --html makes one page that loads nothing, runs nothing and follows no link; the file can be read by \
                 its owner only.
