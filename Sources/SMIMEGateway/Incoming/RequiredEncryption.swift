@@ -20,9 +20,8 @@ package struct RequiredEncryption: Sendable {
 
     /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
     ///
-    /// Neither what the message asks for nor what it says of itself counts.
-    /// From is read as leniently as any program does: an account counts whose address stands anywhere in it.
-    /// A message beyond our limits is no encrypted one.
+    /// Neither requests in the message nor its claims count. From is read leniently: every account whose address occurs in it counts. A
+    /// message beyond our limits counts as unencrypted.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     package func check(
         _ source: any ByteSource,

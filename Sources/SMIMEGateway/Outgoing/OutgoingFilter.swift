@@ -170,10 +170,10 @@ package struct OutgoingFilter: Sendable {
         }
         let actions = Set(verdict.decisions.map(\.action))
         guard actions.contains(where: \.isChange) else { return (controls, verdict, nil) }
-        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        // Other programs find another end of such a header. The mail is refused, since it must not leave in clear.
         if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
         let headers = try await headers(verdict, sender)
-        // What is looked at is what will be written, mark and all. Only a plan fails for a loop.
+        // The limits are those of the marked message, which is what will be written. Only `plan` throws for a loop.
         let marked = try? host?.marked(controls.source, controls.message.header)
         var protector: MessageProtector?
         let limits = try FormLimits(for: actions) {

@@ -46,10 +46,10 @@ public struct PolicyDecision: Hashable, Sendable {
     /// How the decision was reached, one step each.
     public let reasons: [String]
 
-    /// Decides for `recipient`. Pure: the same question, the same answer.
+    /// Decides for `recipient`; the result depends on the question alone.
     ///
-    /// For each axis the command line goes first; else the first rule that speaks of it decides, and bounds what the
-    /// message may change. What is required and cannot be done keeps the message from going.
+    /// For signing and for encryption the command line goes first. Otherwise the first rule with a level decides, and bounds what the
+    /// message may change. A requirement that cannot be met stops the message.
     package init(for recipient: EmailAddress, _ question: PolicyQuestion) {
         let precedence = RulePrecedence(
             question.rules,
@@ -136,9 +136,9 @@ private struct Outcome {
     private(set) var reasons: [String] = []
     /// Whether a requirement certainly cannot be met.
     private(set) var isRefused = false
-    /// Whether the form of the message does not allow something required.
+    /// Whether the form of the message prevents a required protection.
     private(set) var isUnfit = false
-    /// Whether it is not known yet whether the requirement can be met.
+    /// Whether the requirement may be met later, as a source or service did not answer.
     private var isUnknown = false
 
     init(
@@ -177,7 +177,7 @@ private struct Outcome {
             && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
         guard obstacles.isEmpty else {
-            // A message that cannot be signed or encrypted stays so: waiting would not help.
+            // If the form of the message prevents protection, waiting does not help.
             let isHopeless = isUnfit && !isRefused && !isUnknown
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
@@ -196,7 +196,7 @@ private struct Outcome {
             }
     }
 
-    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
+    /// Stops a message that must be encrypted for `recipient` but is already encrypted for others only.
     private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ availability: Availability) {
         guard can(.require, availability, ("certificate", "encrypted"), recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
@@ -205,7 +205,8 @@ private struct Outcome {
         isRefused = true
     }
 
-    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
+    /// Whether the form of the message allows a protection that is wanted at `level`. If it does not, a required protection becomes an
+    /// obstacle.
     private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
         guard let why else { return true }
         let text = "the message cannot be \(done) (\(why))"
@@ -219,11 +220,11 @@ private struct Outcome {
         return false
     }
 
-    /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
+    /// Whether a protection that is wanted at `level` is applied. A required one that is not available becomes an obstacle.
     ///
     /// - Parameters:
-    ///   - what: what is needed for it, and what the message is not without that.
-    ///   - whose: whose it is.
+    ///   - what: what is needed, such as a certificate, and what the message lacks without it, such as "encrypted".
+    ///   - whose: the address that needs it.
     private mutating func can(
         _ level: Policy.Level,
         _ availability: Availability,
@@ -252,7 +253,7 @@ private struct Outcome {
 }
 
 extension Availability {
-    /// Whether a message waits, of which this is wanted as much as `level`, because it is not known if it can be had.
+    /// Whether a message that wants this at `level` waits because the availability is unknown.
     fileprivate func isUnknown(for level: Policy.Level) -> Bool {
         switch self {
         case .unknown: true

@@ -5,7 +5,7 @@ import NIOCore
 final class InPlaceSender {
     /// How much of a body is read at a time.
     private static let window = 64 << 10
-    /// How long a header may be: what the mail server sent, and what we add.
+    /// The longest header in bytes: the one that the mail server sent, and our additions.
     private static let maximumHeader = 2 << 20
 
     private let form: MessageFlow.MessageForm

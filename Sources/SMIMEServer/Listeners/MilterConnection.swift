@@ -8,11 +8,11 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a mail server may say nothing between two messages (libmilter's own limit), and within one.
+    /// How long a mail server may send nothing between two messages (libmilter's own limit), and within one.
     private static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
     /// The slowest rate of a message beyond that time.
     private static let bytesPerSecond = 10_000
-    /// How often we say that we are still at work; Postfix waits 300 seconds.
+    /// The interval of progress replies during a message; Postfix waits 300 seconds for one.
     private static let progressTime = TimeAmount.seconds(30)
 
     private let core: GatewayCore
@@ -34,7 +34,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private var isWorking = false
     private var timer: DeadlineTimer?
     private var progress: Scheduled<Void>?
-    /// Counts messages: what comes of one that was given up is not said of the next one.
+    /// The number of messages so far, so that the result of an abandoned message is not reported for the next one.
     private var generation = 0
     private var isStopping = false
     private var isOver = false
@@ -89,14 +89,14 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     /// Closes after everything is sent that was written.
     private func close() { whenSent { [self] _ in channel.close(promise: nil) } }
 
-    /// Calls `body` when all is sent that was written, or nothing more can be sent.
+    /// Calls `body` when everything written so far is sent, or cannot be sent any more.
     private func whenSent(_ body: @escaping (_ isSent: Bool) -> Void) {
         channel.writeAndFlush(ByteBuffer()).assumeIsolated().whenComplete { result in
             if case .success = result { body(true) } else { body(false) }
         }
     }
 
-    /// Does what there is to do, up to a message that waits for a place.
+    /// Handles the session's events, up to a message that waits for a slot.
     private func work() {
         guard !isWorking else { return }
         isWorking = true
@@ -140,7 +140,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         generation += 1
         let generation = generation
         let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] parcel in
-            // The mail server may have given this message up, and sent another one.
+            // The mail server may have abandoned this message and sent another one.
             guard generation == self.generation, self.flow != nil, !isOver else {
                 return parcel.done(.failed(.undetermined, "the mail server gave the message up"))
             }
@@ -190,7 +190,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Tells the mail server how its message ended, unless it stays in place, which was told already.
+    /// Sends the verdict on a message to the mail server, unless it was already sent with a form that replaces the message.
     private func answer(_ reply: SMTPReply) {
         let isTold = sender != nil
         endMessage()
@@ -227,7 +227,7 @@ extension MilterConnection {
         var others = parcel.forms
         others.remove(at: place)
         guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
-        // Whether the mail server allows the changes is known before copies leave.
+        // Copies are sent only if the mail server allows the changes.
         if let failure = failure(of: form, parcel) { return parcel.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")

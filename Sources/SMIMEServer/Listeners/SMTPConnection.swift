@@ -10,8 +10,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a message may take to come, whatever its size, and the slowest rate of its bytes beyond: a client that sends a byte a
-    /// minute would keep a place for ever.
+    /// The time that a message of any size may take to arrive, and the slowest rate after that: a client that sends a byte a minute would
+    /// hold a slot for ever.
     private static let (contentTime, bytesPerSecond) = (Duration.seconds(300), 10_000)
     /// How long we wait, after our last word, for a client to close.
     private static let lingerTime = TimeAmount.seconds(2)
@@ -72,7 +72,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Until the client closes, too, what it says is read and dropped.
+        // Input is read and dropped until the client closes, too.
         if isOver { channel.read() } else { work() }
     }
 

@@ -118,10 +118,10 @@ final class MessageFlow {
         core.write(log, status: .deferred)
     }
 
-    /// Takes an envelope that is better known by now, before `finish`.
+    /// Replaces the envelope, of which more is known at the end of the message; called before `finish`.
     func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
 
-    /// Adds bytes of the message. A disk that is full is told when the message ends.
+    /// Adds bytes of the message. A full disk is reported when the message ends.
     func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
         do throws(StreamError) { try slot?.append(bytes) } catch { spoolFailure = error }
@@ -142,8 +142,8 @@ final class MessageFlow {
         if completion == nil { release() }
     }
 
-    /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
-    /// twice.
+    /// Notes whether the mail server has received the reply to an accepted message. If it has not, it will try again, and recipients must
+    /// not get the message twice.
     func confirm(_ isDelivered: Bool) {
         guard let worker else { return }
         self.worker = nil
@@ -247,7 +247,7 @@ final class MessageFlow {
         record(placement.served) { [self] in end(failure) }
     }
 
-    /// Records that `served` have their form, and calls `then`. A worker that has ended records nothing.
+    /// Records that `served` have their form, and calls `then`. Nothing is recorded if the worker has ended.
     private func record(_ served: [String], _ then: @escaping () -> Void) {
         guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
         isInJournal = true

@@ -26,7 +26,7 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends the forms of `parcel` one after the other over one connection, and says what became of them.
+    /// Sends the forms of `parcel` one after the other over one connection, and reports the result to `parcel`.
     func deliver(_ parcel: MessageFlow.Parcel) { run(NextHopDelivery(parcel)) }
 
     /// Closes what is not in use.
@@ -68,7 +68,7 @@ final class NextHop {
         }
     }
 
-    /// The system's word for why there is no connection, or no listener.
+    /// The system's message on why there is no connection, or no listener.
     static func reason(of error: any Error) -> String {
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         switch cause {
@@ -88,6 +88,6 @@ final class NextHop {
     /// A connection has ended.
     func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
 
-    /// Runs what a kept connection could not begin, as the hop had closed it meanwhile.
+    /// Delivers over a new connection, because the hop had closed the kept one.
     func runAnew(_ delivery: NextHopDelivery) { connect(delivery) }
 }

@@ -112,7 +112,7 @@ final class GatewayRuntime {
         core.pool.onChange = { [self] in
             let trouble = core.pool.trouble
             if trouble == nil { countExpiring() }
-            // Every worker says so, and what ends the start is said once, as its error.
+            // Every worker reports it. Trouble that ends the start is reported once, as its error.
             if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
                 logger.error("the store cannot be used: \(trouble.reason)")
             }
@@ -158,7 +158,7 @@ final class GatewayRuntime {
         }
     }
 
-    /// A listener that closes by itself would leave a service that takes no mail: the service ends, to be started anew.
+    /// Ends the service if a listener closes by itself: it would take no more mail, and the service manager starts it anew.
     private func watch(_ listener: any Channel, _ endpoint: Endpoint) {
         listener.closeFuture.assumeIsolated().whenComplete { [self] _ in
             guard !core.isStopping else { return }

@@ -16,7 +16,7 @@ struct FormWriter {
     /// - Throws: what reading and writing throw.
     mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
         let statistics = try LineStatistics(of: message.content.reader())
-        // What was encrypted with line feeds alone: SMTP has no other line end than CRLF.
+        // The content may have been encrypted with bare line feeds, and SMTP has no other line end than CRLF.
         let isConverted = statistics.bareLF > 0
         let length = message.content.count + (isConverted ? statistics.bareLF : 0)
         let reader: any ByteReader =

@@ -53,7 +53,7 @@ package struct WorkerRefusal: Equatable, Sendable {
 
 /// What came of a message.
 package enum WorkerOutcome: Equatable, Sendable {
-    /// Hand these on. `learns` says whether there is something to learn from it.
+    /// These go to the next hop. `learns` says whether the message has certificates to learn.
     case forms([WorkerMessageForm], learns: Bool)
     /// All recipients have it already.
     case served
@@ -67,7 +67,7 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The store cannot be used; `isLasting` says whether only an administrator can mend it, so that another attempt is no use.
     case unusable(reason: String, isLasting: Bool)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
-    /// What was asked for at a message's end is done, as far as the warnings do not say otherwise; the log is about what was learned.
+    /// The `settle` request is done, except for what the warnings in the log name. The log says what was learned.
     case settled(number: UInt64, WorkerLog)
     /// How many current certificates of accounts end within 30 days.
     case expiring(Int)

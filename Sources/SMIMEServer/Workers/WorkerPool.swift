@@ -9,7 +9,7 @@ package final class WorkerPool {
     /// How a job ended.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The message is to blame: the worker died at it by this signal.
+        /// The message is the cause: the worker died at it by this signal.
         case died(signal: Int32)
         /// The message is not the cause: there is no worker, or another process ended it.
         case unavailable(reason: String)
@@ -94,7 +94,7 @@ package final class WorkerPool {
         if !waiting.isEmpty { growLater() }
     }
 
-    /// Takes a job back that no worker has begun; what a worker says of one that it has begun is passed on all the same.
+    /// Withdraws a job that no worker has begun. The result of one that has begun is still passed on.
     func withdraw(_ number: UInt64) { waiting.removeAll { $0.job.number == number } }
 
     /// Lets every worker end after its message, and starts new ones: they open the store anew.
@@ -135,7 +135,7 @@ package final class WorkerPool {
         _ = task.scheduleTask(in: settings.growthDelay) { [self] in
             isGrowthScheduled = false
             guard !waiting.isEmpty, !isClosing, active.count < settings.maximum else { return }
-            // One that is still starting will do, and so will one that is at work.
+            // A worker that is still starting will take the next message, and so will one whose message is recent.
             let limit = NIODeadline.now() - settings.growthDelay
             if active.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
