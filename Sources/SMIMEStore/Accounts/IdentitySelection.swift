@@ -55,8 +55,8 @@ package enum IdentitySelection {
 
     /// The state of each of `identities` for mail of `address` at the time `time`; at most one is current.
     ///
-    /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a pinned
-    /// one is preferred, then trusted ones, then the one that became valid last.
+    /// An identity is usable if it is valid and not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
+    /// pinned one is preferred, then trusted ones, then the one that became valid last.
     ///
     /// - Parameter verdicts: which certificates are revoked or untrusted.
     package static func judge(

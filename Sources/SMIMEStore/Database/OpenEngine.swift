@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The engine of a database, opened anew once another file lies in the place of the one that was opened.
+/// The engine of a database. It is opened anew when another file has replaced the opened one.
 final class OpenEngine: Sendable {
     /// A file, whatever it is called.
     private struct FileIdentity: Equatable {

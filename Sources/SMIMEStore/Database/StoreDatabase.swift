@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The open database, with the engine's errors said in ours.
+/// The open database. It turns the engine's errors into `KeystoreError`.
 ///
-/// Engines may crash if a connection is used once it was closed, so nothing reaches one but through here.
+/// Engines may crash if a closed connection is used, so all access goes through this class.
 final class StoreDatabase: Sendable {
     let path: String
     private let opened: OpenEngine
@@ -12,7 +12,7 @@ final class StoreDatabase: Sendable {
     /// Held while the store is being closed, so that a second caller waits for the first.
     private let closing: Closing
     private let cache: StoreCache
-    /// The message that this is used for; nil for a database that is asked anew each time.
+    /// The state for one message; nil if each call reads anew.
     private let moment: StoreMoment?
 
     private final class Closing: Sendable {
@@ -42,7 +42,7 @@ final class StoreDatabase: Sendable {
         self.moment = moment
     }
 
-    /// The same database for one message: its reads share what is remembered, and look once whether that still holds.
+    /// The same database for one message: its reads share the cache, whose validity is checked once.
     func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
 
     /// How many look-ups the cache has answered, and how many it has not.
@@ -69,7 +69,7 @@ final class StoreDatabase: Sendable {
         } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// The rows of the first query of a message, whose first column is the change counter: by one round trip, where others need more.
+    /// The rows of the first query of a message, whose first column is the change counter, in a single round trip.
     ///
     /// - Returns: nil where that saves nothing: for a file, and after the first query.
     func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {

@@ -24,7 +24,7 @@ struct RecipientEvidence: Sendable {
         }
         known = try addresses.map { address in
             let registered = try RecipientRecord.candidates(for: address, &domains, in: database)
-            // What the registry says about a certificate or its key, for example distrust, also holds if another source has the
+            // A decision in the registry about a certificate or its key, such as distrust, also counts if another source has the
             // certificate.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)

@@ -5,7 +5,7 @@ import Synchronization
 final class PostgreSQLPool: Sendable {
     /// The most connections of one process.
     static let capacity = 8
-    /// How long one waits for a connection that others use, and for a server that is being started, in seconds.
+    /// How long to wait for a free connection, and for a server that is starting, in seconds.
     static let timeout = 10.0
 
     private struct State {
@@ -83,7 +83,7 @@ final class PostgreSQLPool: Sendable {
     }
 
     private func keep(_ session: PostgreSQLSession) {
-        // What is in a transaction still, or cut off, is closed when the last reference goes.
+        // A session in a transaction, or without a connection, is closed when its last reference goes.
         guard session.isIdle else { return }
         state.withLock { if !$0.isClosed { $0.idle.append(session) } }
     }

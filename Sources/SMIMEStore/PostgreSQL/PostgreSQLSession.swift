@@ -46,7 +46,7 @@ final class PostgreSQLSession: Sendable {
 
     deinit { library.finish(connection) }
 
-    /// Tables of others in the search path could stand for ours. A transaction waits for others as long as one of SQLite.
+    /// Tables of other roles in the search path could be taken for ours. A transaction waits for others as long as one of SQLite does.
     private static let settings = """
         SET search_path = smime, pg_temp; SET client_min_messages = error; SET lock_timeout = '10s';
         SET statement_timeout = '120s'; SET idle_in_transaction_session_timeout = '60s'

@@ -10,7 +10,7 @@ struct KeyProgram {
 
     let path: String
 
-    /// What the program wrote to its standard output. What it says on standard error is seen by the user.
+    /// The program's standard output. Its standard error goes to the user.
     ///
     /// - Throws: `.cannotOpen` where it cannot be run, fails, or takes too long.
     func output() throws(KeystoreError) -> [UInt8] {

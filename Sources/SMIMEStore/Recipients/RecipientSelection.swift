@@ -60,9 +60,9 @@ package enum RecipientSelection {
 
     /// Why each of `recipients` is used or not at `time`; at most one is selected. All are of one address or its domain.
     ///
-    /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is asked first, then pinned ones, then the one
-    /// that became valid last.
+    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
+    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is
+    /// asked first, then pinned ones, then the one that became valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
     package static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {

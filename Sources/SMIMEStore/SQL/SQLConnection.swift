@@ -2,7 +2,7 @@
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
-    /// Whether what the table `verdict` says is believed: only where no one but the store's owner can write it.
+    /// Whether verdicts in the table `verdict` count: only if no role but the store's owner can write it.
     var keepsVerdicts: Bool { get }
 
     /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.

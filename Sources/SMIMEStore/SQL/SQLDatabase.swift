@@ -25,7 +25,7 @@ final class SQLDatabase {
     /// The same, with what is remembered of it; its change counter is `number`.
     func remembering(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
 
-    /// What `make` takes out of the database for `arguments`, or took out before, as long as nothing has changed that counts.
+    /// The value that `make` reads from the database for `arguments`, or a remembered one, as long as the change counter stays the same.
     ///
     /// - Parameters:
     ///   - cost: how many bytes the value holds, roughly.

@@ -12,7 +12,7 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// The kind of finding.
     package enum Code: String, Sendable {
-        /// Lists, answers and authorities that came by themselves and are of no more use.
+        /// Fetched or learned lists, answers and authorities that are no longer of use.
         case ended
         /// A certificate that is not the one that was stored.
         case fingerprint
