@@ -23,7 +23,7 @@ package struct ImportPlan {
     package private(set) var advice: [Advice] = []
 
     /// - Parameters:
-    ///   - account: who gets the identities, whatever addresses they name; nil is those addresses.
+    ///   - account: the account that gets the identities, whatever addresses they name; nil for the accounts of those addresses.
     ///   - trust: whether authorities become anchors, and the other certificates are pinned.
     package init(account: EmailAddress?, trust: Bool, now: Date) {
         self.account = account

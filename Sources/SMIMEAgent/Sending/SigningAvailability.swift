@@ -19,7 +19,7 @@ package struct SigningAvailability: Sendable {
     /// alike: `verify` accepts no other signature.
     /// A certificate that is known to have been revoked signs nothing, unless `options` turn revocation checks off.
     ///
-    /// Who may send as one account does not thereby get the signature of another one, whatever From says.
+    /// A sender who may use one account does not get the signature of another one, whatever From says.
     package init(
         of sender: EmailAddress?,
         for author: AuthorReading,

@@ -16,9 +16,9 @@ extension OnlineRevocation {
         await isUndecided(report) ? .unavailable : report.exitStatus
     }
 
-    /// Says which services did not answer, and keeps what the others said.
+    /// Warns of services that did not answer, and keeps the answers of the others.
     ///
-    /// - Throws: what the settings could not be read for.
+    /// - Throws: the error of settings that could not be read.
     func finish() async throws {
         if let failure { throw Failure(failure) }
         for text in await warnings { Console.note(text) }

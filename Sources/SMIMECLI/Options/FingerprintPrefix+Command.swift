@@ -21,7 +21,7 @@ extension FingerprintPrefix: ExpressibleByArgument {
         return first
     }
 
-    /// Why it is refused where trust depends on it, and others could have made a certificate that begins so.
+    /// Why a prefix is not enough for trust: an attacker can make a certificate whose fingerprint begins like it.
     var tooShort: String { "\(self): to trust what comes from outside give the whole fingerprint" }
 
     /// As many candidates are shown.

@@ -32,7 +32,7 @@ struct PassphraseOrigin: Sendable {
     func given() throws -> Passphrase? {
         if let file { return try Self.read(file, file) }
         if let descriptor {
-            // The caller's are left open by execve(2); one that is not was opened by a library meanwhile.
+            // Descriptors of the caller have no close-on-exec flag. One that has it was opened by a library.
             let flags = fcntl(descriptor, F_GETFD)
             let duplicate = flags >= 0 && flags & FD_CLOEXEC == 0 ? dup(descriptor) : -1
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }

@@ -79,7 +79,7 @@ struct AccountReport: Encodable {
         }
     }
 
-    /// The account by what `store` knows of revocation, and says of it in settings.
+    /// The account, judged by the revocation data of `store`, and with its rules in the settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
         self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
         cipher = try await store.cipherPreferences().cipher(for: account.address)?.name

@@ -68,7 +68,7 @@ struct VerdictStep {
         }
     }
 
-    /// What was valid when it was signed can be judged as of then; the signer's own clock is the only one to say when.
+    /// A signature that was valid at the time of signing can be judged as of then, but only the signer states that time.
     private static func expired(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,

@@ -7,8 +7,7 @@ import SMIME
 
 /// Status lines for git, as gpgsm writes them: `[GNUPG:] GOODSIG …`.
 ///
-/// git looks for GOODSIG and SIG_CREATED behind a line end only, so that a line stands before each. No name in them can
-/// begin a line of its own.
+/// git finds GOODSIG and SIG_CREATED only after a line end, so another line precedes each. Names are escaped and cannot begin a line.
 ///
 /// GnuPG: doc/DETAILS
 enum GitStatus {

@@ -108,7 +108,7 @@ extension SMIMECommand {
             return try await opener.decrypt(source)
         }
 
-        /// Says what each layer was, the outermost first, and what the signatures inside are worth.
+        /// Prints each layer, the outermost first, and the verdict on the signatures inside.
         private func describe(_ report: VerificationReport, _ path: String) {
             let name = InputFile.name(path)
             let isSingle = report.layers.flatMap(\.signers).count == 1

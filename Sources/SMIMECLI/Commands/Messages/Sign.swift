@@ -101,7 +101,7 @@ extension SMIMECommand {
             return SignedFile(target, by: signer, as: signing.form)
         }
 
-        /// The header fields that plain text gets. A message that names its recipients is whole, with its date.
+        /// The header fields that plain text gets. With --to or --subject the result is a complete message, so it gets a date, too.
         private var textFields: [NewField] {
             let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
             let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []

@@ -217,7 +217,7 @@ private struct RuleReport: Encodable {
 }
 
 extension Policy.Rule {
-    /// How far messages may change what the rule decides, its own word or the default of what it requires.
+    /// How far messages may change the rule's levels: its own value, or the default if it requires something.
     fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
 
     /// The levels of the rule, as `sign=require encrypt=never`.

@@ -63,8 +63,8 @@ extension SMIMECommand {
             guard status == .success else { throw status }
         }
 
-        /// How long lines may become: as the terminal is wide, which a pager on it is, too, or as a mail program says in `COLUMNS`, as none
-        /// of our streams is its terminal; no more than 80 columns, which are read best.
+        /// The longest line: the width of the terminal, or `COLUMNS` if a mail program sets it and none of our streams is a terminal; at
+        /// most 80 columns, which are easy to read.
         private static var columns: Int {
             let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
             let named = ProcessEnvironment["COLUMNS"].flatMap { Int($0) }
@@ -78,7 +78,7 @@ extension SMIMECommand {
         ) async throws -> (mail: ReadMail, status: ExitStatus) {
             let opened: OpenedMessage
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
-                // It is shown as it came, and the verdict says why nothing in it counts.
+                // The message is shown as received, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
                 hint(at: report)
                 return (try mail(source, report, report, isEncrypted: report.isEncrypted), report.exitStatus)
@@ -114,7 +114,7 @@ extension SMIMECommand {
         }
 
         /// - Parameters:
-        ///   - report: the report that the verdict on top tells.
+        ///   - report: the report for the verdict on top.
         ///   - inner: the report on the parts of what is shown.
         private func mail(
             _ source: any ByteSource,

@@ -19,7 +19,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// How many addresses are judged at a time; of a large registry no more is held.
+        /// How many addresses are judged at a time. Of a large registry no more are in memory.
         private static let pageSize = 1000
 
         func run() async throws {
