@@ -15,8 +15,8 @@ extension Message {
     /// `SMIMEExecutor`; a task that is cancelled ends between two pieces of the message.
     ///
     /// - Parameters:
-    ///   - keys: the identities that decrypt, and whom to trust.
-    ///   - time: as of when certificates are judged.
+    ///   - keys: the identities that decrypt, and the trusted certificates.
+    ///   - time: the time at which certificates must be valid.
     /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`, and what
     ///   the provider throws.
     public func opened(

@@ -64,7 +64,7 @@ extension MessageOpener {
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?
-        /// Those inside the outermost signature, if they can be read without a key.
+        /// The header fields inside the outermost signature, if they can be read without a key.
         var signedHeader: ProtectedHeader?
     }
 

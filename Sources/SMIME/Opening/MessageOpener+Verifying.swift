@@ -82,8 +82,8 @@ extension MessageOpener {
         }
     }
 
-    /// Judges a signature around the whole message. The layers inside it decide nothing but that they are intact, as the
-    /// signature around them speaks.
+    /// Judges a signature around the whole message. Signatures inside it must be intact, but do not decide the verdict: the one around them
+    /// does.
     private func verify(
         _ layer: SignedLayer,
         before walker: inout LayerWalker,
