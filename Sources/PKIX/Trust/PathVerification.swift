@@ -9,7 +9,7 @@ package import Foundation
 /// The result of libcrypto's verification of a path.
 package struct PathVerification {
     private(set) var problems: [Problem] = []
-    /// Whether libcrypto looked at all of it, or there was no need to.
+    /// Whether libcrypto checked the whole path, or did not need to.
     private(set) var isComplete = true
 
     /// - Parameter effort: what it may cost.

@@ -157,7 +157,8 @@ struct RevocationLists {
         return isSigned
     }
 
-    /// Whether libcrypto may hold `lists` against the certificates of `path`, which it does for each anew.
+    /// Whether the budget suffices for libcrypto to check the certificates of `path` against `lists`, which it does for each certificate
+    /// anew.
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {
