@@ -2,7 +2,7 @@ package import ByteStreams
 package import PKIX
 import SwiftASN1
 
-/// What a CMS object says about itself without any key: its signers, its recipients, its algorithms.
+/// The parts of a CMS object that are readable without a key: its signers, its recipients, its algorithms.
 ///
 /// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is
 /// read, and `problems` names the damage.
@@ -17,7 +17,7 @@ package struct CMSOutline: Sendable {
     public internal(set) var contentType: String?
     /// The content's length in bytes, encrypted where it is; nil if there is no content in the object.
     public internal(set) var contentCount: Int?
-    /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
+    /// The names or dotted OIDs of the algorithms of the whole object: digests, the cipher, the compression.
     public internal(set) var algorithms: [String] = []
     /// Its recipients, in order.
     public internal(set) var recipients: [RecipientInfo] = []

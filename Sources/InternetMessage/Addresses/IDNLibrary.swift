@@ -20,7 +20,7 @@ package struct IDNLibrary: Sendable {
 
     /// The library's file name, for messages.
     package static let name = "libidn2.so.0"
-    /// The library; nil if it cannot be loaded, which is tried again the next time: descriptors may have been short.
+    /// The library; nil if it cannot be loaded. The next call tries again, since descriptors may have run out.
     package static var shared: IDNLibrary? {
         loaded.withLock { library in
             library = library ?? IDNLibrary()

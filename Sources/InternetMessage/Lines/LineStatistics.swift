@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// What a text's lines are like, learned in one pass: the question whether it passes every transport.
+/// Statistics of a text's lines, computed in one pass, which show whether it passes every transport unchanged.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 package struct LineStatistics: Sendable, Equatable {
@@ -43,7 +43,7 @@ package struct LineStatistics: Sendable, Equatable {
     /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
     package var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
 
-    /// Whether that is so as far as it is known: of a carriage return only the next byte tells what it is.
+    /// The same without carriage returns, of which only the next byte shows whether they are bare.
     var mayBeTransportSafe: Bool {
         !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
     }
