@@ -72,7 +72,7 @@ struct StorePassphrase {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw Failure(.noPermission, "\(path): is open to others (mode \(mode), wanted 400)")
         }
-        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", path)
+        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", called: path)
     }
 }
 

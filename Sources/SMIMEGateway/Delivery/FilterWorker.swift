@@ -30,7 +30,7 @@ package struct FilterWorker: Sendable {
         // A name for ps(1) and top(1); the system would call it `exe`.
         ProcessName.set(WorkerRole.program)
         // A signal that ends the supervisor because of the time limit also ends the worker, until it begins to deliver.
-        guard ParentProcess.sendsWhenEnding(SIGTERM, role.supervisor) else {
+        guard ParentProcess.sendsWhenEnding(SIGTERM, from: role.supervisor) else {
             throw TransportError("the filter was ended")
         }
         for descriptor in [role.progress, role.arguments] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

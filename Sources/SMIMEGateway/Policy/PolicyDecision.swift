@@ -61,7 +61,7 @@ public struct PolicyDecision: Hashable, Sendable {
         )
         let sign = AxisDecision("sign", \.sign, precedence.signing, question)
         let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
-        let outcome = Outcome(recipient, sign.level, encrypt.level, precedence, question)
+        let outcome = Outcome(for: recipient, sign: sign.level, encrypt: encrypt.level, precedence, question)
         self.recipient = recipient
         self.sign = sign.level
         self.encrypt = encrypt.level
@@ -142,9 +142,9 @@ private struct Outcome {
     private var isUnknown = false
 
     init(
-        _ recipient: EmailAddress,
-        _ sign: Policy.Level,
-        _ encrypt: Policy.Level,
+        for recipient: EmailAddress,
+        sign: Policy.Level,
+        encrypt: Policy.Level,
         _ precedence: RulePrecedence,
         _ question: PolicyQuestion
     ) {

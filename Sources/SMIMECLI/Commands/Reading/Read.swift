@@ -81,7 +81,7 @@ extension SMIMECommand {
                 // The message is shown as received, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
                 hint(at: report)
-                return (try mail(source, report, report, isEncrypted: report.isEncrypted), report.exitStatus)
+                return (try mail(source, report, inner: report, isEncrypted: report.isEncrypted), report.exitStatus)
             }
             let shown = try Spool.source { try opened.write(to: $0) }
             // Parts that are signed inside of the encryption are judged as those of any other message.
@@ -93,7 +93,7 @@ extension SMIMECommand {
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
             hint(at: worst ?? opened.report)
             return (
-                try mail(shown, worst ?? opened.report, inner, isEncrypted: opened.report.isEncrypted),
+                try mail(shown, worst ?? opened.report, inner: inner, isEncrypted: opened.report.isEncrypted),
                 worst?.exitStatus ?? .success
             )
         }
@@ -119,7 +119,7 @@ extension SMIMECommand {
         private func mail(
             _ source: any ByteSource,
             _ report: VerificationReport,
-            _ inner: VerificationReport,
+            inner: VerificationReport,
             isEncrypted: Bool
         ) throws -> ReadMail {
             ReadMail(
