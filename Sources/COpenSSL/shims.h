@@ -31,7 +31,7 @@ static inline int smime_prctl_set_pdeathsig(int value) { return prctl(PR_SET_PDE
 #endif
 
 #if defined(__x86_64__)
-/* Only called where the processor has them. A call may change every vector register, so nobody expects anything in them. */
+/* Only called where the processor has them. A call may change every vector register, so the compiler keeps nothing in them. */
 static inline __attribute__((noinline, target("avx512f"))) void smime_wipe_vectors_avx512(void)
 {
     __asm__ volatile("vpxord %%zmm16, %%zmm16, %%zmm16\n\tvpxord %%zmm17, %%zmm17, %%zmm17\n\t"
@@ -47,7 +47,7 @@ static inline __attribute__((noinline, target("avx"))) void smime_wipe_vectors_a
 #endif
 
 /* Overwrites what calls before this one have left: the stack they used, where libcrypto keeps RSA exponents, and the vector registers that
-   memory is copied through, which the dynamic linker saves on the stack of whoever calls something for the first time. Swift has no such arrays. */
+   memory is copied through, which the dynamic linker saves on the stack when a function is called for the first time. Swift has no such arrays. */
 static inline __attribute__((noinline)) void smime_wipe_stack(void)
 {
     unsigned char used[32768];

@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// contentType with id-data, and an attribute nobody knows.
+    /// contentType with id-data, and an unknown attribute.
     private static let attributes: [UInt8] =
         [0x30, 0x18, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 3, 0x31, 0x0B]
         + [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]

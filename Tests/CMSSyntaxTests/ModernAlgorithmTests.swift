@@ -60,7 +60,7 @@ import Testing
         _ = try openssl.run("pkeyutl -verify -rawin -certin -inkey \(key) -sigfile signature", input: attributes)
     }
 
-    /// Nobody's command writes these, so the structure is put together here around openssl's signature.
+    /// No command writes these, so the structure is put together here around openssl's signature.
     @Test func `an Ed25519 signature without signed attributes is over the content itself`() throws {
         for (count, expected) in [(0, []), (5000, []), (8 << 20, []), (8 << 20 + 1, ["algorithm-unsupported"])] {
             let content = sample(min(count, 1000)) + [UInt8](repeating: 7, count: max(0, count - 1000))
@@ -180,7 +180,7 @@ import Testing
         #expect((try? decrypt(changed, certificate, key)) != content)
     }
 
-    /// A public key of small order makes the secret all zeros (RFC 7748 §6.1); whoever knows that knows the key.
+    /// A public key of small order makes the secret all zeros (RFC 7748 §6.1); an attacker who knows that knows the key.
     @Test func `an X25519 secret of zeros opens nothing`() throws {
         let (certificate, key) = try dana(encryption: true)
         let message = try encrypt(sample(10), to: [Recipient(unchecked: certificate)], .aes256GCM)

@@ -64,7 +64,7 @@ struct LDAPDirectoryTests {
         }
     }
 
-    @Test func `a password that everybody can read, or that is in no file, is not sent`() throws {
+    @Test func `a password that other users can read, or that is in no file, is not sent`() throws {
         let server = try DirectoryServer([])
         let folder = try TemporaryFolder()
         let (open, pipe) = (folder.file("open").path, folder.file("pipe").path)

@@ -2,7 +2,7 @@ import CertificateDiscovery
 import TestSupport
 import Testing
 
-/// Nobody in our own network is asked because a certificate says so.
+/// No service in our own network is asked because a certificate says so.
 @Suite struct PeerAddressTests {
     @Test(arguments: [
         "127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "0.0.0.0", "10.0.0.1", "100.64.0.1",

@@ -79,7 +79,7 @@ import Testing
         )
     }
 
-    /// A port that nobody listens on just now.
+    /// A port that no process listens on just now.
     private func freePort() throws -> UInt16 {
         let server = try LoopbackServer { _ in .silence }
         server.stop()

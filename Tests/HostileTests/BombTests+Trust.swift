@@ -20,7 +20,7 @@ extension BombTests {
             }
             return try signed(CertificateForge(key).person(key, below: authority))
         },
-        Bomb("OCSP responses of many extensions that are about nobody, and 16 signers") {
+        Bomb("OCSP responses of many extensions that name none of the certificates, and 16 signers") {
             let key = try Person.alice.get().key
             var authority = try Authority.untrusted.get()
             for level in 0..<8 { authority = try constrained("Level \(level)", [], names: [], below: authority) }

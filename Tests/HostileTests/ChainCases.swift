@@ -1,6 +1,6 @@
 import Foundation
 
-/// "Chain and time" of the threats.
+/// Chain and time.
 enum ChainCases {
     static let all = refused + doubtful + harmless + reencoded + chosen
 

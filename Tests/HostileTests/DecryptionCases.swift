@@ -1,6 +1,6 @@
 import Foundation
 
-/// "Decryption" of the threats: what must not be opened, and what must.
+/// Decryption: what must not be opened, and what must.
 enum DecryptionCases {
     static let all = refused + doubtful + harmless
 

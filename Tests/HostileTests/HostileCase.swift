@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What threats.md says must become of a message.
+/// What must become of a hostile message.
 enum Expectation: Sendable, CustomStringConvertible {
     /// Status 0; the codes must stand in the report.
     case accept([String] = [])

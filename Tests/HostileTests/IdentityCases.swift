@@ -1,6 +1,6 @@
 import Foundation
 
-/// "Who signed" of the threats.
+/// Who signed.
 enum IdentityCases {
     static let all = forged + certificates + header + hidden + shown + harmless
 

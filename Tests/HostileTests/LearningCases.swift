@@ -1,10 +1,10 @@
 import Foundation
 
-/// "Learning certificates" of the threats: mail that somebody reads one after the other, and whom the registry knows then.
+/// Learning certificates: mail that a user reads one after the other, and the certificates that the registry has then.
 enum LearningCases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String
-        /// Everybody's certificates that are known, by name; the one that mail is encrypted to with a star behind it.
+        /// All certificates that are known, by name; the one that mail is encrypted to has a star behind it.
         let known: [String]
         /// What must be said of the last mail, on standard error.
         var says: String?
@@ -24,13 +24,13 @@ enum LearningCases {
         var description: String { name }
     }
 
-    /// Whoever holds which certificate. The first is of `certs/`, the others are made below the trusted authority.
+    /// Which person holds which certificate. The first is of `certs/`, the others are made below the trusted authority.
     static let people: [String: Result<Person, any Error>] = [
         "bob": Person.bob,
         "carol": Person.carol,
         // Bob with a new key.
         "bob-new": make("bob@example.com", key: "alice") { $0.notBefore = "20260601000000Z" },
-        // What somebody else got issued for Bob's address.
+        // A certificate that another person got for Bob's address.
         "bob-stolen": make("bob@example.com", key: "mallory") { $0.notBefore = "20260701000000Z" },
         "bob-expired": make("bob@example.com", key: "bob") {
             ($0.notBefore, $0.notAfter) = ("20250101000000Z", "20260201000000Z")
@@ -109,7 +109,7 @@ enum LearningCases {
     private static let planted = [
         Case("own certificate", knows: ["bob*"]) { [try signed(by: "bob")] },
         Case("signer of another address", knows: []) { [try signed(by: "carol")] },
-        Case("somebody's certificate in the bag", knows: ["bob*"]) {
+        Case("another certificate in the bag", knows: ["bob*"]) {
             [try signed(by: "bob") { $0.certificates.append(try person("carol").certificate) }]
         },
         Case("a certificate for the sender in the bag, of another key", knows: ["bob*"]) {
@@ -129,12 +129,12 @@ enum LearningCases {
             return [try signed(by: "bob") { $0.certificates += crowd }]
         },
         Case("a preferred certificate of one's own", knows: ["bob", "bob-new*"]) { [try preferring("bob-new")] },
-        Case("a preferred certificate of somebody else", knows: ["bob*"]) { [try preferring("carol")] },
+        Case("a preferred certificate of another person", knows: ["bob*"]) { [try preferring("carol")] },
         Case("a preferred certificate that is weak", knows: ["bob*"]) { [try preferring("bob-weak")] },
         Case("a preferred certificate for signing", knows: ["bob*"]) { [try preferring("bob-signing")] },
         Case("a preferred certificate that is expired", knows: ["bob*"]) { [try preferring("bob-expired")] },
         Case("a preferred certificate of an authority", knows: ["bob*"]) { [try preferring("bob-authority")] },
-        Case("a preference that nobody signed", knows: ["bob*"]) { [try preferring("bob-stolen", isSigned: false)] },
+        Case("an unsigned preference", knows: ["bob*"]) { [try preferring("bob-stolen", isSigned: false)] },
     ]
 
     private static let timed = [
@@ -175,7 +175,7 @@ enum LearningCases {
     ]
 
     private static let others = [
-        Case("resent by somebody, by way of a list", knows: ["bob*"]) {
+        Case("resent by another person, by way of a list", knows: ["bob*"]) {
             let fields = [
                 "Resent-From: carol@example.com", "List-Id: <list.example.com>", "From: bob@example.com",
                 "Reply-To: list@example.com",
@@ -194,18 +194,18 @@ enum LearningCases {
             let inner = shape.entity(MailForge.text, try SignedForge(MailForge.text, by: person("bob")).encoded())
             return [try signed(by: "list", inner)]
         },
-        Case("a signed mail of somebody else's inside", knows: ["bob*"]) {
+        Case("another person's signed mail inside", knows: ["bob*"]) {
             let inner = try signed(by: "carol", fields: ["From: carol@example.com"], boundary: "inner")
             return [try signed(by: "bob", Array("Content-Type: message/rfc822\r\n\r\n".utf8) + inner)]
         },
-        Case("a signed mail forwarded by nobody known", knows: []) {
+        Case("a signed mail forwarded by an unknown person", knows: []) {
             let inner = Array("Content-Type: message/rfc822\r\n\r\n".utf8) + (try signed(by: "bob"))
             return [MailForge(from: "bob@example.com").mail(Multipart.entity("mixed", MailForge.text, inner))]
         },
         Case("two authors", knows: []) {
             [try signed(by: "bob", fields: ["From: carol@example.com, bob@example.com"])]
         },
-        Case("a name that is somebody's address", knows: []) {
+        Case("a name that is another person's address", knows: []) {
             [try signed(by: "bob", fields: ["From: \"carol@example.com\" <bob@example.com>"])]
         },
     ]

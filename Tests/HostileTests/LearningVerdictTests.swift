@@ -25,7 +25,7 @@ import Testing
         ["filter", "incoming", "--stdout", "--log", "none", "--sender", "x@y.test", "--", "z@y.test"],
     ])
     func `harvest, import and filter learn the same as verify`(command: [String]) throws {
-        for name in ["own certificate", "signer of another address", "a preferred certificate of somebody else"] {
+        for name in ["own certificate", "signer of another address", "a preferred certificate of another person"] {
             let item = try #require(LearningCases.all.first { $0.name == name })
             let home = try Home()
             try home.fill("alice")

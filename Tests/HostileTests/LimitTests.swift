@@ -213,7 +213,7 @@ import Testing
             let bags = try [Bags.key("alice"), Bags.certificate("alice")]
             _ = try PKCS12(Bags.file(bags, macIterations: iterations), passphrase: Passphrase("test".utf8))
         }
-        // Its MAC is wrong, which nobody knows before all of them.
+        // Its MAC is wrong, which shows only after all of them.
         #expect(throws: CMSError.wrongPassphrase) { try read(PKCS12.maximumIterations) }
         #expect(Self.refused { try read(PKCS12.maximumIterations + 1) })
     }

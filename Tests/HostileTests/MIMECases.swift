@@ -1,8 +1,8 @@
 import Foundation
 
-/// "MIME around it" of the threats.
+/// The MIME structure around CMS.
 enum MIMECases {
-    static let all = coverage + shapes + transport + oddities
+    static let all = coverage + shapes + transport + lineDefects
 
     /// alice's signature over the usual text, as multipart/signed of a shape that `change` gives it.
     private static func shaped(
@@ -297,7 +297,7 @@ enum MIMECases {
         HostileCase("mime-nested-signed", .accept) { try SignedCases.detached(try signedPart()) },
     ]
 
-    private static let oddities = [
+    private static let lineDefects = [
         HostileCase("mime-bare-lf", .warn(["bare-lf"])) {
             let text = String(decoding: try shaped(), as: UTF8.self)
             return Array(text.replacing("Subject: hi\r\n", with: "Subject: hi\n").utf8)

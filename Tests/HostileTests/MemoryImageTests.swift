@@ -34,7 +34,7 @@ import Testing
 
     @Test func `a memory image contains the words of the process`() throws {
         if try MemoryImage.obstacle() != nil { return }
-        let word = "a-word-that-nobody-wrote-\(UUID().uuidString)"
+        let word = "a-word-that-no-program-wrote-\(UUID().uuidString)"
         var secret = Secrets()
         secret.add("word", text: word)
         var other = Secrets()
@@ -62,7 +62,7 @@ import Testing
         #expect(image.status == 0, "\(image.errorText)")
         #expect(image.owner == 0)
         #expect(image.coreLimit == "0 0")
-        // It is the command that does so, and not whoever starts it.
+        // The command does so itself, and not its caller.
         let other = CommandRunner("true", environment: ["PATH": "/usr/bin:/bin"])
         #expect(try MemoryImage(of: other, [], under: mortal).owner == 65534)
     }

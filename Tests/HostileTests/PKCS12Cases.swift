@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// "PKCS#12" of the threats; every case is imported into a store of its own.
+/// PKCS#12; every case is imported into a store of its own.
 enum PKCS12Cases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String

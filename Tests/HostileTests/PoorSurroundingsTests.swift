@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Accounts, store and environment as the threats have them, through the command.
+/// Hostile accounts, stores and environments, through the command.
 @Suite struct PoorSurroundingsTests {
     private static let mail = Array("From: alice@example.com\r\nTo: alice@example.com\r\n\r\nhello\r\n".utf8)
 

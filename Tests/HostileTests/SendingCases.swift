@@ -1,8 +1,8 @@
 import Foundation
 
-/// "Sending" of the threats: whom nothing is encrypted to, whatever their certificate says of itself.
+/// Sending: certificates that nothing is encrypted to, whatever they say of themselves.
 enum SendingCases {
-    /// A certificate that somebody gave us for `address`.
+    /// A certificate that a user added for `address`.
     struct Lie: Sendable, CustomStringConvertible {
         let name: String
         /// What is said of it.

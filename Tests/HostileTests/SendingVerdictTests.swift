@@ -18,7 +18,7 @@ import Testing
         )
     }
 
-    /// A store with Alice, Carol's certificate, and `certificates` imported as somebody would.
+    /// A store with Alice, Carol's certificate, and `certificates` imported as a user would.
     private func home(_ certificates: [[UInt8]]) throws -> Home {
         let home = try Home()
         try home.fill("alice")
@@ -41,7 +41,7 @@ import Testing
     func `a recipient certificate with false claims is not encrypted to`(_ lie: SendingCases.Lie) throws {
         let home = try home(lie.make())
         let output = home.folder.appending(path: "out").path
-        // Alone, and beside somebody whose certificate is good: all or none.
+        // Alone, and beside a recipient whose certificate is good: all or none.
         for others in ["", ", carol@example.com"] {
             let mail = Self.mail("From: alice@example.com", "To: \(lie.address)\(others)")
             let result = try home.run(["encrypt", "-o", output], input: mail)

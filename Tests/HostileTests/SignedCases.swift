@@ -1,6 +1,6 @@
 import Foundation
 
-/// "Signed data" of the threats.
+/// Signed data.
 enum SignedCases {
     static let all = broken + attributes + algorithms + structure + harmless
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// "Accounts, store, environment" of the threats: what somebody, or a bad disk, put in the store's place.
+/// Accounts, store, environment: what an attacker, or a bad disk, put in the store's place.
 enum StoreCases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String
@@ -127,7 +127,12 @@ enum StoreCases {
             loose("policy_rule", "UPDATE policy_rule SET encrypt = 'perhaps'")
         ),
         Case("a rule that is a number", filter, 75, loose("policy_rule", "UPDATE policy_rule SET encrypt = 5")),
-        Case("a rule for nobody", filter, 75, loose("policy_rule", "UPDATE policy_rule SET pattern = x'ff'")),
+        Case(
+            "a rule with a malformed pattern",
+            filter,
+            75,
+            loose("policy_rule", "UPDATE policy_rule SET pattern = x'ff'")
+        ),
         Case("a trust of an unknown kind", encrypt, 78, sql("UPDATE recipient SET trust = 'perhaps'")),
         Case("a trust that is missing", encrypt, 78, loose("recipient", "UPDATE recipient SET trust = NULL")),
         Case(
@@ -279,11 +284,11 @@ enum StoreCases {
         ),
     ]
 
-    /// What belongs to somebody else, as only root can have it.
+    /// What belongs to another user, as only root can arrange it.
     private static let foreign: [Case] = ["", "data", "data/smime.sqlite", "key/store.key", "lock"].map {
         file -> Case in
         Case(
-            "somebody else's \(file.isEmpty ? "store" : file)",
+            "another user's \(file.isEmpty ? "store" : file)",
             "sign -o out",
             77,
             says: "belongs to another user",

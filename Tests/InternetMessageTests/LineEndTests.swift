@@ -78,12 +78,12 @@ import Testing
         let text =
             "From here\r\n.\r\ntrailing \r\nbare\rcr\nlf\n\u{0}é\r\n" + String(repeating: "x", count: 1_000) + "\t"
         for step in [1, 2, 3, 5, 4_096] {
-            let census = try LineStatistics(of: SlowSource(bytes: text.bytes, step: step).reader())
-            #expect((census.crlf, census.bareLF, census.bareCR) == (4, 2, 1))
-            #expect(census.longestLine == 1_001)
-            #expect(census.hasNUL && census.has8Bit && !census.isTransportSafe)
-            #expect((census.trailingBlanks, census.mailboxLines, census.loneDots) == (2, 1, 1))
-            #expect(census.lineEnd == .crlf)
+            let statistics = try LineStatistics(of: SlowSource(bytes: text.bytes, step: step).reader())
+            #expect((statistics.crlf, statistics.bareLF, statistics.bareCR) == (4, 2, 1))
+            #expect(statistics.longestLine == 1_001)
+            #expect(statistics.hasNUL && statistics.has8Bit && !statistics.isTransportSafe)
+            #expect((statistics.trailingBlanks, statistics.mailboxLines, statistics.loneDots) == (2, 1, 1))
+            #expect(statistics.lineEnd == .crlf)
         }
     }
 

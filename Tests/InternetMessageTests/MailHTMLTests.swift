@@ -54,7 +54,7 @@ import Testing
         String(tag.drop { "</".contains($0) }.prefix { $0.isLetter || $0.isNumber })
     }
 
-    @Test func `Deep nesting and endless tags are no burden`() {
+    @Test func `Deep nesting and endless tags cost little`() {
         let deep = MailHTML(String(repeating: "<div>", count: 100_000) + "x").safe
         #expect(deep.utf8.count < 2000)
         #expect(MailHTML(String(repeating: "<script", count: 50_000)).text.isEmpty)

@@ -89,7 +89,7 @@ class BouncyCastle {
                 throw new CMSException("the signature is not right");
             count++;
         }
-        if (count == 0) throw new CMSException("nobody signed");
+        if (count == 0) throw new CMSException("no signer");
         ByteArrayOutputStream content = new ByteArrayOutputStream();
         signed.getSignedContent().write(content);
         return content.toByteArray();

@@ -182,7 +182,7 @@ import Testing
 
 /// Name constraints hold for an address wherever it stands.
 @Suite struct NameConstraintTests {
-    /// One address in one place, under a constraint of `email:example.com` or the like.
+    /// One address in one place, under a constraint such as `email:example.com`.
     struct Case: Sendable, CustomTestStringConvertible {
         let constraint: String
         let subject: String

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An author whose certificate names services on loopback, and somebody who reads the mail.
+/// An author whose certificate names services on loopback, and a recipient who reads the mail.
 struct OnlineScene: ~Copyable {
     private let factory: CertificateFactory
     private let environment: [String: String]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What becomes of `--online` and its settings: whoever is asked, and what is kept of the answers.
+/// What `--online` and its settings do: which services are asked, and what is kept of the answers.
 @Suite struct OnlineTests {
     @Test(arguments: [("leaf", Int32(1), "certificate-revoked"), ("other", Int32(0), "")])
     func `a fetched list is stored and used in the next run`(
@@ -92,11 +92,11 @@ import Testing
         let soft = try scene.read("verify --online --json signed.eml")
         #expect(soft.status == 0)
         #expect(soft.errorText.contains("no answer in time"))
-        // Nobody was asked, so nobody was silent.
+        // No service was asked, so none was silent.
         #expect(try scene.read("verify --revocation hard signed.eml").status == 1)
         let encrypted = try scene.read("encrypt --online --revocation hard -o secret.eml plain.eml")
         #expect(encrypted.status == 69, "\(encrypted.errorText)")
-        // A signature that fails for another reason fails, whoever is silent; and nobody is asked about it.
+        // A signature that fails for another reason fails, also with silent services; and no service is asked about it.
         let count = server.asked.count
         #expect(
             try scene.read("verify --online --revocation hard --assert-signer b@example.com signed.eml").status == 69
@@ -149,7 +149,7 @@ import Testing
         #expect(lines.last == "smime: 5 more services did not answer, or could not be asked")
     }
 
-    /// Silence, a refusal, garbage, an answer about somebody else or by nobody, a flood: nothing of it counts.
+    /// Silence, a refusal, garbage, an answer about another certificate or by an unknown signer, a flood: none of these counts.
     @Test(arguments: ["stalls", "trickles", "refuses", "garbage", "other", "stranger", "list", "flood"])
     func `a faulty responder leaves the revocation unknown`(does what: String) throws {
         let served = Served()

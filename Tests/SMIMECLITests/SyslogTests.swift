@@ -4,7 +4,7 @@ import Testing
 
 /// What the filter writes to syslog, which is where its line on each mail goes unless it is told otherwise.
 @Suite struct SyslogTests {
-    /// Gives a command a /dev of its own, with a socket in it that nobody else writes to.
+    /// Gives a command a /dev of its own, with a socket in it that no other program writes to.
     private static let device = """
         mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 \
         && ln -s "$1" /dev/log && shift && exec "$@"
@@ -14,7 +14,7 @@ import Testing
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)
-        // The folder and the socket are nobody's, whom the command runs as.
+        // The folder and the socket belong to the user "nobody", as whom the command runs.
         chmod(socket.path, 0o666)
         chown(folder.path, 65_534, 65_534)
         var shell = CommandRunner("unshare")

@@ -69,7 +69,7 @@ import Testing
                 #expect(attempt == 1 || failing == 3)
             } catch let error as TransportError {
                 #expect(attempt == 0 && error.reason == "no")
-                // Nobody waits because another one's message was not taken.
+                // No recipient waits because another one's message was not taken.
                 #expect(transport.sent.count == groups.count - 1)
             }
         }

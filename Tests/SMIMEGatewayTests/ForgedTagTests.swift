@@ -1,6 +1,6 @@
 import Testing
 
-/// Tags in subjects that people take for ours, and those that nobody does.
+/// Tags in subjects that people take for ours, and words that they do not.
 @Suite struct ForgedTagTests {
     private func subject(_ text: String) async throws -> String {
         let message = "From: b@x.test\nSubject: \(text)\n\nHello\n"

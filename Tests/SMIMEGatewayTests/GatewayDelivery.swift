@@ -16,7 +16,7 @@ enum GatewayDelivery {
         let store = try await Store.open(StoreLocation(home: home), mode: .readWrite)
         let filter = IncomingFilter(
             store: store,
-            provider: Nobody(),
+            provider: EmptyKeyProvider(),
             time: Date(timeIntervalSince1970: 1_793_491_200),
             host: MailHost(
                 name: try #require(HostName("gw.example.org")),
@@ -31,8 +31,8 @@ enum GatewayDelivery {
     }
 }
 
-/// Has no keys, knows nobody, trusts nobody.
-private struct Nobody: KeyProvider {
+/// Has no keys, no certificates and no anchors.
+private struct EmptyKeyProvider: KeyProvider {
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity? { nil }
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }
     func trust(for certificates: [Certificate]) async throws -> TrustStore { TrustStore() }

@@ -90,7 +90,7 @@ import Testing
         #expect(try read("X-SMIME: encrypt").text == "")
     }
 
-    /// A slip of the pen must not send in clear what somebody wanted to protect.
+    /// A typing error must not send in clear what the sender wanted to protect.
     @Test(arguments: [
         "encrypt require", "sign+encrypt", "encryption=require", "(x) encrypt=require", "yes",
         "=?utf-8?q?encrypt=3Drequire?=",

@@ -47,7 +47,7 @@ import Testing
             question.message = generator.request()
             question.kind = generator.maybe(Policy.Kind.allCases)
             question.isSenderClaimed = question.kind == .bounce
-            question.encryption[way] = generator.standing()
+            question.encryption[way] = generator.availability()
             let decision = PolicyDecision(for: way, question)
             #expect(decision.encrypt == .require)
             switch decision.action {

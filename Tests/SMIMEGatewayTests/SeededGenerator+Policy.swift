@@ -40,12 +40,12 @@ extension SeededGenerator {
         ProtectionRequest(sign: maybe(Policy.Level.allCases), encrypt: maybe(Policy.Level.allCases))
     }
 
-    mutating func standing() -> Availability {
-        let standings: [Availability] = [
+    mutating func availability() -> Availability {
+        let availabilities: [Availability] = [
             .usable, .usable, .usable, .missing(why: "none is known"), .unusable(why: "expired"),
             .unknown(why: "the folder is away"), .unreached(why: "the directory is down"),
         ]
-        return standings.randomElement(using: &self) ?? .usable
+        return availabilities.randomElement(using: &self) ?? .usable
     }
 
     mutating func protection() -> ExistingProtection {
@@ -68,8 +68,8 @@ extension SeededGenerator {
             message: request(),
             protection: protection(),
             readers: Bool.random(using: &self) ? [recipient] : [],
-            signing: standing(),
-            encryption: [recipient: standing()]
+            signing: availability(),
+            encryption: [recipient: availability()]
         )
         return (recipient, question)
     }

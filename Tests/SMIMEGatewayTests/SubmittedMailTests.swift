@@ -33,7 +33,7 @@ import Testing
         ("Resent-From: carol\nResent-To: dave@example.com\n", "carol@host.example.org"),
         ("Resent-To: dave@example.com\n", "login@host.example.org"),
     ])
-    func `Whoever resends a message is its sender, never the author`(resent: String, sender: String) throws {
+    func `A person who resends a message is its sender, never the author`(resent: String, sender: String) throws {
         let found = try mail(resent + Self.author)
         #expect(found.sender.text == sender)
         #expect(found.recipients == ["dave@example.com"])

@@ -48,8 +48,13 @@ import Testing
             number: 3,
             .forms(
                 [
-                    WorkerForm(sender: "", recipients: ["x@y.z"], isEightBit: true, content: .bytes(ByteBuffer())),
-                    WorkerForm(sender: "s@y.z", recipients: [], isEightBit: false, content: .spooled(5..<5)),
+                    WorkerMessageForm(
+                        sender: "",
+                        recipients: ["x@y.z"],
+                        isEightBit: true,
+                        content: .bytes(ByteBuffer())
+                    ),
+                    WorkerMessageForm(sender: "s@y.z", recipients: [], isEightBit: false, content: .spooled(5..<5)),
                 ],
                 learns: true
             ),

@@ -20,7 +20,7 @@ import Testing
             var settings = WorkerPool.Settings(width: width, maximum: maximum)
             settings.busyCheckTime = .milliseconds(200)
             // Only a check starts more workers here, and on a busy machine an answer takes its time.
-            settings.patience = .hours(1)
+            settings.growthDelay = .hours(1)
             settings.checkTime = .hours(1)
             let pool = WorkerPool(on: loop, settings) { try workers.start() }
             pool.onChange = { workers.note(pool.trouble?.reason) }

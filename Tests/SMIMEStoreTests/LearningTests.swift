@@ -234,7 +234,7 @@ import Testing
             #expect(foreign.entries.map(\.previous) == [try Certificate(fixture: "alice/cert.pem")])
             let next = try await store.recipients.learn([try sighting("alice-renewed")], at: .judged)
             #expect(next.entries.map(\.isHeld) == [source != nil])
-            // The same key is no change, whoever chose the certificate before it.
+            // The same key is no change, however the certificate before it was chosen.
             let same = try await store.recipients.learn([try sighting("alice-reissued")], at: .judged)
             #expect(same.entries.map(\.isHeld) == [false])
         }

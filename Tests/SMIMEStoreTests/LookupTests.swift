@@ -172,7 +172,7 @@ private final class FixedSource: CertificateSource {
     func state() throws(SourceOutage) -> String { "fixed" }
 }
 
-/// A folder that hangs, as a mounted one can: a pipe into which nobody writes.
+/// A folder that hangs, as a mounted one can: a pipe without a writer.
 private struct Pipe: CertificateSource {
     let kind = KnownRecipient.Source.directory
     let timeLimit = Duration.milliseconds(200)

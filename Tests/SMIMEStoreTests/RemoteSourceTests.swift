@@ -52,7 +52,7 @@ import Testing
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == count)
     }
 
-    @Test func `nobody is asked about our own addresses with a detail behind a delimiter`() async throws {
+    @Test func `no source is asked about our own addresses with a detail behind a delimiter`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home)
         _ = try await store.accounts.add(try EmailAddress("bob@example.com"), at: .judged)
@@ -86,7 +86,7 @@ import Testing
         await #expect(throws: KeystoreError.self) { _ = try await choices.value }
     }
 
-    @Test func `nobody is asked about addresses of our own accounts`() async throws {
+    @Test func `no source is asked about addresses of our own accounts`() async throws {
         let home = try TemporaryHome()
         let store = try await store(in: home)
         _ = try await store.accounts.add(try EmailAddress("bob@example.com"), at: .judged)

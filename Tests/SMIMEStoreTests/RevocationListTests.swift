@@ -66,7 +66,7 @@ import Testing
             expected: ["a", "c"]
         ),
         Row(
-            testDescription: "nothing goes for a list that anybody may have made",
+            testDescription: "nothing is removed for a list that an attacker may have made",
             lists: [("a", 1, 3, []), ("b", 4, 9, [])],
             isFetched: false,
             expected: ["a", "b"]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SelectionTests {
     typealias Reason = RecipientSelection.Reason
-    typealias Standing = IdentitySelection.Standing
+    typealias SelectionState = IdentitySelection.SelectionState
 
     /// One line of the table: certificates known for an address, and what becomes of each.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -123,13 +123,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (["alice"], [Standing.current]),
+        (["alice"], [SelectionState.current]),
         (["alice", "alice-renewed"], [.superseded, .current]),
         (["alice-renewed", "alice-old"], [.current, .expired]),
         (["alice-old"], [.expired]), (["bob"], [.otherAddress]),
         (["encrypt-only"], [.wrongUsage]), ([], []),
     ])
-    func `each signing identity has the expected reason`(names: [String], expected: [Standing]) throws {
+    func `each signing identity has the expected reason`(names: [String], expected: [SelectionState]) throws {
         let identities = try names.map { try identity($0) }
         let address = try EmailAddress("ALICE@example.com")
         #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == expected)

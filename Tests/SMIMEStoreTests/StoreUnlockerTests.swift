@@ -63,7 +63,7 @@ import Testing
 
     @Test func `closing releases the passphrase source`() async throws {
         let home = try await locked()
-        /// Lives as long as somebody could ask it.
+        /// Lives as long as a client could ask it.
         final class Secret: Sendable {}
         weak var held: Secret?
         let store: Store

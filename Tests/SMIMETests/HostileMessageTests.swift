@@ -8,7 +8,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Messages that were made to deceive whoever reads the verdict, or to make decryption speak.
+/// Messages that were made to deceive the reader of the verdict, or to use decryption as an oracle.
 @Suite struct HostileMessageTests {
     private static let time = Date(timeIntervalSince1970: 1_790_000_000)
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"

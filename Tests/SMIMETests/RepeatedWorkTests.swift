@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `a cancelled task stops inside a layer and writes nothing`() async throws {
-        let text = String(repeating: "What nobody waits for any more is not read to its end.\r\n", count: 80_000)
+        let text = String(repeating: "After a cancellation the message is not read to its end.\r\n", count: 80_000)
         let mail = try Message(Array("\(Self.header)\r\n\(text)".utf8))
         let keys = try Keyring(people: ["alice"])
         let alice = try #require(keys.identities.first)

@@ -47,9 +47,9 @@ struct PasswordKeyWrap: Sendable {
                 buffer[(4 + key.count)...].copyBytes(from: padding)
             }
         }
-        let once = try transform(formatted, wrappingKey, iv: encryption.iv, isEncrypting: true)
+        let once = try transform(formatted, under: wrappingKey, iv: encryption.iv, isEncrypting: true)
         let iv = once.withBytes { Array($0.suffix(block)) }
-        return try transform(once, wrappingKey, iv: iv, isEncrypting: true).withBytes { Array($0) }
+        return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).withBytes { Array($0) }
     }
 
     /// The key that `wrapped` holds; nil if it was not wrapped under `wrappingKey`.
@@ -57,10 +57,15 @@ struct PasswordKeyWrap: Sendable {
         guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
         // The vector of the outer pass is the last block of the inner one, which the last two blocks give.
         let beforeLast = Array(wrapped.dropLast(block).suffix(block))
-        let last = try transform(Self.secret(wrapped.suffix(block)), wrappingKey, iv: beforeLast, isEncrypting: false)
+        let last = try transform(
+            Self.secret(wrapped.suffix(block)),
+            under: wrappingKey,
+            iv: beforeLast,
+            isEncrypting: false
+        )
         let iv = last.withBytes { Array($0) }
-        let once = try transform(Self.secret(wrapped[...]), wrappingKey, iv: iv, isEncrypting: false)
-        let formatted = try transform(once, wrappingKey, iv: encryption.iv, isEncrypting: false)
+        let once = try transform(Self.secret(wrapped[...]), under: wrappingKey, iv: iv, isEncrypting: false)
+        let formatted = try transform(once, under: wrappingKey, iv: encryption.iv, isEncrypting: false)
         return formatted.withBytes { bytes in
             let count = Int(bytes[0])
             guard count >= 3, count <= bytes.count - 4, (0..<3).allSatisfy({ bytes[1 + $0] == ~bytes[4 + $0] }) else {
@@ -76,7 +81,7 @@ struct PasswordKeyWrap: Sendable {
 
     private func transform(
         _ input: SecretBytes,
-        _ key: SecretBytes,
+        under key: SecretBytes,
         iv: [UInt8],
         isEncrypting: Bool
     ) throws -> SecretBytes {

@@ -1,8 +1,8 @@
 import ByteStreams
 import PKIX
 
-/// Makes one error of all that can go wrong with a message once a recipient was chosen; what the disk or the
-/// caller did wrong stays what it is.
+/// Turns every error about a message after the choice of a recipient into the same error. Errors of the disk and the caller stay as they
+/// are.
 func concealing<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()

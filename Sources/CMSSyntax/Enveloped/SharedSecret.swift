@@ -61,7 +61,7 @@ extension SharedSecret {
     func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch kind {
         case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key)
-        case .password(let password): try Self.passwordInfo(password, key)
+        case .password(let password): try Self.passwordInfo(password, wrapping: key)
         }
     }
 
@@ -86,7 +86,7 @@ extension SharedSecret {
         }
     }
 
-    private static func passwordInfo(_ password: SecretBytes, _ key: SecretBytes) throws -> [UInt8] {
+    private static func passwordInfo(_ password: SecretBytes, wrapping key: SecretBytes) throws -> [UInt8] {
         let derivation = try KeyDerivation.writing()
         let wrap = try PasswordKeyWrap(ContentEncryption(writing: .aes256CBC))
         let wrappingKey = try derivation.function.derive(password, count: wrap.cipher.keyCount)

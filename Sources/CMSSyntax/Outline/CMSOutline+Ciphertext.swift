@@ -1,6 +1,5 @@
 extension CMSOutline {
-    /// Whether this is an encrypted object whose cipher, parameters, content length and tag go together, as everything
-    /// that was really encrypted has them.
+    /// Whether this is an encrypted object whose cipher, parameters, content length and tag are consistent, as in every genuine ciphertext.
     ///
     /// CBC belongs in EnvelopedData, and its content is one or more whole blocks. GCM, CCM and ChaCha20-Poly1305 belong in
     /// AuthEnvelopedData, with a tag of the length that the parameters say. Nothing is decrypted: the content may still be

@@ -140,7 +140,7 @@ extension CMSOutline {
         }
     }
 
-    /// Takes in one element of a set; a fault in it is noted, and spares the others.
+    /// Reads one element of a set. A fault in it is noted and does not affect the others.
     private mutating func reading(_ body: (inout Self) throws -> Void) {
         do { try parsing(.cms) { try body(&self) } } catch { note(error) }
     }

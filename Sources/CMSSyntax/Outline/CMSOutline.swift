@@ -2,7 +2,7 @@ package import ByteStreams
 package import PKIX
 import SwiftASN1
 
-/// What a CMS object says about itself without any key: its signers, its recipients, its algorithms.
+/// The parts of a CMS object that are readable without a key: its signers, its recipients, its algorithms.
 ///
 /// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is
 /// read, and `problems` names the damage.

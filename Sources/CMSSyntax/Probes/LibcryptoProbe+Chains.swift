@@ -53,7 +53,7 @@ extension LibcryptoProbe {
         ),
     ]
 
-    /// - Parameter finds: the error that verification must come to; nil for none at all.
+    /// - Parameter finds: the error that verification must find; nil for none.
     private static func chain(
         _ code: String,
         isAuthority: Bool = true,
@@ -76,7 +76,7 @@ extension LibcryptoProbe {
     }
 }
 
-/// An authority and a certificate below it, made on the spot to hear what libcrypto thinks of them.
+/// An authority and a certificate below it, made for one probe.
 struct ProbeChain {
     let leaf, authority: Certificate
 

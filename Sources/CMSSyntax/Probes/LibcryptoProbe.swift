@@ -3,15 +3,15 @@ import PKIX
 
 /// A test of something that libcrypto must do or reject, run on the libcrypto in use, in milliseconds.
 ///
-/// A version number does not suffice, because distributions fix faults, and leave out algorithms, without changing it.
+/// A version number is not enough: distributions fix faults and leave out algorithms without changing it.
 package struct LibcryptoProbe: Sendable {
-    /// The result.
+    /// What libcrypto did.
     package enum Outcome: Sendable, Equatable {
-        /// It does what it must, in words.
+        /// It does what it must; the text says what that is.
         case passed(String)
-        /// It does something else, in words.
+        /// It does something else; the text says what.
         case failed(String)
-        /// It could not be tried, and why.
+        /// The test could not be run; the text says why.
         case untried(String)
     }
 
@@ -25,14 +25,14 @@ package struct LibcryptoProbe: Sendable {
         self.body = body
     }
 
-    /// A probe for something that must be refused.
+    /// A probe for something that libcrypto must refuse.
     ///
-    /// - Parameter body: says whether it was.
+    /// - Parameter body: returns whether it was refused.
     fileprivate init(_ code: String, refuses what: String, _ body: @escaping @Sendable () throws -> Bool) {
         self.init(code) { try body() ? .passed("\(what) is refused") : .failed("\(what) is not refused") }
     }
 
-    /// Tries it.
+    /// Runs the test.
     package func run() -> Outcome {
         Libcrypto.start()
         defer { Libcrypto.forgetErrors() }

@@ -4,7 +4,7 @@ import LibCrypto
 /// A program that prints the certificates of one address.
 ///
 /// It gets the address as its only argument, an empty standard input, no other descriptor, `PATH=/usr/bin:/bin` and `LC_ALL=C.UTF-8`, and
-/// a process group of its own. Nobody reads its standard error.
+/// a process group of its own. Its standard error is discarded.
 package struct LookupProgram: Sendable {
     /// The most bytes that it may print.
     package static let maximumOutput = 1 << 18

@@ -2,8 +2,7 @@
 enum DomainName {
     /// `domain` in lower case with A-labels, or nil if it is no domain name and no address literal.
     ///
-    /// IDNA2008 after nothing but lower case: ß stays ß, and a character that only looks like another, one of full width for
-    /// example, is not mapped to it but makes the name none.
+    /// IDNA 2008 after lower-casing only: ß stays ß, and a full-width character makes the name invalid.
     static func ascii(_ domain: String) -> String? {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }

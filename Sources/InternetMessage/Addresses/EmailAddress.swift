@@ -48,7 +48,7 @@ public struct EmailAddress: Sendable {
         key = "\(local.key)@\(ascii)"
     }
 
-    /// Reads an address of the usual form, all ASCII and without quotes, in one pass; nil for any other, and for what is none.
+    /// Reads an address of the usual form, all ASCII and without quotes, in one pass; nil for any other text.
     private init?(plain text: String) {
         var text = text
         let form = text.withUTF8 { bytes -> (at: Int, isFolded: Bool)? in
@@ -144,7 +144,7 @@ private struct LocalPart {
 }
 
 extension String {
-    /// Composed and in lower case; a character that would become an ASCII one stays what it is, the Kelvin sign no k.
+    /// Composed and in lower case. A character that lower-casing would turn into an ASCII one stays: the Kelvin sign does not become k.
     var foldedForMail: String {
         // Nearly every address is ASCII, which needs no Unicode tables.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }

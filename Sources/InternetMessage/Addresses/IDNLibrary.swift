@@ -20,7 +20,7 @@ package struct IDNLibrary: Sendable {
 
     /// The library's file name, for messages.
     package static let name = "libidn2.so.0"
-    /// The library; nil if it cannot be loaded, which is tried again the next time: descriptors may have been short.
+    /// The library; nil if it cannot be loaded. The next call tries again, since descriptors may have run out.
     package static var shared: IDNLibrary? {
         loaded.withLock { library in
             library = library ?? IDNLibrary()
@@ -46,8 +46,8 @@ package struct IDNLibrary: Sendable {
         #endif
     }
 
-    /// Has `body` called with the loader's words where the library cannot be loaded, before a name passes for none: a
-    /// program rather ends than lets mail past the rules for its domain.
+    /// Calls `body` with the loader's error if the library cannot be loaded, before a domain name is taken for an invalid one. A
+    /// program can end there, so that mail does not pass the rules for its domain.
     package static func whenMissing(_ body: @escaping @Sendable (String) -> Void) { missing.withLock { $0 = body } }
 
     /// `domain` with A-labels; nil if it is no domain name of IDNA 2008, or the library cannot be loaded.

@@ -21,8 +21,8 @@ package struct Mailbox: Hashable, Sendable {
 
     /// Whether the name shows an address that is not this mailbox's own.
     ///
-    /// It is looked at as the most different readers show it: with encoded words decoded wherever they stand, in other forms
-    /// of the same characters, and without invisible ones.
+    /// It is checked as different readers show it: with encoded words decoded anywhere, with compatibility characters folded, and without
+    /// invisible characters.
     package var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
@@ -49,16 +49,16 @@ package struct Mailbox: Hashable, Sendable {
         let (left, right) = sides(Self.isBoundary)
         if !left.isEmpty, !right.isEmpty {
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
-            return !isOwn(left, right) && !isOwn(whole.left, whole.right)
+            return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
         }
-        // People read `alice @ example.com` as an address, too, and `Carol @ work` as none.
+        // People also read `alice @ example.com` as an address, but not `Carol @ work`.
         let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
         let near = name[..<place].reversed().drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
         guard !near.isEmpty, far.dropFirst().dropLast().contains(".") else { return false }
-        return !isOwn(String(near.reversed()), String(far))
+        return !isOwn(String(near.reversed()), at: String(far))
     }
 
-    private func isOwn(_ local: String, _ domain: String) -> Bool {
+    private func isOwn(_ local: String, at domain: String) -> Bool {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         return (try? EmailAddress("\(local)@\(domain)")) == address
     }

@@ -29,7 +29,7 @@ struct SoleMailbox {
     /// Characters that end a line for some programs, and are shown by others.
     private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Whether a carriage return has no line feed after it behind it, at which some programs end a line.
+    /// Whether there is a carriage return without a line feed, at which some programs end a line.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
         body.indices.contains { index in
             body[index] == .carriageReturn && (index + 1 >= body.endIndex || body[index + 1] != .lineFeed)

@@ -1,4 +1,4 @@
-/// A way in which mail departs from what RFC 5322 and RFC 2045 to 2049 ask, found while reading it.
+/// A violation of RFC 5322 or RFC 2045 to 2049 that was found while reading mail.
 @nonexhaustive
 package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case bareCR = "bare-cr"
@@ -17,7 +17,7 @@ package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case nul = "nul-byte"
     case unterminatedMultipart = "unterminated-multipart"
 
-    /// Whether what follows cannot be relied upon, so that no verdict may rest on it.
+    /// Whether the defect makes the rest unreliable, so that no verdict is possible.
     package var isError: Bool {
         switch self {
         case .contradictoryBoundary, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart,

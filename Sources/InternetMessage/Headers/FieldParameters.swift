@@ -6,13 +6,13 @@
 /// RFC 2045 §5.1, RFC 2231
 package struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
-    /// The names that stand twice with different values, so that others may read another one.
+    /// The names that occur twice with different values, so that other programs may read the other value.
     package private(set) var contradictions: Set<String> = []
     /// The names of parameters that other programs may read differently or not find: the value is neither a token nor quoted, is
     /// divided into sections, or stands next to a comment; or the name is in text that we skip.
     package private(set) var irregularities: Set<String> = []
 
-    /// Whether others may divide the list in other places: it has comments, backslashes, or quotes outside of values.
+    /// Whether other programs may split the list in other places: it has comments, backslashes, or quotes outside of values.
     package private(set) var isAmbiguous = false
 
     /// The value of the parameter called `name`, given in lower case.

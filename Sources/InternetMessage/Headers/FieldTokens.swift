@@ -7,8 +7,8 @@ struct FieldTokens {
     private(set) var comments: [UInt8] = []
     /// Whether a quoted string was never closed.
     private(set) var hasOpenQuote = false
-    /// Whether other readers may divide the field in other places: so far there was a comment, a backslash, or a quote or
-    /// parenthesis where none belongs. Few programs read all of these as the RFCs say.
+    /// Whether other programs may split the field in other places: so far there was a comment, a backslash, or a misplaced quote or
+    /// parenthesis. Few programs read all of these as the RFCs say.
     private(set) var isAmbiguous = false
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }

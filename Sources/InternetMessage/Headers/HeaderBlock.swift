@@ -67,7 +67,7 @@ public struct HeaderBlock: Sendable {
         extents = scan.extents
     }
 
-    /// The same header with its places inside of `place`: a line end that belongs to the delimiter behind it is not of them.
+    /// The same header with its places limited to `place`: a line end that belongs to the following delimiter is not part of it.
     func clamped(to place: Range<Int>) -> HeaderBlock {
         var header = self
         header.range = range.clamped(to: place)
@@ -84,7 +84,7 @@ public struct HeaderBlock: Sendable {
     /// All fields called `name`, in whatever case.
     public func all(_ name: String) -> [HeaderField] { fields.filter { $0.isNamed(name) } }
 
-    /// Whether every field describes the body only, so that what has this header is no mail.
+    /// Whether every field describes the body only, so that the entity is not a mail.
     package var isOnlyStructural: Bool {
         leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }

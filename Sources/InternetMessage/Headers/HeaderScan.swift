@@ -95,7 +95,7 @@ struct HeaderScan {
         }
     }
 
-    /// How far is looked behind a line that ends the header for us, in a part; in a message as far as a header may go.
+    /// How far a part is searched behind a line that ends its header here. A message is searched as far as a header may reach.
     private static let lookAhead = 65_536
 
     /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end before
@@ -130,19 +130,19 @@ struct HeaderScan {
         return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
     }
 
-    /// Whether some reader may take the line at `start` for a field that decides.
+    /// Whether some reader may take the line at `start` for one of the decisive fields.
     private func opensDecisively(_ start: Int) -> Bool {
         let line = bytes[start...].prefix { $0 != .lineFeed && $0 != .carriageReturn }
         guard let piece = LineSeparator.pieces(of: line).first, piece.startIndex == start else { return false }
         return isDecisive(piece)
     }
 
-    /// The fields that decide who a message is from and what is shown of it.
+    /// The decisive fields: those that determine the author of a message and what is shown of it.
     private static let decisiveNames: Set<String> = [
         "cc", "content-transfer-encoding", "content-type", "date", "from", "reply-to", "sender", "subject", "to",
     ]
 
-    /// Whether some reader may take `line` for one of those fields, whatever stands around the letters of its name.
+    /// Whether some reader may take `line` for one of those fields, with any characters around the letters of its name.
     private func isDecisive(_ line: ArraySlice<UInt8>) -> Bool {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let name = line[..<colon]

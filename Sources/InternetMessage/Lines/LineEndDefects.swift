@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// What is odd about lines as they came, and gets lost when they are brought into canonical form.
+/// Defects of lines as they were received, which canonical line ends hide.
 ///
 /// It is shown all the bytes in turn, in windows of any size.
 package final class LineEndDefects {
@@ -12,7 +12,7 @@ package final class LineEndDefects {
 
     package init() {}
 
-    /// The oddities that were met. A bare LF is one among lines that end in CRLF only: LF alone is how files have it.
+    /// The defects found so far. A bare LF is one among lines that end in CRLF only: LF alone is how files have it.
     package var defects: Set<MIMEDefect> {
         var defects: Set<MIMEDefect> = []
         if bareLF, hasCRLF { defects.insert(.bareLF) }
@@ -46,16 +46,16 @@ package final class LineEndDefects {
 
 private final class WatchedReader: ByteReader {
     private let upstream: any ByteReader
-    private let oddities: LineEndDefects
+    private let defects: LineEndDefects
 
-    init(_ upstream: any ByteReader, _ oddities: LineEndDefects) {
+    init(_ upstream: any ByteReader, _ defects: LineEndDefects) {
         self.upstream = upstream
-        self.oddities = oddities
+        self.defects = defects
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try upstream.read(into: buffer)
-        oddities.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        defects.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         return count
     }
 }

@@ -1,5 +1,5 @@
-/// What ends a line for some readers of text though mail knows no such line end: vertical tab, form feed, FS, GS, RS, and
-/// the characters NEL (U+0085), LS (U+2028) and PS (U+2029).
+/// Characters that end a line for some readers, but not in mail: vertical tab, form feed, FS, GS, RS, and the characters NEL (U+0085), LS
+/// (U+2028) and PS (U+2029).
 ///
 /// RFC 5322 §2.1, UAX #14 (BK, NL)
 package enum LineSeparator {

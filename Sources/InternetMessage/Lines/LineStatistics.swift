@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// What a text's lines are like, learned in one pass: the question whether it passes every transport.
+/// Statistics of a text's lines, computed in one pass, which show whether it passes every transport unchanged.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 package struct LineStatistics: Sendable, Equatable {
@@ -32,18 +32,18 @@ package struct LineStatistics: Sendable, Equatable {
     ///
     /// - Throws: what reading throws.
     package init(of reader: any ByteReader) throws {
-        let reader = CensusReader(reader)
+        let reader = StatisticsReader(reader)
         try reader.copy(to: CountingSink())
         self = reader.finish()
     }
 
-    /// A census of nothing yet.
+    /// The statistics of no bytes.
     init() {}
 
     /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
     package var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
 
-    /// Whether that is so as far as it is known: of a carriage return only the next byte tells what it is.
+    /// The same without carriage returns, of which only the next byte shows whether they are bare.
     var mayBeTransportSafe: Bool {
         !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
     }
@@ -132,22 +132,22 @@ package struct LineStatistics: Sendable, Equatable {
     }
 }
 
-/// Takes the census of what passes.
-final class CensusReader: ByteReader {
-    private(set) var census = LineStatistics()
+/// Counts the lines of the bytes that pass.
+final class StatisticsReader: ByteReader {
+    private(set) var statistics = LineStatistics()
     private let upstream: any ByteReader
 
     init(_ upstream: any ByteReader) { self.upstream = upstream }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let count = try upstream.read(into: buffer)
-        census.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+        statistics.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
         return count
     }
 
-    /// The census of everything, when all was read.
+    /// The statistics, once everything was read.
     func finish() -> LineStatistics {
-        census.finish()
-        return census
+        statistics.finish()
+        return statistics
     }
 }

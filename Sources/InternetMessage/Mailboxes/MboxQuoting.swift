@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// What mailboxes do to lines that begin with "From ", and how it is undone.
+/// The quoting of lines that begin with "From " in mailboxes, and its reversal.
 ///
 /// A writer of mbox files puts ">" in front of them so that no message seems to begin there; one of the kind "mboxrd"
 /// also in front of those that have some already. RFC 4155

@@ -1,4 +1,4 @@
-/// The HTML of a mail, reduced to what can be shown without asking anybody for anything: words and their arrangement.
+/// The HTML of a mail, reduced to what can be shown without loading anything: words and their arrangement.
 ///
 /// Only elements and attributes of a short list remain. There are no links, pictures, forms, scripts or styles; the target of
 /// a link stands behind its words, and a picture is its description.

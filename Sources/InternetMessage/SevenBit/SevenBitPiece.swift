@@ -11,9 +11,9 @@ enum SevenBitPiece: Sendable {
     /// Content of the source in another encoding.
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
-    /// Text of the source. `census` has its line statistics: text that already has canonical line ends is copied as it is.
-    static func text(_ range: Range<Int>, _ census: LineStatistics) -> SevenBitPiece {
-        census.bareLF == 0 ? .exact(range) : .lines(range)
+    /// Text of the source. `statistics` has its line statistics: text that already has canonical line ends is copied as it is.
+    static func text(_ range: Range<Int>, _ statistics: LineStatistics) -> SevenBitPiece {
+        statistics.bareLF == 0 ? .exact(range) : .lines(range)
     }
 
     func write(from source: any ByteSource, to sink: any ByteSink) throws {

@@ -96,19 +96,19 @@ struct SevenBitPlan {
     ///
     /// Meanwhile the viewer receives the text, as long as it looks safe.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
-        let reader = CensusReader(source.reader(in: range))
+        let reader = StatisticsReader(source.reader(in: range))
         let isCanonical = try source.firstLineEnd(in: range) != .lf
         let isAsItIs = viewer == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
         // One unsafe line suffices, so reading can stop.
-        while case let count = try text.read(into: window.bytes), count > 0, reader.census.mayBeTransportSafe {
+        while case let count = try text.read(into: window.bytes), count > 0, reader.statistics.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }
-        let census = reader.finish()
-        if !census.isTransportSafe || isCanonical && census.bareLF > 0 { viewer = nil }
-        if census.isTransportSafe { pieces.append(.text(range, census)) }
-        return census.isTransportSafe
+        let statistics = reader.finish()
+        if !statistics.isTransportSafe || isCanonical && statistics.bareLF > 0 { viewer = nil }
+        if statistics.isTransportSafe { pieces.append(.text(range, statistics)) }
+        return statistics.isTransportSafe
     }
 
     /// The encoding that makes an unsafe leaf safe, or nil if there is none.

@@ -26,12 +26,12 @@ extension Entity {
         stream(of: source, range: range, lineEnd: .crlf)
     }
 
-    /// The whole entity in canonical lines, while `oddities` sees the lines as they came.
-    package func canonicalStream(of source: any ByteSource, watchedBy oddities: LineEndDefects) -> ByteStream {
+    /// The whole entity in canonical lines, while `defects` sees the lines as they came.
+    package func canonicalStream(of source: any ByteSource, watchedBy defects: LineEndDefects) -> ByteStream {
         let place = range
         let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
-        nonisolated(unsafe) let oddities = oddities
-        return ByteStream { oddities.watching(source.reader(in: place)) }.lines(endingIn: .crlf, exempt: exempt)
+        nonisolated(unsafe) let defects = defects
+        return ByteStream { defects.watching(source.reader(in: place)) }.lines(endingIn: .crlf, exempt: exempt)
     }
 
     /// The entity, or a place in it, with lines that end in `lineEnd`; binary bodies pass as they are.

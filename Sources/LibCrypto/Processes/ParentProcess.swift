@@ -25,7 +25,7 @@ package enum ParentProcess {
     ///
     /// - Parameter parent: who is thought to be the parent.
     /// - Returns: false if that one has ended before.
-    package static func sendsWhenEnding(_ signal: Int32, _ parent: Int32) -> Bool {
+    package static func sendsWhenEnding(_ signal: Int32, from parent: Int32) -> Bool {
         // Only very old kernels lack it; the process then ends by itself, later.
         _ = smime_prctl_set_pdeathsig(signal)
         return getppid() == parent

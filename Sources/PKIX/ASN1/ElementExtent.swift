@@ -1,8 +1,7 @@
 /// The end of a BER element, found by reading only the headers inside it.
 ///
-/// The tree of swift-asn1 takes some hundred bytes for each element, so that a few megabytes of empty elements would
-/// fill the memory. This walk needs no memory, and rejects elements that are nested too deeply or too many, before the
-/// tree is made.
+/// The tree of swift-asn1 takes about a hundred bytes for each element, so a few megabytes of empty elements would fill the memory. This
+/// walk needs no memory. It rejects too many elements, and too deep nesting, before the tree is made.
 package struct ElementExtent {
     /// The length of the element in bytes, its header included.
     package let count: Int

@@ -14,14 +14,14 @@ package func reporting<Result>(
     do { return try body() } catch { throw CMSError(error, in: structure, part) ?? error }
 }
 
-/// The same for bytes in memory that are parsed: whatever is thrown, by libcrypto as well, says that they are malformed.
+/// The same for parsing bytes in memory: every error, also one of libcrypto, means that they are malformed.
 package func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch let error as OpenSSLError { throw .malformed(structure, "\(error)") } catch {
         throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)")
     }
 }
 
-/// The same for bytes in memory that are written: if libcrypto fails, it is at fault.
+/// The same for writing bytes in memory: a failure of libcrypto is reported as one of libcrypto.
 func writing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch { throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)") }
 }

@@ -26,7 +26,7 @@ extension DigestAlgorithm {
         self = match.digest
     }
 
-    /// Made once: an identifier takes longer to write down than to compare.
+    /// Made once, because making an identifier takes longer than comparing it.
     private static let named = allCases.map { (oid: $0.oid, digest: $0) }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).

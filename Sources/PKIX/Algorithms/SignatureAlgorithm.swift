@@ -14,7 +14,7 @@ package struct SignatureAlgorithm: Sendable {
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
-        /// Whether a key of this kind makes such signatures; libcrypto would do with it whatever the key can.
+        /// Whether a key of this kind makes such signatures. libcrypto itself would use the key in any way it can.
         package func fits(_ key: PublicKeyAlgorithm) -> Bool {
             switch (self, key) {
             case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),

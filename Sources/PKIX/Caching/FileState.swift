@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A file as it was at one moment: whoever changes its content makes it another one.
+/// A file as it was at one moment. A changed content makes another value.
 package struct FileState: Hashable, Sendable {
     private let path: String
     private let device: dev_t

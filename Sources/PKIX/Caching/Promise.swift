@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The answer to a question that several may answer, as a service and an alarm clock: the first one counts.
+/// A value that several parties may provide, such as a service and a timeout. The first one counts.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?

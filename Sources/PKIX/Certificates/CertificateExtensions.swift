@@ -59,7 +59,7 @@ struct CertificateExtensions {
         }
     }
 
-    /// Counts what is compared; where it cannot be read as many as there may be at the most.
+    /// Counts the parts that are compared; for an unreadable extension, the largest number that it can have.
     private mutating func count(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) {
         func count(_ read: (ASN1Node) throws -> Int) -> Int { (try? read(ASN1Node.read(value))) ?? value.count / 2 }
         switch type {
@@ -115,7 +115,7 @@ struct CertificateExtensions {
     /// id-on-SmtpUTF8Mailbox (RFC 9598 §3).
     private static let smtpUTF8Mailbox: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 8, 9]
 
-    /// Whether text can be a mail address at all: NUL, line breaks and their kin have fooled comparisons before.
+    /// Whether text can be a mail address at all: NUL, line breaks and other control characters have fooled comparisons before.
     static func isFit(_ address: String) -> Bool {
         !address.isEmpty && !address.unicodeScalars.contains { $0.isUnfitForDisplay }
     }

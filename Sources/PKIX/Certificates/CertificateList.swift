@@ -69,13 +69,13 @@ public struct CertificateList: Hashable, Sendable {
     /// The list as libcrypto's object, shared while it is in use.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
-    /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.
+    /// Whether it lists `certificate` as revoked or on hold; false for an entry that removes a hold.
     func names(_ certificate: Certificate) -> Bool {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
         return list.names(certificate)
     }
 
-    /// Since when it calls `certificate` revoked; nil if it does not.
+    /// The revocation date that it lists for `certificate`; nil if it does not list it as revoked.
     func revocationDate(of certificate: Certificate) -> Date? {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return nil }
         return list.revocationDate(of: certificate)

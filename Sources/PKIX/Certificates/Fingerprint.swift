@@ -28,7 +28,7 @@ public struct Fingerprint: Hashable, Sendable {
     /// In one piece, where an array is hashed byte by byte.
     public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// As tables show it: so many digits that nobody makes another certificate with the same ones by trying.
+    /// As tables show it: so many digits that an attacker cannot make another certificate with the same ones by trying.
     package var short: String { String(hexadecimal.prefix(16)) }
 
     /// The 64 digits without the prefix.

@@ -1,6 +1,6 @@
 /// The first digits of a fingerprint, or all of them, as a person types them.
 package struct FingerprintPrefix: Hashable, Sendable {
-    /// So many digits are enough where only one fingerprint begins so.
+    /// The fewest digits; they suffice if only one fingerprint begins with them.
     package static let minimumCount = 8
     /// As many as a fingerprint has.
     private static let maximumCount = 64

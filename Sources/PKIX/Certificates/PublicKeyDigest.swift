@@ -4,8 +4,8 @@ import SwiftASN1
 /// The SHA-256 of a public key, equal for all certificates about one key, however each of them writes it.
 ///
 /// The SubjectPublicKeyInfo alone has several encodings: RSA with or without parameters or as RSASSA-PSS, a point on a curve in
-/// full or compressed, padded numbers. None of them makes another key. A curve with explicit parameters is part of the key:
-/// who chooses the parameters can make a private key for any point.
+/// full or compressed, padded numbers. None of them makes another key. A curve with explicit parameters is part of the key: an attacker who
+/// chooses the parameters can make a private key for any point.
 ///
 /// RFC 5480 §2.2, RFC 8017 §A.1.1, RFC 7748 §5
 package struct PublicKeyDigest: Hashable, Sendable {
@@ -21,7 +21,7 @@ package struct PublicKeyDigest: Hashable, Sendable {
     /// In one piece, where an array is hashed byte by byte.
     package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// The kind of the key and its numbers; nil where the encoding itself has to do.
+    /// The kind of the key and its numbers; nil if the encoding itself is digested.
     private static func canonical(_ info: [UInt8], _ algorithm: PublicKeyAlgorithm) -> [UInt8]? {
         guard let bits = info.publicKeyBits else { return nil }
         switch algorithm {

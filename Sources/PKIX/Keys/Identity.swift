@@ -1,4 +1,4 @@
-/// A private key with the certificate about it, and what is sent along with that.
+/// A private key with its certificate, and the certificates that accompany it.
 public struct Identity: Sendable {
     /// The certificate about `key`.
     public let certificate: Certificate

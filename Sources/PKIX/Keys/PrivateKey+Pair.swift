@@ -24,7 +24,7 @@ extension PrivateKey {
         }
     }
 
-    /// Whether a signature of it fits: libcrypto's own check looks for prime numbers, which takes seconds for great ones.
+    /// Whether a signature by the key verifies. libcrypto's own check tests for primes, which takes seconds for large keys.
     private func signsRight(_ scheme: SignatureAlgorithm.Scheme, _ digest: DigestAlgorithm) -> Bool {
         guard let value = try? digest.digest([]),
             let signature = try? handle.sign(value, digest: digest, padding: scheme.padding)

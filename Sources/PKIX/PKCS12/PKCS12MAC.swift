@@ -6,9 +6,9 @@ import SwiftASN1
 /// RFC 7292 §4 and appendix B, RFC 9579
 package struct PKCS12MAC {
     package enum Algorithm {
-        /// HMAC with the key of PKCS#12's own derivation, by the same digest, which has that name in libcrypto.
+        /// HMAC with a key derived as PKCS#12 does; `digest` is libcrypto's name and serves both.
         case hmac(digest: String, byteCount: Int, salt: [UInt8], iterations: Int)
-        /// HMAC with the digest of that name in libcrypto, and a derived key of `keyCount` bytes.
+        /// HMAC with a derived key of `keyCount` bytes; `digest` is libcrypto's name.
         case pbmac1(KeyDerivation, digest: String, keyCount: Int)
     }
 

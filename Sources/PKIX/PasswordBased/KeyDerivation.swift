@@ -41,7 +41,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// Whether the parameters are such that the function has a value for them.
+    /// Whether the function is defined for the parameters.
     ///
     /// RFC 7914 §6
     private var isDefined: Bool {

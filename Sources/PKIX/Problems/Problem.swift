@@ -1,4 +1,4 @@
-/// Something that keeps a certificate, a file or a message from being plainly good.
+/// A reason why a certificate, a file or a message is not plainly good.
 ///
 /// The codes are stable: programs may test them. The text is for people and may change.
 public struct Problem: Hashable, Sendable {
@@ -25,7 +25,7 @@ public struct Problem: Hashable, Sendable {
         self.text = text
     }
 
-    /// A problem that spoils nothing where it was met, whatever the level of its code.
+    /// A problem that is only a warning where it was found, whatever the level of its code.
     public init(warning kind: ProblemCode, _ text: String) {
         self.kind = kind
         level = .warning

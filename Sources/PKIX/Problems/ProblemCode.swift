@@ -146,8 +146,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ProblemCode {
-    /// The levels at which reports name it: that of the code, and a warning where the settings, or a pin, may say that it
-    /// spoils nothing.
+    /// The levels at which reports name it: that of the code, and a warning if settings or a pin can accept it.
     package var levels: [Problem.Level] {
         switch self {
         case .endEntityIsCA, .revocationUnknown, .signerIsSender: [.error, .warning]

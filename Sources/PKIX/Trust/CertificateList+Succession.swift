@@ -7,9 +7,8 @@ package import Foundation
 #endif
 
 extension CertificateList {
-    /// Whether this list counts in the place of `older` at `date`: it has the higher CRL Number, or else is later; it is by the same
-    /// key, and about the same certificates. Delta lists are compared with each other alone. A list that has ended takes
-    /// the place of no current list, nor of one that was made later.
+    /// Whether this list replaces `older` at `date`: it has the higher CRL Number, or else is later, and has the same key and scope. Delta
+    /// lists are compared only with each other. An expired list replaces neither a current list nor one that was issued later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
     package func supersedes(_ older: CertificateList, at date: Date) -> Bool {
@@ -34,7 +33,7 @@ extension CertificateList {
         return (edition, otherEdition)
     }
 
-    /// Which certificates it is about, and which key it says that it is signed with.
+    /// The certificates that it covers, and the key that it claims to be signed with.
     struct Scope: Hashable {
         let issuer: EncodingKey
         let distributionPoint: [UInt8]?

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Rules for authorities that certificates are held against beside what makes them valid.
+/// Rules for authorities that certificates are checked against in addition to their validity.
 package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
     /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in their strict and multipurpose
     /// generations: what breaks them is a warning.

@@ -28,7 +28,7 @@ package struct ChainVerdict: Hashable, Sendable {
         let usesAllEvidence: Bool
     }
 
-    /// How the certificates of a chain stand to the time of judgement.
+    /// The validity of the certificates of a chain at the time of judgement.
     package enum Validity: Hashable, Sendable {
         /// All are valid.
         case current
@@ -55,10 +55,10 @@ package struct ChainVerdict: Hashable, Sendable {
     /// Whether a key of the chain is too short, or a signature in it uses SHA-1.
     package let isWeak: Bool
 
-    /// Whether nothing was left out that could be looked at another time.
+    /// Whether all evidence was used, so that a later check finds nothing more.
     var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false }
 
-    /// Whether the chain leads to something trusted and nothing is wrong with it, time and revocation apart.
+    /// Whether the chain leads to an anchor or a pin and has no error except in time and revocation.
     package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
 
     /// The number of errors on all three axes.

@@ -28,7 +28,7 @@ struct DistributionPoints {
         }
     }
 
-    /// Whether a list may be one of theirs, given its IssuingDistributionPoint: false only if that says that it lies elsewhere.
+    /// Whether a list may come from one of the points, given its IssuingDistributionPoint: false only if that names other places.
     ///
     /// RFC 5280 §5.2.5, §6.3.3 (b) (2) (i)
     func mayBe(at point: [UInt8]?) -> Bool {

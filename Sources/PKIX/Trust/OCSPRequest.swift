@@ -15,14 +15,14 @@ package struct OCSPRequest: Hashable, Sendable {
     /// The encoding, as it is posted.
     package let der: [UInt8]
 
-    /// - Throws: what libcrypto says of a certificate that it cannot read.
+    /// - Throws: libcrypto's error for a certificate that it cannot read.
     package init(about certificate: Certificate, issuedBy issuer: Certificate) throws(OpenSSLError) {
         der = try OCSPQuestion.der(about: certificate.x509(), issuedBy: issuer.x509())
     }
 }
 
 extension OCSPResponse {
-    /// From when to when it says something about `certificate`; nil if it says nothing that counts at `date`.
+    /// The period for which it has a status of `certificate`; nil if it has none that counts at `date`.
     package func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
         let answer = answer(about: certificate, issuedBy: issuer, at: date)
         return answer?.isCurrent == true ? answer?.lifetime : nil

@@ -25,8 +25,8 @@ struct CertificatePath {
 /// Finds the paths from a certificate to an anchor.
 ///
 /// libcrypto follows the first issuer whose name fits and never looks back, so among many authorities of one name it
-/// can miss the right one. Here an edge counts only if the signature does, the search turns back, and each signature
-/// costs something of an allowance: hundreds of authorities of one name and circles of cross-certificates end soon.
+/// can miss the right one. Here an edge counts only if its signature verifies, the search backtracks, and each signature is charged to a
+/// budget: with hundreds of authorities of one name, or circles of cross-certificates, the search ends soon.
 struct PathBuilder {
     /// The longest path, both ends included.
     static let maximumDepth = 100
@@ -43,8 +43,7 @@ struct PathBuilder {
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
-    /// Whether the same question would be answered the same later: not if the system's anchors were looked at, which may
-    /// be others then, or if the effort was spent.
+    /// Whether a later search has the same result: not if it used the system's anchors, which may change, or if the budget was spent.
     var isRepeatable: Bool { !usesSystemAnchors && !effort.isSpent }
 
     /// Two certificates of which the one may have issued the other: whether it did depends on nothing else.
@@ -54,7 +53,7 @@ struct PathBuilder {
     }
     private static let checked = BoundedCache<Edge, Bool>(capacity: 1024)
 
-    /// - Parameter systemAnchors: the system's, where those of `store` are not to be all.
+    /// - Parameter systemAnchors: the system's anchors, if they count in addition to those of `store`.
     init(
         _ store: TrustStore,
         systemAnchors: SystemAnchors?,

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Says what is wrong with a path: libcrypto's verification, and what S/MIME wants beyond it.
+/// Finds the problems of a path: by libcrypto's verification, and by the additional rules of S/MIME.
 ///
 /// RFC 8550 §4, RFC 5280 §6
 struct PathCheck {

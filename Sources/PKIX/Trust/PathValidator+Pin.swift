@@ -26,7 +26,7 @@ extension PathValidator {
         }
     }
 
-    /// The pin of `certificate`; `check` looks whether the pinned certificate was revoked.
+    /// The pin of `certificate`; `check` finds out whether the pinned certificate was revoked.
     func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey, _ date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }

@@ -4,9 +4,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Judges certificates by what a store trusts.
+/// Judges certificates by a trust store.
 ///
-/// All its judgements together keep to one budget: the signers of one message may not take longer than one alone.
+/// All judgements share one budget, so that many signers of one message do not take longer than one.
 package struct PathValidator: Sendable {
     /// The trusted certificates, and how strictly certificates are judged.
     package let store: TrustStore
@@ -23,10 +23,10 @@ package struct PathValidator: Sendable {
         PathValidator(store.judging(by: options), budget)
     }
 
-    /// The same with the pins and the distrust that are about one of `names`, on the same budget.
+    /// The same validator, with only the pins and distrust for one of `names`, on the same budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
 
-    /// The same for what `certificate` signed without naming a sender, on the same budget.
+    /// The same validator for data without a sender that `certificate` signed, on the same budget.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
         PathValidator(store.speaking(by: certificate, for: names), budget)
     }
@@ -61,9 +61,9 @@ package struct PathValidator: Sendable {
         return verdict
     }
 
-    /// The verdict, never one that was remembered.
+    /// The verdict, computed without the cache.
     ///
-    /// - Returns: the verdict, and whether the same question would be answered the same later.
+    /// - Returns: the verdict, and whether a later judgement has the same result.
     func answer(
         _ question: VerdictCacheKey,
         _ date: Date,
@@ -81,7 +81,7 @@ package struct PathValidator: Sendable {
         )
         let pin = pin(of: certificate, check, question, date)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // The first path without a fault, or else the one with the fewest: the sender is not to blame for a worse path.
+        // The first path without a fault, or else the one with the fewest: worse paths do not count against the sender.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {

@@ -9,7 +9,7 @@ package import Foundation
 /// The result of libcrypto's verification of a path.
 package struct PathVerification {
     private(set) var problems: [Problem] = []
-    /// Whether libcrypto looked at all of it, or there was no need to.
+    /// Whether libcrypto checked the whole path, or did not need to.
     private(set) var isComplete = true
 
     /// - Parameter effort: what it may cost.
@@ -20,14 +20,14 @@ package struct PathVerification {
             problems.append(Problem(.chainInvalid, text))
             return
         }
-        let burden = NameComparisonCost(path.certificates)
-        if let excess = burden.excess {
+        let cost = NameComparisonCost(path.certificates)
+        if let excess = cost.excess {
             let most = Certificate.maximumNames
             let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
             stop(text)
             return
         }
-        guard effort.affords(burden.units) else {
+        guard effort.affords(cost.units) else {
             let text = "the names and name constraints in the chain take too long to compare"
             stop(text)
             return

@@ -133,8 +133,8 @@ struct RevocationCheck {
             let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
             problems.append(Problem(.revocationUnknown, text))
         }
-        let burden = NameComparisonCost(path.certificates)
-        guard usable.lists.isEmpty || burden.excess == nil && lists.effort.affords(burden.units),
+        let cost = NameComparisonCost(path.certificates)
+        guard usable.lists.isEmpty || cost.excess == nil && lists.effort.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))

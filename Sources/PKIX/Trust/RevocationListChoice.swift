@@ -4,8 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Chooses among very many lists those that can tell something of one path: of lists about the same certificates only the
-/// newest count.
+/// Chooses, among very many lists, those that can affect one path. Of lists with the same scope only the newest count.
 struct RevocationListChoice {
     /// The names of possible signers of lists for a certificate of the path.
     let names: Set<EncodingKey>
@@ -18,9 +17,9 @@ struct RevocationListChoice {
 
     /// The use of a list at the time.
     enum Role: Hashable {
-        /// It was made by then. A certificate on it was revoked, even if the list itself has ended.
+        /// It was issued by then. A certificate on it was revoked, even if the list itself has expired.
         case past
-        /// The first, and the last, that was made later: who was revoked by then is on one of them.
+        /// The first and the last list that were issued later: a certificate that was revoked by then is on one of them.
         case nearest
         case newest
     }
@@ -79,13 +78,13 @@ struct RevocationListChoice {
         }
     }
 
-    /// Whether a chosen list says all that `candidate` says, and was signed by a certificate of the path. A list by
-    /// another signer does not replace it, because an attacker can make an authority of the same name.
+    /// Whether a chosen list makes `candidate` redundant, and was signed by a certificate of the path. A list by another signer does not
+    /// replace it, because an attacker can make an authority of the same name.
     func isSuperseded(_ candidate: Candidate) -> Bool {
         path.contains { isSuperseded(candidate, by: $0) }
     }
 
-    /// Takes `candidate`, which `signer` signed, unless one that was taken says all that it says.
+    /// Takes `candidate`, which `signer` signed, unless a taken one makes it redundant.
     mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
         guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
             return false

@@ -65,7 +65,7 @@ struct RevocationListReading {
         return (statuses, isCutShort)
     }
 
-    /// `lists` without those that have ended where a current list of the same series is among them.
+    /// `lists` without expired ones of a series that also has a current list.
     private func foremost(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
         let lasting = Set(lists.filter { !$0.edition.hasEnded(at: date) }.map(\.series))
         return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
@@ -78,8 +78,8 @@ struct RevocationListReading {
         return number > otherNumber
     }
 
-    /// Whether `item` calls `certificate` revoked; one of a later time than is judged, whether it had been by then. That a
-    /// later one does not name it says nothing about that time.
+    /// Whether `item` lists `certificate` as revoked. If the list was issued after the time of judgement, its revocation date decides;
+    /// without an entry such a list proves nothing.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.names(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false

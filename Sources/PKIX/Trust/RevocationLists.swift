@@ -49,9 +49,9 @@ struct RevocationLists {
         (self.all, self.places, self.effort) = (all, places, effort)
     }
 
-    /// Leaves out what none of `path`, nor of those beside it, can have signed: a forged list must neither revoke nor hide anything.
+    /// Drops lists that no certificate of `path`, and no other known signer, can have signed, so a forged list neither revokes nor hides.
     ///
-    /// Where there are very many lists, those that can tell nothing of `path` at `date` are left out, too.
+    /// If there are more than `maximumLists`, lists that say nothing about `path` at `date` are dropped, too.
     func selection(for path: [Certificate], at date: Date) -> Selection {
         let known = Set(path)
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
@@ -157,7 +157,8 @@ struct RevocationLists {
         return isSigned
     }
 
-    /// Whether libcrypto may hold `lists` against the certificates of `path`, which it does for each anew.
+    /// Whether the budget suffices for libcrypto to check the certificates of `path` against `lists`, which it does for each certificate
+    /// anew.
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {

@@ -5,6 +5,6 @@ public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
     case off
     /// A revoked certificate fails. A certificate of unknown status passes with the warning `revocation-unknown`.
     case soft
-    /// Only what is known not to have been revoked passes; else `revocation-unknown` is an error.
+    /// A certificate of unknown status fails: `revocation-unknown` is an error.
     case hard
 }

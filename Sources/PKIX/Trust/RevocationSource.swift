@@ -15,7 +15,7 @@ package protocol RevocationSource: Sendable {
     /// a verdict starts a new limit; others return themselves.
     func forOneVerdict() -> any RevocationSource
 
-    /// Whether it looks for anything at all; true unless it says otherwise.
+    /// Whether it asks any service at all; true by default.
     func isAsking() async -> Bool
 }
 
@@ -51,7 +51,7 @@ extension ValidationOptions {
 
     /// These options, with the data of `source` about trusted chains whose revocation status is unknown.
     ///
-    /// No service is asked about other chains: the writer of a certificate must not choose where we connect to.
+    /// No service is asked about other chains: an untrusted certificate must not determine where we connect to.
     package func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
         -> ValidationOptions
     {

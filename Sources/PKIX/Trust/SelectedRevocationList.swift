@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A revocation list whose signature was checked, and what is to be known of it before it is used.
+/// A revocation list whose signature was checked, with the properties that its use depends on.
 struct SelectedRevocationList {
     let list: CertificateList
     /// The certificate with the key that signed it.

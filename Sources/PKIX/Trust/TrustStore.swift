@@ -4,7 +4,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// What is trusted, and the certificates and lists to build chains from. `PathValidator` judges by this data.
+/// The trusted certificates, and the certificates and lists to build chains from. `PathValidator` judges by this data.
 ///
 /// It knows no clock and no hidden store: the time is an argument of `judge`, and the system's anchors are used only
 /// if `systemAnchors` says where they are.
@@ -107,8 +107,8 @@ public struct TrustStore: Hashable, Sendable {
 
     /// This trust store for a signature by `certificate` over something that names no sender, as a commit or a file.
     ///
-    /// The reader is told the names in the certificate, so a pin counts only for the pinned certificate itself, and only if it was
-    /// pinned for every address in it: who holds a pinned key can have certificates about it issued in any name.
+    /// The reader is shown the names in the certificate, so a pin counts only for the pinned certificate itself, and only if it was pinned
+    /// for every address in it: the holder of a pinned key can get certificates for it in any name.
     ///
     /// - Parameter names: for each address in the certificate the names that stand for it.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> TrustStore {

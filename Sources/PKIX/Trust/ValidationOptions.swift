@@ -1,4 +1,4 @@
-/// How strictly certificates are judged: what a caller asks for beside what it trusts.
+/// How strictly certificates are judged: the caller's requirements, apart from its trusted certificates.
 public struct ValidationOptions: Hashable, Sendable {
     /// How much revocation counts.
     public var revocation: RevocationPolicy

@@ -1,7 +1,7 @@
 /// Looks at bytes as they pass: are they clean text, UTF-8 (RFC 3629) without control characters but TAB, LF, FF and CR?
 ///
-/// It is shown all the bytes in turn, in windows of any size. It takes the same time whatever they are, and so may look at
-/// plaintext that was not found intact yet: eight bytes at once, without a branch.
+/// It is shown all the bytes in turn, in windows of any size. It takes the same time for any bytes, so it may read plaintext whose
+/// integrity is not checked yet: eight bytes at once, without a branch.
 package struct CleanText {
     /// The top bit of each byte of a word.
     private static let tops: UInt64 = 0x8080_8080_8080_8080
@@ -67,8 +67,8 @@ package struct CleanText {
         take(word: word)
     }
 
-    /// RFC 3629 §4: each byte says whether it is a continuation, and those before it say whether one must follow. U+0080 to
-    /// U+009F are control characters, too.
+    /// RFC 3629 §4: each byte shows whether it is a continuation, and the bytes before it show whether one must follow. U+0080 to U+009F
+    /// are control characters, too.
     @inline(__always)
     private mutating func take(word: UInt64) {
         let (tops, ones) = (Self.tops, Self.ones)

@@ -8,7 +8,7 @@ enum EntityProtection {
     case cms(declaredType: String?)
     /// multipart/signed: content beside its detached signature.
     case multipartSigned(content: Entity, signature: Entity)
-    /// Something that claims to be S/MIME and must not be taken for it.
+    /// It claims to be S/MIME, but must not be treated as such.
     case malformed(MessageError)
 }
 
@@ -16,7 +16,7 @@ extension Entity {
     /// How this entity is protected; nil if it is not.
     var protection: EntityProtection? { protection(ignoring: []) }
 
-    /// The same for an entity whose header may have `ignored`, none of which hides what the entity itself is.
+    /// The same for an entity whose header may have the defects `ignored`, if none of them makes the entity's own type ambiguous.
     func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
         // With two Content-Type fields some programs use the first and some the last, so a claim in either counts.
         if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {

@@ -31,7 +31,7 @@ package enum PEMObject {
         let head = try head(of: source)
         guard let mark = mark(in: head), labels.contains(mark.label) else { return false }
         guard !head.starts(with: begin) else { return true }
-        // A header beyond the limit is for the reader of mail to refuse.
+        // The mail reader rejects a header beyond the limit.
         guard let header = try? HeaderBlock(parsing: head) else { return false }
         return !header.isMail(besidePEM: true)
     }

@@ -1,7 +1,7 @@
 import PKIX
 import Synchronization
 
-/// Remembers whether base64 that was read lacks the padding that RFC 4648 §3.2 asks for.
+/// Records whether the base64 that was read lacks the padding that RFC 4648 §3.2 requires.
 final class PaddingWatch: Sendable {
     private let isMissing = Atomic(false)
 

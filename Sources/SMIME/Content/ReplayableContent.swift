@@ -6,7 +6,7 @@ import LibCrypto
 /// Bytes that can be written as often as needed, each time the same.
 struct ReplayableContent {
     let write: (any ByteSink) throws -> Void
-    /// The digest of the bytes and how many they are, if that was learned along with their form.
+    /// The digest and the number of the bytes, if they were computed in the pass that found their form.
     var digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)?
     /// How many bytes there are, if that is known without writing them.
     private let knownCount: Int?

@@ -12,11 +12,11 @@ import Foundation
 package enum MessageError: Error, Equatable, Sendable {
     /// The message has nothing to decrypt and no signature: it only brings certificates, or revocation lists (RFC 8551 §3.8).
     case certificatesOnly
-    /// The cipher that was demanded is below the least that may be used.
+    /// The demanded cipher is weaker than the weakest one allowed.
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
-    /// The MIME around the protected content has a defect that no verdict may rest on.
+    /// The MIME structure around the protected content has a defect that allows no verdict.
     case defective(MIMEDefect)
-    /// The MIME around the protected content is not what S/MIME asks for; the text completes "…: ".
+    /// The MIME structure around the protected content does not follow S/MIME; the text completes "…: ".
     case malformed(String)
     /// No cipher is announced by all recipients; the text says who announces what.
     case noCommonCipher(String)

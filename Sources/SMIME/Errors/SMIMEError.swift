@@ -30,7 +30,7 @@ public struct SMIMEError: Error, Sendable {
     /// Who can resolve the error.
     public var kind: Kind { code.kind }
 
-    /// Who can resolve an error, which decides what a mail server should answer.
+    /// The party that can resolve an error, which determines the mail server's reply.
     @nonexhaustive
     public enum Kind: String, Sendable {
         /// The message or file is not what it should be: 554 5.6.0.

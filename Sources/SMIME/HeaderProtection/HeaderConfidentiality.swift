@@ -35,7 +35,7 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
     /// The replacement for a hidden subject.
     static let obscured = "[...]"
 
-    /// The addresses without names; nil if something in the field is no plain list of mailboxes, or would be lost.
+    /// The addresses without names; nil if the field is no plain list of mailboxes, or has more that would be lost.
     private static func bareAddresses(_ field: HeaderField) -> String? {
         guard let list = try? AddressList(field: field), list.defects.isEmpty, !list.mailboxes.isEmpty else {
             return nil

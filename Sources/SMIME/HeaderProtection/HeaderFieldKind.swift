@@ -37,14 +37,14 @@ enum HeaderFieldKind {
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
 
-    /// The fields that a gateway takes out of an encrypted header: those that people read or that sort answers into threads.
-    /// Scanners, lists and filters rely on the other fields, so these must not come from content that scanners could not see.
+    /// The fields that a gateway restores from an encrypted header: those that people read or that mail programs thread by. Scanners, lists
+    /// and filters rely on the other fields, which therefore must not come from content that scanners could not see.
     static let gatewayNames: Set = [
         "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
         "to",
     ]
 
-    /// The fields about the content that a gateway takes out of an encrypted part: those of MIME, in lower case.
+    /// The content fields that a gateway restores from an encrypted part: those of MIME, in lower case.
     ///
     /// RFC 2045 §3, RFC 2183, RFC 3282
     static let gatewayContentNames: Set = [

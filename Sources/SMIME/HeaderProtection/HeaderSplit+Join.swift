@@ -4,7 +4,7 @@ extension HeaderSplit {
     /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
     /// `inner`; it has the outer header's line ends.
     ///
-    /// Of the inner header only the Content-* fields count, and MIME-Version where the outer one is of our adding.
+    /// Of the inner header only the Content-* fields count, and MIME-Version if we added the outer one.
     package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
@@ -41,7 +41,7 @@ extension HeaderSplit {
             || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
     }
 
-    /// For the number of each moved field whose place an outer field marks, that field's index.
+    /// The index of the outer field that marks the place of a moved field, by the number of the moved field.
     private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
         var marks: [Int: Int] = [:]
         let firstNumbers = names.firstPlaces

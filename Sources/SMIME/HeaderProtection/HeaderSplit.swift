@@ -68,8 +68,8 @@ package struct HeaderSplit: Sendable {
     /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
     package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
-            // Without an empty line the body would be read as a header; by some programs even after a line that ends the header
-            // for us.
+            // Without an empty line the body would be read as part of the header, by some programs even after a line that ends the header
+            // here.
             let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
@@ -169,7 +169,7 @@ extension HeaderSplit {
     /// Stands for the moved field whose number it has.
     static let placeholderName = "X-Moved-Content-Field"
 
-    /// The numbers of the moved fields that nothing else marks the place of.
+    /// The numbers of the moved fields whose place has no other mark.
     private func placeholders(newNames: [String], hasOthers: Bool) -> Set<Int> {
         var placeholders: Set<Int> = []
         var number = 0

@@ -15,7 +15,7 @@ struct LegacyDisplayPart {
     /// How lines end in the text.
     private var lineEnd: LineEnd { isEncoded ? .crlf : part.header.lineEnd }
 
-    /// Reads the text of `part`; nil if it is too large, or in an encoding or character set where ASCII is none.
+    /// Reads the text of `part`; nil if it is too large, or its encoding or character set does not extend ASCII.
     init?(_ part: Entity, in source: any ByteSource) throws {
         if case .other = part.transferEncoding { return nil }
         let charset = part.contentType.parameters["charset"]?.lowercased() ?? ""

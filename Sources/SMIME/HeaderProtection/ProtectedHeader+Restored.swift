@@ -3,11 +3,11 @@ package import InternetMessage
 extension ProtectedHeader {
     /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
     ///
-    /// The protected fields take the place of those outside. Fields that the way added stay; those that readers show
-    /// do not, as they would pass for protected ones, but for those that the way has to add (RFC 6409 §8).
+    /// The protected fields replace those outside. Fields added in transit stay, except those that readers show, as they would pass for
+    /// protected ones. Of these only the fields that mail servers must add stay (RFC 6409 §8).
     ///
     /// - Parameters:
-    ///   - keepingFrom: whether From is left as it is outside, since nothing vouches for the one inside.
+    ///   - keepingFrom: whether the outer From stays, since the inner one is not verified.
     ///   - extent: which of the fields take part; all others stay as they are outside.
     ///
     /// RFC 9788 §4.2, §4.4

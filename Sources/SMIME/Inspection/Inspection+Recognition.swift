@@ -11,7 +11,7 @@ extension Inspection {
         if try PEMObject.isThere(in: source) { return try armored(source, &inspector) }
         let header = try HeaderBlock(parsing: head)
         if !header.isMail(besidePEM: KeyMaterial.isPEM(head)) {
-            // Text that may be keys or certificates, with words for people in front.
+            // Text that may be keys or certificates with explanatory text in front.
             do { return try keyMaterial(source) } catch let error as CMSError {
                 if head.starts(with: "-----BEGIN ".utf8) { throw error }
             }

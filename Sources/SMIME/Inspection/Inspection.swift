@@ -16,8 +16,8 @@ package struct Inspection: Sendable {
         case pkcs12(PKCS12Outline)
     }
 
-    /// The form of the input.
-    package enum Form: Sendable {
+    /// The format of the input.
+    package enum InputFormat: Sendable {
         /// To be found out.
         case any
         /// A mail message.
@@ -76,7 +76,7 @@ package struct Inspection: Sendable {
     /// Memory does not grow with the content of a message; opaque content is spooled to look for layers inside it.
     /// - Throws: `MessageError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
     ///   nothing can be shown; `StreamError`.
-    package init(of source: any ByteSource, form: Form = .any) throws {
+    package init(of source: any ByteSource, form: InputFormat = .any) throws {
         guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
         var inspector = Inspector()
         switch form {

@@ -10,8 +10,8 @@ public import Foundation
 
 /// Signed and encrypted objects that are no mail: passes, documents, code (RFC 5652).
 ///
-/// Whose certificates may sign such an object is for the caller to say: mail addresses are not looked at, and `TrustStore.usage`
-/// says which extended key usage is asked for.
+/// The caller decides whose certificates may sign such an object: mail addresses are not compared, and `TrustStore.usage` is the required
+/// extended key usage.
 public enum CryptographicMessage {
     /// Input or output bytes, in memory or in a file of any size.
     public struct Content: Sendable, WritableContent {

@@ -7,12 +7,12 @@ public import Foundation
 #endif
 
 extension TrustStore {
-    /// What is wrong with `certificate`, its chain to an anchor, its time, or what is known of its revocation; empty if nothing is.
+    /// The problems of `certificate`: of its chain to an anchor, its validity, and its known revocation; empty if there are none.
     ///
     /// - Parameters:
     ///   - certificate: the certificate that is judged.
     ///   - purpose: what it is to be used for.
-    ///   - others: certificates that may help to reach an anchor; never trusted.
+    ///   - others: certificates that may complete the chain; they are not trusted.
     ///   - time: when everything must be valid.
     public func problems(
         of certificate: Certificate,

@@ -2,7 +2,7 @@ public import PKIX
 
 /// A source of keys, certificates and trust: a store, or an in-memory value in tests.
 ///
-/// It is asked after opening a layer and before reading it; arguments and results are values.
+/// It is called after a layer was opened and before it is read; arguments and results are values.
 public protocol KeyProvider: Sendable {
     /// Our identity for the first of `recipients` that is ours, old ones included; nil if none is. No other is tried.
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity?

@@ -9,11 +9,10 @@ public struct VerdictExceptions: OptionSet, Hashable, Sendable {
 
     /// A signer that only the field Sender names.
     public static let sender = VerdictExceptions(rawValue: 1)
-    /// SHA-1, and keys under 2048 bits (RSA, DSA) or 224 bits (elliptic curves); not those that one computer can break.
+    /// SHA-1, and keys under 2048 bits (RSA, DSA) or 224 bits (elliptic curves), except keys that a single computer can break.
     public static let weakAlgorithms = VerdictExceptions(rawValue: 2)
 
-    /// `problems` found on a certificate or signature by itself, at the level they have in a report: what is weak is an
-    /// error unless it is accepted.
+    /// `problems` of a certificate or signature, at the level they have in a report: weakness is an error unless it is accepted.
     func weigh(_ problems: [Problem]) -> [Problem] {
         guard !contains(.weakAlgorithms) else { return problems }
         return problems.map { $0.kind.isWeakness ? Problem($0.kind, $0.text) : $0 }

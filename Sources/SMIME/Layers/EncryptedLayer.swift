@@ -21,10 +21,10 @@ package struct EncryptedLayer: Sendable {
     let data: EnvelopedData
     private let permitted: Content
     private let padding: PaddingWatch?
-    private let declaredOddities: [Problem]
+    private let declaredDefects: [Problem]
 
     /// Warnings about the encoded bytes; complete after decryption.
-    var oddities: [Problem] { padding?.problems ?? [] }
+    var defects: [Problem] { padding?.problems ?? [] }
 
     /// The certificates that open it, in the order of the message, each once.
     package var recipientIdentifiers: [EntityIdentifier] {
@@ -37,12 +37,12 @@ package struct EncryptedLayer: Sendable {
         cms stream: ByteStream,
         padding: PaddingWatch? = nil,
         content: Content,
-        oddities: [Problem] = []
+        defects: [Problem] = []
     ) throws {
         data = try EnvelopedData(reading: stream)
         self.padding = padding
         permitted = content
-        declaredOddities = oddities
+        declaredDefects = defects
     }
 
     /// The layer in the report.
@@ -51,7 +51,7 @@ package struct EncryptedLayer: Sendable {
         return VerificationReport.Layer(
             kind: isAuthenticated ? .authenticatedEncrypted : .encrypted,
             algorithm: data.algorithm,
-            problems: declaredOddities
+            problems: declaredDefects
                 + (isAuthenticated
                     ? [] : [Problem(.unauthenticated, "the encryption does not protect against changes")])
         )

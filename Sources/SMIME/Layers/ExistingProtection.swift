@@ -12,16 +12,15 @@ package enum ExistingProtection: Hashable, Sendable {
 
 /// The outermost layer of a message that is already protected, and who can open it.
 ///
-/// A message counts as protected only if a sound CMS object is all there is in it, whatever its header claims. What counts
-/// as encrypted has a cipher that we know with sound parameters, a tag where there must be one, whole blocks where the
-/// cipher has blocks, a recipient of a kind that we know, and content that is not plainly text. Neither signatures nor
-/// certificates are judged.
+/// A message counts as protected only if it consists of a single sound CMS object, whatever its header claims. It counts as encrypted if it
+/// has a known cipher with sound parameters, the tag and whole blocks that the cipher requires, a recipient of a known kind, and content
+/// that is not plain text. Neither signatures nor certificates are judged.
 package struct ExistingLayer: Sendable {
     /// The kind of the layer.
     package let protection: ExistingProtection
     /// The certificates for which an encrypted layer has a RecipientInfo; empty for other layers.
     package let recipients: Set<EntityIdentifier>
-    /// Whether an encrypted layer has a cipher that is never written any more, such as 3DES or RC2.
+    /// Whether an encrypted layer has a cipher that smime reads but does not write, such as 3DES or RC2.
     package let hasHistoricCipher: Bool
 
     /// No layer, or one of `protection` for `recipients`.

@@ -42,7 +42,7 @@ enum Layer {
                     cms: stream,
                     padding: padding,
                     content: content,
-                    oddities: Self.understatement(of: type, declared)
+                    defects: Self.understatement(of: type, declared)
                 )
             )
         case .compressedData: self = .compressed(try CompressedLayer(cms: stream))
@@ -56,8 +56,8 @@ enum Layer {
         return "smime-type says \(declared.escapedForDisplay), but the content is something else"
     }
 
-    /// The problem of an smime-type that names less protection than there is: senders of AuthEnvelopedData often write
-    /// the older name.
+    /// The problem of an smime-type that names less protection than the object has: senders of AuthEnvelopedData often write the older
+    /// name.
     static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
         guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
         return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, and it is AuthEnvelopedData")]

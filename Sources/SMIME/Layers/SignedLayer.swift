@@ -23,7 +23,7 @@ package struct SignedLayer: Sendable {
     private let evidence: RevocationEvidence
     private let problems: [Problem]
     /// Warnings about the encoded bytes of signature and content.
-    let oddities: [Problem]
+    let defects: [Problem]
 
     /// The signers that the signatures name.
     package var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
@@ -38,7 +38,7 @@ package struct SignedLayer: Sendable {
         let transport = content.binaryRanges.isEmpty ? LineEndDefects() : nil
         try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
-            // The signer used other line ends than mail has. The signature counts if it is over exactly these bytes.
+            // The signer may have used other line ends than CRLF. The signature counts if it is over exactly these bytes.
             var raw = try SignedData(reading: signature.decodedBody(of: source))
             try raw.hashDetached(source.stream(in: content.range))
             if raw.fits { (data, stream) = (raw, source.stream(in: content.range)) }
@@ -48,7 +48,7 @@ package struct SignedLayer: Sendable {
         self.content = LocatedEntity(entity: content, source: source)
         evidence = data.revocationEvidence
         problems = data.problems
-        oddities = padding.problems + Self.problems(transport)
+        defects = padding.problems + Self.problems(transport)
     }
 
     /// Opens a signed CMS object, and keeps its content for what may be inside.
@@ -82,7 +82,7 @@ package struct SignedLayer: Sendable {
         evidence = data.revocationEvidence
         problems = data.problems
         let isText = content?.entity.binaryRanges.isEmpty ?? false
-        oddities = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
+        defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
     /// Opens a bare signature over `content`.
@@ -99,7 +99,7 @@ package struct SignedLayer: Sendable {
         signedBytes = SignedBytes(stream: signed, source: content)
         evidence = data.revocationEvidence
         problems = data.problems
-        oddities = []
+        defects = []
     }
 
     /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).
@@ -118,7 +118,7 @@ package struct SignedLayer: Sendable {
     ///   - known: certificates that may be the signers', in addition to those in the object.
     ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
-    ///   - exceptions: what counts as a warning, though it spoils a verdict by default.
+    ///   - exceptions: errors that count as warnings.
     ///   - time: the time at which certificates must be valid.
     package func verify(
         by validator: PathValidator,
@@ -169,8 +169,7 @@ package struct SignedLayer: Sendable {
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
             }
-            // An attacker may add certificates. They must not make the verdict worse: of those for the signer's key the best one
-            // counts.
+            // Certificates that an attacker adds must not make the verdict worse: of those for the signer's key the best one counts.
             var best = judge(check.certificates.first)
             for certificate in check.certificates.dropFirst() where best.status != .valid {
                 let other = judge(certificate)
@@ -220,7 +219,7 @@ package struct SignedLayer: Sendable {
 }
 
 extension SignedData {
-    /// Whether the content is what at least one signer's message digest says, leaving the signature itself aside.
+    /// Whether the content has the message digest of at least one signer; the signature itself is not checked.
     fileprivate var fits: Bool {
         signers.contains { !check($0, candidates: []).isContentChanged }
     }

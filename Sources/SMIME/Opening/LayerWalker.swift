@@ -150,7 +150,7 @@ struct LayerWalker {
         return Step(layer: layer, depth: count - 1, section: section ?? [], part: place?.part)
     }
 
-    /// Opens the compressed layer that was found last. A second compressed layer is refused: only an attacker compresses twice.
+    /// Opens the compressed layer that was found last. A second compressed layer is rejected: no honest program compresses twice.
     private mutating func decompress() throws {
         guard case .compressed(let layer, let place) = frontier else { return }
         frontier = .closed

@@ -17,7 +17,7 @@ extension MessageOpener {
         }
         result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
         let told = Set(result.report.problems)
-        result.report.note(layer.oddities.filter { !told.contains($0) })
+        result.report.note(layer.defects.filter { !told.contains($0) })
         guard !signers.isEmpty else { return }
         result.report.noteInnerSignature()
         result.report.coverage = coverage

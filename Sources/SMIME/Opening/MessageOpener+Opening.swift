@@ -64,7 +64,7 @@ extension MessageOpener {
         var isMalleable = false
         /// The message's header fields inside its protection.
         var protected: ProtectedHeader?
-        /// Those inside the outermost signature, if they can be read without a key.
+        /// The header fields inside the outermost signature, if they can be read without a key.
         var signedHeader: ProtectedHeader?
     }
 
@@ -228,7 +228,7 @@ extension MessageOpener {
         } else {
             plaintext = try layer.decrypt(with: try await provider.identity(for: layer.recipientIdentifiers))
         }
-        opening.result.report.note(layer.oddities + plaintext.problems)
+        opening.result.report.note(layer.defects + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
         guard opening.header != nil else {
             opening.part = nil

@@ -41,7 +41,7 @@ extension MessageOpener {
             if try place.layer() != nil {
                 try await verify(walker, message.header, .whole, into: &result)
             } else {
-                for part in try securedParts(of: place) {
+                for part in try protectedParts(of: place) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
                         result.report.note(Problem(.tooManySignatures, text))
@@ -82,8 +82,8 @@ extension MessageOpener {
         }
     }
 
-    /// Judges a signature around the whole message. The layers inside it decide nothing but that they are intact, as the
-    /// signature around them speaks.
+    /// Judges a signature around the whole message. Signatures inside it must be intact, but do not decide the verdict: the one around them
+    /// does.
     private func verify(
         _ layer: SignedLayer,
         before walker: inout LayerWalker,
@@ -108,7 +108,7 @@ extension MessageOpener {
     /// The protected parts below an entity that is not protected itself, messages in messages included.
     ///
     /// - Throws: `MIMEError.unreadable`; what cannot be parsed has no parts.
-    private func securedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
+    private func protectedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
         let entity = place.part.entity
         guard place.depth < Self.maximumLayers || !entity.contentType.isMessage else { return [] }
         let parts: [MessagePlace]
@@ -116,14 +116,14 @@ extension MessageOpener {
             if case .unreadable = error { throw error }
             return []
         }
-        var secured: [MessagePlace] = []
+        var found: [MessagePlace] = []
         for part in parts {
             if part.part.entity.protection == nil {
-                secured += try securedParts(of: part)
+                found += try protectedParts(of: part)
             } else {
-                secured.append(part)
+                found.append(part)
             }
         }
-        return secured
+        return found
     }
 }

@@ -11,8 +11,8 @@ package import Foundation
 
 /// Opens what is signed or encrypted, layer by layer.
 ///
-/// RFC 8551 §3.7: layers may be nested in any order. `open` takes whatever comes and reads it once. `decrypt` refuses what
-/// has nothing to decrypt; `verify` decrypts nothing.
+/// RFC 8551 §3.7: layers may be nested in any order. `open` takes any message and reads it once. `decrypt` rejects a message without
+/// encryption; `verify` decrypts nothing.
 ///
 /// Between its questions to the provider it reads, hashes and decrypts on the thread that it is run on; a task that was
 /// cancelled ends at the next window of bytes. A server that opens large messages should do so with an executor of its own, as
@@ -25,11 +25,11 @@ package struct MessageOpener: Sendable {
 
     let provider: any KeyProvider
     let time: Date
-    /// How certificates are judged, beside what the provider trusts.
+    /// How certificates are judged, besides the provider's trust settings.
     let options: ValidationOptions
     /// The source to ask about revocation if the data at hand does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
-    /// A secret that opens encrypted layers without a certificate; only ever one that the caller gave.
+    /// A secret from the caller that opens encrypted layers without a certificate.
     let secret: SharedSecret?
     /// Exceptions in addition to the provider's.
     let exceptions: VerdictExceptions
@@ -140,8 +140,8 @@ package struct MessageOpener: Sendable {
         VerifiedMessage(report, header: header)
     }
 
-    /// A walk through the layers of a message that is to be opened: an odd header keeps no reader from the content, but says
-    /// nothing for certain about the author.
+    /// A walk through the layers of a message that is to be opened. A defective header does not prevent that, but proves nothing about the
+    /// author.
     private static func walker(opening place: MessagePlace) -> LayerWalker {
         LayerWalker(place, isMail: !place.part.entity.header.isOnlyStructural, ignoring: [.hiddenFields])
     }

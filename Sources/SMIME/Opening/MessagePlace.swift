@@ -31,7 +31,7 @@ struct MessagePlace: Sendable {
 
     /// The layer that begins here; nil if the entity is not protected.
     ///
-    /// - Parameter ignored: what may be wrong with the header of the entity.
+    /// - Parameter ignored: the defects that the entity's header may have.
     /// - Throws: `MessageError.malformed` and `.defective` for what claims to be protected and must not be taken for it.
     func layer(ignoring ignored: Set<MIMEDefect> = []) throws(MessageError) -> FoundLayer? {
         switch part.entity.protection(ignoring: ignored) {

@@ -18,7 +18,7 @@ public struct OpenedMessage: Sendable {
     /// Whether nothing was opened, so that it is written byte for byte.
     private let isAsItCame: Bool
 
-    /// A message in which nothing is encrypted or compressed: it says what it said when it came.
+    /// A message in which nothing is encrypted or compressed, and whose content is written as it was received.
     init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
         (report, learnable) = (verified.report, verified.learnable)
         (self.source, self.header) = (source, header)

@@ -1,7 +1,7 @@
 package import CMSSyntax
 package import PKIX
 
-/// Which cipher a message is encrypted with, how each key is wrapped, and why. Pure: the same arguments, the same answer.
+/// Which cipher a message is encrypted with, how each key is wrapped, and why. The result depends on the arguments alone.
 ///
 /// RFC 8551 §2.7.1
 package struct CipherNegotiation: Sendable {
@@ -13,7 +13,7 @@ package struct CipherNegotiation: Sendable {
         package let certificate: Certificate
         /// The capabilities that the party announced; nil if unknown.
         package let capabilities: [SMIMECapability]?
-        /// Whether the reader is the sender, whose other mail programs have unknown abilities.
+        /// Whether the reader is the sender, whose other mail programs have unknown capabilities.
         package let isOurs: Bool
 
         package init(

@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 
 extension DividedMessage {
-    /// Makes sure that `MessageOpener` opens what is made of the message.
+    /// Makes sure that `MessageOpener` can open the protected message.
     ///
     /// - Parameter layers: how many layers are put around it.
     /// - Throws: `MessageError.defective` for MIME that readers take for different things, `MessageError.malformed` for a protected

@@ -11,7 +11,7 @@ struct DividedMessage: Sendable {
 
     /// Divides `message`.
     ///
-    /// What is signed or encrypted already keeps its header outside: the fields belong to the innermost content.
+    /// An already protected message keeps its outer header: the fields belong to the innermost content.
     ///
     /// RFC 9788 §5.1
     init(

@@ -23,7 +23,7 @@ package struct MessageProtector: Sendable {
     private let message: Entity
     private let known = DividedOnce()
 
-    /// The message divided for signing alone and for encryption, each kept once it was made: what was checked is written, too.
+    /// The divided message, computed once for each purpose, so that what was checked is what is written.
     private final class DividedOnce: Sendable {
         let made = Mutex<(clear: DividedMessage?, encrypted: DividedMessage?)>((nil, nil))
     }

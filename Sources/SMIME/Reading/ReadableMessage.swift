@@ -3,8 +3,8 @@ package import InternetMessage
 
 /// What a person sees of a message: the fields at its top, its texts, and a list of what is attached.
 ///
-/// Texts and names are as the message has them; who shows them takes out what would act on the screen. Signatures are
-/// looked through and not judged: `Part.signature` says in which one a part is.
+/// Texts and names are as the message has them. The caller removes control characters before it shows them. Signatures are looked through
+/// and not judged: `Part.signature` says in which one a part is.
 package struct ReadableMessage: Sendable {
     /// A part as it is shown.
     package struct Part: Sendable {

@@ -12,7 +12,7 @@ struct ReadableParts {
     private var remaining: Int
     private(set) var parts: [ReadableMessage.Part] = []
     private(set) var isCut = false
-    /// Whether something was decompressed. Only an attacker compresses twice.
+    /// Whether a layer was decompressed. No honest program compresses twice.
     private var hasDecompressed = false
 
     /// - Parameters:
@@ -59,7 +59,7 @@ struct ReadableParts {
 
     /// Adds what is inside a layer.
     private mutating func add(_ found: FoundLayer, at place: MessagePlace, in signature: String?) throws {
-        // A signature in a signature speaks for no more than the one around it.
+        // A signature inside a signature covers no more than the outer one.
         let section = signature ?? Self.text(found.section)
         if let content = found.content { return try add(place.beside(content), in: section) }
         guard place.depth < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }

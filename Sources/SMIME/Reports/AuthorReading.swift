@@ -29,8 +29,8 @@ package struct AuthorReading: Sendable {
             }
     }
 
-    /// Whether `other` has the very From fields of `header`, whose reading this is, so that it is read the same; false where something is
-    /// wrong with them, which is said with its place.
+    /// Whether `other` has the same From fields as `header`, from which this was read, so that it reads the same. False if they have a
+    /// problem, since its text names the place.
     func isSame(in other: HeaderBlock, as header: HeaderBlock) -> Bool {
         problems.isEmpty && other.all("From").elementsEqual(header.all("From")) { $0.rawBytes == $1.rawBytes }
             && !Self.hasBlankLineAboveFrom(other)

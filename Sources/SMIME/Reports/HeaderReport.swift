@@ -13,7 +13,7 @@ public struct HeaderReport: Sendable {
     public let signed: [String]
     /// The fields of which something is hidden outside: it is encrypted.
     public let hidden: [String]
-    /// The fields that are not outside what their author left there.
+    /// The fields whose outer value differs from the one that their author wrote.
     public let differing: [String]
     /// The fields that are only outside.
     public let added: [String]

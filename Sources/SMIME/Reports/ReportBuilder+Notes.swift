@@ -11,7 +11,7 @@ extension ReportBuilder {
 
     /// Adds the protected header fields of the message, whose outer header is `outer`.
     ///
-    /// A signature outside them must be their author's, too, if it was judged before they were to be seen.
+    /// An outer signature that was judged before they could be read must be their author's, too.
     mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
         guard let protected else { return }
         let headers = HeaderReport(
@@ -22,12 +22,12 @@ extension ReportBuilder {
         )
         self.headers = headers
         note(headers.problems)
-        // Sender was compared where the signature was judged; whether it is accepted is known there.
+        // Sender was compared when the signature was judged, where the exceptions are known.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
         addStrangers { $0.certificate.flatMap(identity.protectedStrangeness) }
     }
 
-    /// Tells what is odd about the layer added last if it is a signature inside another one.
+    /// Adds the warnings about the last added layer, if it is a signature inside another one.
     mutating func noteInnerSignature() {
         guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
             return
@@ -43,7 +43,7 @@ extension ReportBuilder {
         note(Problem(.innerSigner, text))
     }
 
-    /// Tells if nothing inside the encryption is signed, though something outside is.
+    /// Adds a warning if only the encrypted layer, and nothing inside it, is signed.
     mutating func noteOuterSignature() {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption }),
             layers[..<encryption].contains(where: { !$0.signers.isEmpty }),
@@ -53,7 +53,7 @@ extension ReportBuilder {
         note(Problem(.signatureOutside, text))
     }
 
-    /// Tells if what is signed is ciphertext that was not opened: its signer need not know what it says.
+    /// Adds a warning if the signed content is ciphertext that was not opened: the signer need not know the plaintext.
     mutating func noteSignedCiphertext() {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }),
             layers[..<encryption].contains(where: { !$0.signers.isEmpty })

@@ -24,12 +24,12 @@ extension VerificationReport {
         public internal(set) var signers: [Signer] = []
         /// Whether the verdict depends on its signers.
         ///
-        /// Of signatures directly around each other the outermost speaks, as its signer saw what is inside. Who signs what
-        /// is encrypted need not know what that is, so a signature inside the encryption speaks, too.
+        /// Of directly nested signatures the outermost decides, as its signer saw what is inside. The signer of ciphertext need not know
+        /// the plaintext, so a signature inside the encryption decides, too.
         public internal(set) var isDecisive = false
         /// Whether the layer is inside one that is encrypted.
         public internal(set) var isInsideEncryption = false
-        /// Whether it is around a part of the message only, beside others.
+        /// Whether it covers only a part of the message, beside other parts.
         public internal(set) var isPart = false
     }
 }

@@ -39,9 +39,9 @@ extension VerificationReport {
 
     /// One signer, judged.
     public struct Signer: Sendable {
-        /// The certificate the signature was checked with; nil if there was none to be had.
+        /// The certificate the signature was checked with; nil if none was found.
         public let certificate: Certificate?
-        /// When the signer claims to have signed; nil if it is not said.
+        /// The signing time that the signer claims; nil without a claim.
         public let signingTime: Date?
         /// The digest's name, or its dotted OID.
         public let digest: String
@@ -78,7 +78,7 @@ extension VerificationReport {
         private(set) var strangeness: Set<SignerIdentity.Strangeness.Reason>
         /// Whether something else is wrong with the identity.
         let isIdentityUnclear: Bool
-        /// The warning that the signer signed beside the sender; nil unless that is so.
+        /// The warning that the signer is a cosigner beside the sender; nil for other signers.
         private(set) var cosigning: Problem?
         /// The certificates of the chain, the signer's first, as far as they are at hand; trusted or not.
         package let path: [Certificate]
@@ -88,7 +88,7 @@ extension VerificationReport {
         /// The address in From that the certificate names; nil if it names none of them.
         let author: EmailAddress?
 
-        /// The address that the signer is called by: the one that From has, or else the first of the certificate.
+        /// The address shown for the signer: the one in From, or else the first of the certificate.
         public var address: String? { author?.text ?? certificate?.addresses.first }
 
         /// A name for the signer: an address, or else the certificate's subject.
@@ -112,7 +112,7 @@ extension VerificationReport {
         /// Whether the revocation status is unknown, but was not required.
         package var isRevocationUnknown: Bool { revocation.ok == true && revocationStatus == .unknown }
 
-        /// The verdict on this signature alone, whatever is wrong with the message.
+        /// The verdict on this signature alone, without the problems of the message.
         public var status: Status {
             if !integrity.holds { return .invalid }
             if revocationStatus == .revoked { return .revoked }
@@ -132,7 +132,7 @@ extension VerificationReport.Signer {
         isStranger = isStranger || found.problem.level == .error
     }
 
-    /// Makes a warning of it that the signer is not the sender, if that is all that is wrong.
+    /// Turns the error that the signer is not the sender into a warning, if it is the only error.
     mutating func becomeCosigner() {
         guard isStranger, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),
             revocation.ok != false

@@ -1,7 +1,7 @@
 import InternetMessage
 public import PKIX
 
-/// What is to be said about a message's signatures: five axes for each signer, and what follows from them.
+/// The verification of a message's signatures: five axes for each signer, and the verdict that follows from them.
 public struct VerificationReport: Sendable {
     /// The verdict in one word, which never stands alone: problems and axes say why.
     ///
@@ -21,7 +21,7 @@ public struct VerificationReport: Sendable {
         case mismatch
         /// As `expired`, but the certificate is not valid yet.
         case notYetValid = "not-yet-valid"
-        /// The signature is valid, but speaks for a part of the message only.
+        /// The signature is valid, but covers only a part of the message.
         case partial
         /// The signature fits, but the certificate, or an authority's above it, was revoked.
         case revoked
@@ -68,7 +68,7 @@ public struct VerificationReport: Sendable {
     /// An empty report: an unsigned message.
     public init() { self.init(ReportBuilder()) }
 
-    /// A report with this verdict, for a caller's tests of what it decides by one. Nothing can be learned by it.
+    /// A report with this verdict, for tests of a caller's decisions. Nothing can be learned from it.
     ///
     /// - Parameters:
     ///   - status: the verdict.
@@ -100,7 +100,7 @@ public struct VerificationReport: Sendable {
         headers.map { !$0.signed.isEmpty } == true || layers.contains { $0.kind.isEncryption }
     }
 
-    /// What the layers around the whole message are worth together.
+    /// The protection by all layers around the whole message together.
     ///
     /// RFC 9787 §3.1
     @nonexhaustive
@@ -122,7 +122,7 @@ public struct VerificationReport: Sendable {
         }
     }
 
-    /// The verdict; it follows from everything else, and `valid` from nothing but all axes of all signers together.
+    /// The verdict, which follows from everything else. It is `valid` only if all axes of all signers are good.
     public var status: Status {
         if let stated { return stated }
         if isMalformed { return .malformed }
@@ -135,7 +135,7 @@ public struct VerificationReport: Sendable {
         return !isFaulty && !failed.isEmpty && failed.allSatisfy(\.failsForUnknownRevocationOnly)
     }
 
-    /// The verdict on one signature, the others left aside; what is wrong with the message as a whole counts for each.
+    /// The verdict on one signature without the others. Problems of the message as a whole count for each.
     public func status(of signer: Signer) -> Status {
         if isMalformed { return .malformed }
         if isFaulty { return .invalid }

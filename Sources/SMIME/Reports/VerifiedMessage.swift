@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A message that its author is known to have signed as a whole: what may be learned from it.
+/// A message that its author is proven to have signed as a whole, with the data to learn from it.
 ///
 /// Only `MessageOpener` makes one, and only if the verdict is valid, no algorithm is weak (accepted or not), one signature covers
 /// everything, or several by the same signer inside each other, and the signer's certificate names the author in From. Nothing in it

@@ -4,8 +4,7 @@ package import PKIX
 package import SMIMEStore
 
 extension Account {
-    /// The certificates after whose end, within `interval` from `time` or before, one of the account's addresses has no
-    /// identity for a purpose.
+    /// The certificates whose end, before `time` plus `interval`, leaves one of the account's addresses without an identity for a purpose.
     package func lapsing(
         from time: Date,
         within interval: TimeInterval,
@@ -30,8 +29,7 @@ extension Account {
 }
 
 extension Store {
-    /// The certificates of all accounts after whose end, within `interval` from `time` or before, an address has no identity for a
-    /// purpose.
+    /// The certificates of all accounts whose end, before `time` plus `interval`, leaves an address without an identity for a purpose.
     package func lapsingCertificates(from time: Date, within interval: TimeInterval) async throws -> [Certificate] {
         let accounts = try await accounts.all()
         let verdicts = try await verdicts(on: accounts, at: time) { _ in }

@@ -26,16 +26,16 @@ package struct CurrentIdentities: Sendable {
             return
         }
         var found = [IdentitySelection.Purpose.signing, .encryption].compactMap { purpose -> Choice? in
-            let standings = IdentitySelection.judge(
+            let states = IdentitySelection.judge(
                 account.identities,
                 for: account.address,
                 purpose: purpose,
                 at: time,
                 verdicts: verdicts
             )
-            guard let index = standings.firstIndex(of: .current) else { return nil }
+            guard let index = states.firstIndex(of: .current) else { return nil }
             let current = account.identities[index]
-            let merit = IdentitySelection.merit(of: current, among: account.identities, standings)
+            let merit = IdentitySelection.merit(of: current, among: account.identities, states)
             return Choice(purpose: purpose, certificate: current.certificate, merit: merit)
         }
         if found.count == 2, found[0].certificate == found[1].certificate, found[0].merit == found[1].merit {

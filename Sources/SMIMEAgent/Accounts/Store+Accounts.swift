@@ -19,8 +19,7 @@ extension Store {
         return try await self.accounts.verdicts(on: groups, at: time, under: options)
     }
 
-    /// Whether there is something in the store that may not be part of a backup of accounts: settings, and rules for
-    /// senders who are none.
+    /// Whether the store has data that a backup of accounts may not include: settings, and rules for senders without an account.
     package func hasMoreThanAccounts() async throws -> Bool {
         let settings = try await settings.all().keys.filter { $0 != RestoredCiphers.setting.rawValue }
         let accounts = Set(try await accounts.all().map(\.address.text))

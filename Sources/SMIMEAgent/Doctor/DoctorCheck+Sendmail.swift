@@ -1,5 +1,5 @@
 extension DoctorCheck {
-    /// Checks that the program that mail is sent with reads all of it.
+    /// Checks that the program that sends mail reads the whole message.
     ///
     /// - Parameters:
     ///   - command: the program and its arguments; nil is not checked.

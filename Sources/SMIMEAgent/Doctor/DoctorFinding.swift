@@ -47,7 +47,7 @@ protocol DoctorCheck {
 }
 
 extension DoctorCheck {
-    /// - Parameter urgency: what the finding makes of the whole, if not what its level says: nothing, soon or now.
+    /// - Parameter urgency: how soon the finding must be repaired, if its level does not say it: never, soon or now.
     mutating func add(
         _ code: String,
         _ level: DoctorFinding.Level,

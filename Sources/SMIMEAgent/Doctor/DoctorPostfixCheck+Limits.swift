@@ -14,7 +14,7 @@ extension DoctorPostfixCheck {
         if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
     }
 
-    /// Postfix gives a mail to more recipients to a transport in parts.
+    /// Postfix splits a mail with more recipients than the limit.
     mutating func checkRecipientLimit(of service: PostfixWiring.Service) {
         let recipients = wiring.number("\(service.name)_destination_recipient_limit") ?? 0
         let most = wiring.number("smtpd_recipient_limit") ?? 1000

@@ -65,7 +65,7 @@ extension DoctorPostfixCheck {
         if findings.count == before { add("mta-filter", .ok, "\(route.name): \(port.name)") }
     }
 
-    /// Every user of the host can sign as anybody by a TCP port. What the options say was looked at with them.
+    /// Warns of a TCP port, which every user of the host can reach. Listeners that the options name were checked with them.
     private mutating func checkReach(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
         guard let address = route.address, !address.hasPrefix("unix:"),
             !wiring.listeners.contains(where: { $0.address == address })

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Looks at how `smime filter` and `smime serve` are wired into Postfix.
+/// Checks how `smime filter` and `smime serve` are configured in Postfix.
 struct DoctorPostfixCheck: DoctorCheck {
     let wiring: PostfixWiring
     /// After how many seconds the filter ends by itself.
@@ -96,7 +96,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Mail that comes in where no filter is goes out as it came, in clear.
+    /// Mail that enters through a port without a filter leaves in clear.
     private mutating func checkFilter(of port: PostfixWiring.Service) {
         guard let route = wiring.route(of: port) else {
             return add(
@@ -150,7 +150,7 @@ struct DoctorPostfixCheck: DoctorCheck {
     /// A user who may use any sender gets any account's signature.
     mutating func checkLogins(of port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port) ?? ""
-        // A list of senders does for hosts and programs that do not log in.
+        // For hosts and programs that do not log in, a list of senders is enough.
         let isList = restrictions.contains("check_sender_access") && restrictions.hasSuffix("reject")
         if !restrictions.contains("sender_login_mismatch"), !isList {
             add(
@@ -162,7 +162,8 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// With `smime filter` for pickup, from main.cf for one, what it hands back would come to it again. `smime serve` hands nothing to pickup.
+    /// If pickup has `smime filter`, by main.cf for example, the filter's results would return to the filter. `smime serve` sends nothing
+    /// to pickup.
     private mutating func checkLoop(_ names: [String]) {
         guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
             let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)

@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// Looks at the certificates of recipients, and at the sources where they are looked up.
+/// Checks the certificates of recipients, and the sources where they are looked up.
 struct DoctorRegistryCheck: DoctorCheck {
     let store: Store
     let time: Date
@@ -54,7 +54,7 @@ struct DoctorRegistryCheck: DoctorCheck {
         }
     }
 
-    /// Whether the sources can be asked that certificates of recipients are looked up in.
+    /// Checks that the sources of recipients' certificates can be asked.
     private mutating func checkSources() async throws {
         add(
             "lookup-registry",

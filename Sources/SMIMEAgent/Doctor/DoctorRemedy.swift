@@ -4,14 +4,14 @@ package import SMIMEStore
 
 /// A remedy for a finding.
 package enum DoctorRemedy: Sendable {
-    /// Something that is no command of ours, as to install a package.
+    /// An advice without a command of ours, such as to install a package.
     case advice(String)
     /// The usual remedy for this error.
     case resolve(any Error)
     /// Anchors in the store take the place of the system's.
     case addAnchors
     case bringStoreBack
-    /// The folder of revocation lists that a setting names is to come back, or the setting to change.
+    /// Restore the folder of revocation lists that a setting names, or change the setting.
     case bringFolderBack
     /// The directory belongs to another user.
     case changeOwner(of: String, to: String)
@@ -29,10 +29,10 @@ package enum DoctorRemedy: Sendable {
     case renew
     /// The same, if there is no other one.
     case renewRevoked
-    /// A newer list is to take the place of this file, if it is needed.
+    /// Replace this file by a newer list, if it is needed.
     case replaceList(path: String)
     case restoreStore
-    /// Postfix is to be set up where it was looked for, or its configuration named.
+    /// Set up Postfix in the folder where it was looked for, or name its configuration.
     case setUpPostfix
     case showAccount(EmailAddress)
     /// The certificate that is held back can be used once its fingerprint was compared.

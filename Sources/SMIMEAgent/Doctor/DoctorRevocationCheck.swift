@@ -3,14 +3,14 @@ import PKIX
 import SMIMEStore
 import Synchronization
 
-/// Looks at the revocation lists in the store and in the folder that its settings name.
+/// Checks the revocation lists in the store and in the folder that its settings name.
 struct DoctorRevocationCheck: DoctorCheck {
     let store: Store
     let time: Date
     var findings: [DoctorFinding] = []
 
-    /// Revocation lists that are over and have no successor, in the store or in the settings' folder, and what cannot be
-    /// read there. Where lists may be fetched over the network they are when they are needed.
+    /// Finds expired revocation lists without a successor, in the store or in the settings' folder, and unreadable files there. If lists
+    /// may be fetched over the network, they are fetched when needed.
     mutating func run() async throws {
         let stored = try await store.anchors.revocationLists()
         add("crls", .ok, "\(stored.count) in the store")

@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 import SMIMEStore
 
-/// Looks at the store, its anchors, and the identities of its accounts.
+/// Checks the store, its anchors, and the identities of its accounts.
 struct DoctorStoreCheck: DoctorCheck {
     let time: Date
     let warn: @Sendable (String) -> Void
@@ -57,7 +57,7 @@ struct DoctorStoreCheck: DoctorCheck {
         try await run(&check)
     }
 
-    /// A store that was named may have been there before, on a disk that is away now, and mail waits for it.
+    /// A store that was named may be on a disk that is not mounted, and mail waits for it.
     private mutating func checkMissing(_ location: StoreLocation) {
         guard location.home == nil else {
             return add("store", .error, "\(location.path): there is no store", [.bringStoreBack])
@@ -122,7 +122,7 @@ struct DoctorStoreCheck: DoctorCheck {
         )
     }
 
-    /// Whether others could believe what the accounts sign, as far as this machine can tell.
+    /// Checks that recipients can trust the accounts' signatures, as far as this machine knows.
     private mutating func checkChains(
         of accounts: [Account],
         _ verdicts: CertificateVerdicts,
@@ -153,6 +153,6 @@ struct DoctorStoreCheck: DoctorCheck {
 }
 
 extension Date {
-    /// The end of the time in which an expiry deserves a word at this time.
+    /// The end of the period in which an expiry is reported.
     var soon: Date { addingTimeInterval(30 * 86_400) }
 }

@@ -1,8 +1,8 @@
-/// From where a port of Postfix takes mail, as far as its restrictions say.
+/// The senders from whom a port of Postfix takes mail, according to its restrictions.
 ///
 /// Source: postconf(5), `smtpd_relay_restrictions`; SMTPD_ACCESS_README
 struct PostfixSenders {
-    /// Users and programs of our own may send to other hosts there: why.
+    /// The reason that our own users and programs may send to other hosts there; nil if they may not.
     let ownMail: String?
     /// Any host may send to our domains there.
     let takesStrangers: Bool

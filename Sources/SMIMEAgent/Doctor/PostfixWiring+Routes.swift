@@ -49,7 +49,7 @@ extension PostfixWiring {
             && services.contains { route(of: $0)?.address != nil }
     }
 
-    /// The service's own options tell; without them, because they are elsewhere or may not be read, names do.
+    /// Decided by the service's own options. If they are elsewhere or cannot be read, names decide.
     private func isServe(_ address: String, named name: String) -> Bool {
         listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("smime")
     }

@@ -30,7 +30,7 @@ package struct ServeListener: Equatable, Sendable {
         }
     }
 
-    /// Reads `outgoing=lmtp:unix:/run/smime/outgoing` and its like; nil for anything else.
+    /// Reads a text such as `outgoing=lmtp:unix:/run/smime/outgoing`; nil for anything else.
     private init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2, let direction = PostfixWiring.Direction(rawValue: parts[0]),

@@ -44,9 +44,9 @@ package enum AgentError: Error, Sendable {
     case noRecipients
     /// Something in the field is no address.
     case malformedRecipients(field: String)
-    /// Recipients, by what is known for each of them, that nothing can be encrypted to.
+    /// Recipients without a usable certificate, with what is known of each.
     ///
-    /// `isOutage` says that all that is missing is the word of a service or source that does not answer.
+    /// `isOutage` says that only the answer of a service or source is missing.
     case noUsableCertificate([RecipientChoice], isOutage: Bool)
     /// The file holds no certificate to encrypt to.
     case noRecipientCertificate(file: String)

@@ -63,9 +63,9 @@ package struct ConfigurationProfile {
         }
     }
 
-    /// A payload with the keys that all have.
+    /// A payload with the keys that every payload has.
     ///
-    /// A profile that is made again has the same identifiers, so that it takes the place of the earlier one.
+    /// A profile that is made again has the same identifiers, so it replaces the earlier one.
     private func payload(
         _ type: String,
         named name: String,
@@ -134,7 +134,7 @@ package struct ConfigurationProfile {
         }
     }
 
-    /// Signing as the rule, which the person may change, and encryption by a switch in each message.
+    /// Signing is on, which the user may change. Encryption is a switch in each message.
     private var protectionKeys: [String: PropertyListValue] {
         get throws {
             var keys: [String: PropertyListValue] = [:]
@@ -175,6 +175,6 @@ package struct ConfigurationProfile {
 }
 
 extension Certificate {
-    /// What a device calls it. A device shows what the authority wrote, which must not reorder or hide what stands around it.
+    /// The name that a device shows. The authority wrote it, so it must not reorder or hide the text around it.
     fileprivate var displayName: String { (subject.commonName ?? addresses.first ?? "\(subject)").escapedForDisplay }
 }

@@ -4,13 +4,13 @@ package import PKIX
 import SMIME
 package import SMIMEStore
 
-/// The certificates of an account that others should have: those that it uses today.
+/// The certificates of an account for its correspondents: those that it uses today.
 package struct PublishedCertificates: Sendable {
     /// The one that its mail is signed with; nil if none can be used.
     package let signing: Certificate?
     /// The one that others encrypt to; nil if none can be used.
     package let encryption: Certificate?
-    /// The authorities above both, without roots: who wants to trust a root gets it from its owner.
+    /// The authorities above both, without roots, which correspondents must get from the authority itself.
     package let authorities: [Certificate]
 
     /// Each certificate once, without the authorities.

@@ -2,7 +2,7 @@ import CertificateDiscovery
 package import InternetMessage
 package import PKIX
 
-/// The DNS record by which others find a certificate for an address (RFC 8162).
+/// The DNS record that publishes the certificate of an address (RFC 8162).
 package struct SMIMEARecord {
     private let owner: String
     private let certificate: Certificate

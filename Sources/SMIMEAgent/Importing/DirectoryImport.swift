@@ -4,7 +4,7 @@ import PKIX
 package import SMIMEStore
 
 /// Stores the certificates of a directory's LDIF file, however many they are: a thousand at a time, each in a transaction of its own.
-/// Doing it again changes nothing, so an import that was interrupted is made again.
+/// Importing again changes nothing, so an interrupted import can be repeated.
 package struct DirectoryImport {
     /// What became of a file.
     package struct Outcome: Equatable, Sendable {

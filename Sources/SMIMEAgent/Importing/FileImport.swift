@@ -25,7 +25,7 @@ package struct FileImport {
         package let failure: (any Error)?
     }
 
-    /// Who gets the identities, whatever addresses they name; nil is those addresses.
+    /// The account that gets the identities, whatever addresses they name; nil for the accounts of those addresses.
     private let account: EmailAddress?
     /// Whether authorities become anchors, and the other certificates are pinned.
     private let trust: Bool
@@ -49,7 +49,7 @@ package struct FileImport {
         self.time = time
     }
 
-    /// Whether it matters for `contents` which keys the store has already: a certificate may renew one of them.
+    /// Whether `contents` has a certificate that may renew one for a key in the store.
     package static func mayRenew(_ contents: ImportedFiles) -> Bool {
         contents.certificates.contains { !$0.isCertificateAuthority }
     }
@@ -60,7 +60,7 @@ package struct FileImport {
     ///   - existing: the store, if there is one already.
     ///   - writable: opens the store if `existing` is nil; called once it is known that there is something to store.
     ///   - unreadable: called for mail that cannot be read.
-    ///   - learned: called with what each batch of mail taught.
+    ///   - learned: called with what was learned from each batch of mail.
     ///   - warn: called for what was ignored, such as files that are no revocation lists.
     ///   - describe: the sentence about an error for a problem.
     /// - Throws: `AgentError.unnamedIdentity`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`, and why learning ended if

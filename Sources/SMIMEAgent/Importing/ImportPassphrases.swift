@@ -23,8 +23,8 @@ final class ImportPassphrase {
 
     init(_ source: any ImportPassphrases) { self.source = source }
 
-    /// Lends the passphrase of `file` to `body`. Unless one is given, no passphrase is tried first, which opens files
-    /// with an empty one, too.
+    /// Lends the passphrase of `file` to `body`. Without a given one, `body` first runs with none, which opens files with an empty
+    /// passphrase, too.
     func open<Value>(
         _ file: String,
         isLocked: Bool,

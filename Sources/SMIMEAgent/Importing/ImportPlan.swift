@@ -23,7 +23,7 @@ package struct ImportPlan {
     package private(set) var advice: [Advice] = []
 
     /// - Parameters:
-    ///   - account: who gets the identities, whatever addresses they name; nil is those addresses.
+    ///   - account: the account that gets the identities, whatever addresses they name; nil for the accounts of those addresses.
     ///   - trust: whether authorities become anchors, and the other certificates are pinned.
     package init(account: EmailAddress?, trust: Bool, now: Date) {
         self.account = account
@@ -71,7 +71,7 @@ package struct ImportPlan {
             let named = Self.list(certificate.emailAddresses.map(\.text))
             warn(.addressMismatch, "the certificate of \(account) names \(named)")
         }
-        noteOddities(of: certificate)
+        noteDefects(of: certificate)
         batch.identities.append(item)
         guard trust else { return }
         batch.recipients.append(
@@ -92,11 +92,11 @@ package struct ImportPlan {
         guard !addresses.isEmpty else {
             return warn(.certificateNoAddress, "\(certificate.subject): names no address, and was left out")
         }
-        noteOddities(of: certificate)
+        noteDefects(of: certificate)
         batch.recipients.append(.init(certificate: certificate, addresses: addresses, isPinned: trust))
     }
 
-    private mutating func noteOddities(of certificate: Certificate) {
+    private mutating func noteDefects(of certificate: Certificate) {
         let name = certificate.subject.description
         if certificate.notAfter < now { warn(.certificateExpired, "\(name): expired on \(certificate.notAfter.day)") }
         if certificate.notBefore > now {

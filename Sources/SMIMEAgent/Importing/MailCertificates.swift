@@ -4,7 +4,7 @@ package import SMIME
 
 /// The certificates that a mail brings, for a person who decides by hand whether to trust one of them.
 package struct MailCertificates: Sendable {
-    /// The certificates of the signers whose signature fits the whole message. Nothing shows whose they are.
+    /// The certificates of the signers whose signature covers the whole message and is intact. Their owners are not verified.
     package let signers: [Certificate]
     /// The certificates of authorities that came along.
     package let authorities: [Certificate]
@@ -18,7 +18,7 @@ package struct MailCertificates: Sendable {
         var seen: Set<Fingerprint> = []
         let fitting = report.coverage == .whole ? report.signers.filter(\.integrity.holds) : []
         signers = fitting.compactMap(\.certificate).filter { seen.insert($0.fingerprint).inserted }
-        // Those inside an encryption stay unknown: the signer's own certificate is enough to trust the signer.
+        // Authorities inside an encrypted layer are not found; the signer's own certificate is enough to trust the signer.
         authorities = try Inspection(of: source, form: .message).certificates.filter(\.isCertificateAuthority)
     }
 

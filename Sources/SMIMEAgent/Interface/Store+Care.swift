@@ -57,7 +57,7 @@ extension Store {
         try await SMIMEError.inBackground { try await restore(StoreLocation(home: folder), copy: file) }
     }
 
-    /// The same, with errors that say what `file` is where it is no copy of a store.
+    /// The same, with an error that says what `file` is if it is not a copy of a store.
     ///
     /// - Throws: `AgentError.notRestorable`; what opening the file and `restore(_:from:)` throw
     package static func restore(_ location: StoreLocation, copy file: String) async throws -> StoreRestored {

@@ -39,7 +39,7 @@ extension Store {
         return key
     }
 
-    /// Puts what `rule` says into the rule of the same scope, which is made if there is none (`smime policy set`).
+    /// Sets the values of `rule` in the rule of the same scope, which is created if there is none (`smime policy set`).
     ///
     /// - Returns: the rule as it is now.
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
@@ -57,8 +57,8 @@ extension Store {
         try await SMIMEError.inBackground { try await policy.unset(Policy.Rule(scope))?.before }
     }
 
-    /// Says how far a recipient's certificate is believed: `.pinned` without a chain, for which its fingerprint was compared,
-    /// `.distrusted` never, `.chain` as its chain says (`smime recipient trust`, `distrust`).
+    /// Sets the trust in a recipient's certificate: `.pinned` without a chain, since its fingerprint was compared; `.distrusted` never;
+    /// `.chain` according to its chain (`smime recipient trust`, `distrust`).
     ///
     /// It counts for every certificate of the address with the same key.
     ///

@@ -28,7 +28,7 @@ extension Store {
         }
     }
 
-    /// Waits for what is under way and closes the files; what is asked of the store afterwards fails.
+    /// Waits for operations under way and closes the files. Later calls fail.
     ///
     /// - Throws: `.file`
     public func finish() async throws(SMIMEError) { try await SMIMEError.inBackground { try await close() } }
@@ -39,7 +39,7 @@ extension Store {
     /// - Parameters:
     ///   - bytes: a file's content.
     ///   - passphrase: for PKCS#12 and encrypted keys.
-    ///   - account: who gets the identities; nil is the addresses that their certificates name.
+    ///   - account: the account that gets the identities; nil for the accounts of the addresses that their certificates name.
     ///   - trusting: whether authorities become anchors, and the other certificates are pinned.
     ///   - time: when the records say they were added.
     /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.limitExceeded`, `.addressTaken`, `.storeReadOnly`,

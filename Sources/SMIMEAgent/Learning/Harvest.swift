@@ -5,7 +5,7 @@ import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Learns from many messages: several are verified at once, and what they taught is stored in batches.
+/// Learns from many messages: several are verified at once, and the results are stored in batches.
 package struct Harvest: Sendable {
     /// How many messages go into one transaction.
     private static let batchSize = 250
@@ -116,7 +116,7 @@ package struct Harvest: Sendable {
 
     /// Learns from `pending` in one transaction, in the order of the messages, and empties it.
     ///
-    /// Messages count once what they taught is stored.
+    /// Messages count once their results are stored.
     private func store(
         _ pending: inout [Outcome],
         _ report: inout HarvestSummary,

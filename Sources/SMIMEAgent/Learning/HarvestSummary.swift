@@ -42,7 +42,7 @@ package struct HarvestSummary: Sendable {
         case error(any Error)
     }
 
-    /// How many refusals, and how many unquoted messages, are named; the others are counted.
+    /// The most refusals, and the most unquoted messages, that are named; the others are counted.
     private static let maximumCount = 10_000
 
     package internal(set) var messages = 0

@@ -2,7 +2,7 @@ package import SMIME
 package import SMIMEStore
 
 extension SignerSighting {
-    /// What `message` shows of its author, for `RecipientRegistry.learn`.
+    /// The evidence in `message` about its author, for `RecipientRegistry.learn`.
     ///
     /// Only the opener makes a `VerifiedMessage`, and there is no other public way to make a sighting, so nothing can
     /// be learned from an unverified message.

@@ -40,7 +40,7 @@ package struct LDAPSource: RemoteSource {
         return answer
     }
 
-    /// Says which server it is, if it can be asked.
+    /// The server's name, if it answers.
     package func state() throws(SourceOutage) -> String {
         let deadline = ContinuousClock.now + timeLimit
         let connection = try connect(until: deadline)

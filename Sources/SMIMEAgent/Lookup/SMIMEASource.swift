@@ -85,8 +85,8 @@ extension SourceAnswer {
         lifetimes[scope] = min(lifetimes[scope] ?? lifetime, lifetime)
     }
 
-    /// A name that does not exist is answered by that of the whole domain: what names no address alone, and was found there, too, is the
-    /// domain's.
+    /// DNS may answer a missing name with the wildcard record of the whole domain: a certificate that does not name the address, and was
+    /// also found for the domain, is the domain's.
     fileprivate mutating func removeForWholeDomains() {
         let shared = Set(found.filter(\.address.isDomain).map(\.certificate))
         found.removeAll { !$0.address.isDomain && shared.contains($0.certificate) && !$0.certificate.names($0.address) }

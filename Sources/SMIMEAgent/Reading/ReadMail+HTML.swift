@@ -4,7 +4,7 @@ package import LibCrypto
 import SMIME
 
 extension ReadMail {
-    /// The message as one page that loads nothing, runs nothing and leads nowhere.
+    /// The message as one page that loads nothing, runs nothing and has no links.
     ///
     /// Each text is in a frame of its own that may do nothing, reduced to words and their arrangement; the verdict on it is
     /// outside of the frame, where the mail cannot write.
@@ -64,7 +64,7 @@ extension ReadMail {
         notes(on: text).map { "<p>\($0.prefix(1).uppercased())\($0.dropFirst()).</p>" }
     }
 
-    /// A frame around `content`. The policy of this page holds inside, too; it is repeated for readers that forget it.
+    /// A frame around `content`. The policy of this page applies inside, too; it is repeated for browsers that do not inherit it.
     private static func frame(_ content: String, lines: Int) -> String {
         let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">"
         let document = "<!DOCTYPE html><html><head>\(policy)</head><body>\(content)</body></html>"

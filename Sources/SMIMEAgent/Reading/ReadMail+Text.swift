@@ -47,10 +47,10 @@ extension ReadMail {
 
     private static let prefix = "[smime: "
     private static let bar = "| "
-    /// In front of what is left of a line of ours: no line begins with words out of the mail.
+    /// In front of the rest of a wrapped line of ours, so that no line begins with words of the mail.
     private static let indent = "    "
 
-    /// A line of ours up to its bracket, which nothing in it closes.
+    /// A line of ours up to its closing bracket, with brackets inside replaced.
     private static func isolated(_ text: String) -> String { text.withoutBrackets + "]" }
 
     /// What is missing from a text.
@@ -77,14 +77,14 @@ extension ReadMail {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
-    /// Whether a text that one signer answers for names us, whatever stands between the letters.
+    /// Whether a text contains `[smime`, with blanks or characters beyond ASCII between the letters.
     private static func posesAsOurs(_ text: String) -> Bool {
         // With this bit letters are small, and `[` is `{`.
         let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
         return String(decoding: shown, as: UTF8.self).contains("{smime")
     }
 
-    /// A text in which nothing begins as lines of ours do, even in a window that cuts its lines once more.
+    /// A text in which nothing looks like the beginning of our lines, even if a window wraps its lines again.
     private static func withoutOurs(_ text: String) -> String {
         guard posesAsOurs(text) else { return text }
         var scalars = Array(text.withoutTerminalControls.unicodeScalars)

@@ -73,13 +73,13 @@ extension ReadableMessage.Content {
 }
 
 extension String {
-    /// This name as it stands within words of ours: nothing in it ends the name or the line, or pushes what follows out of sight.
+    /// This name for use inside our own lines: it cannot end the name or the line, or push what follows out of sight.
     fileprivate var asFileLabel: String {
         // The end of a name says what kind of file it is.
         let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets
         return name.count <= 80 ? name : "\(name.prefix(60))…\(name.suffix(19))"
     }
 
-    /// With `_` in place of square brackets, which stand around lines of ours.
+    /// With `_` in place of square brackets, which enclose our own lines.
     var withoutBrackets: String { replacing("[", with: "_").replacing("]", with: "_") }
 }

@@ -1,4 +1,4 @@
-/// What is said about a message, or about a part of it, above what it says itself.
+/// The verdict on a message or a part of it, shown above its text.
 package struct ReadVerdict: Sendable {
     /// How much a reader may rely on it, for a color.
     package enum Tone: String, Sendable {

@@ -4,8 +4,7 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Asks the network about revocation, if a flag or the store's setting wants it; reads the settings when there is
-/// something to ask.
+/// Asks services about revocation, if a flag or the store's setting allows it. Reads the settings at the first question.
 package actor OnlineRevocation: RevocationSource {
     private let opening: StoreOpening
     private let isDemanded: Bool
@@ -13,7 +12,7 @@ package actor OnlineRevocation: RevocationSource {
     private var fetcher: RevocationFetcher?
     /// Why the settings could not be read; nil if they could, or were not needed.
     package private(set) var failure: (any Error)?
-    /// The services of which the store remembers that they did not answer.
+    /// The services that the store recorded as silent.
     private var knownSilence: Set<String> = []
 
     package init(_ opening: StoreOpening, isDemanded: Bool) {
@@ -62,7 +61,7 @@ package actor OnlineRevocation: RevocationSource {
         get async { await !(fetcher?.outages.isEmpty ?? true) }
     }
 
-    /// Whether `report` fails for nothing but the word of a service that did not answer.
+    /// Whether `report` fails only because a service did not answer.
     package func isUndecided(_ report: VerificationReport) async -> Bool {
         guard report.failsForUnknownRevocationOnly else { return false }
         return await hasOutages
@@ -83,7 +82,7 @@ package actor OnlineRevocation: RevocationSource {
         }
     }
 
-    /// Keeps the lists that were fetched, what responders said, and which services were silent, where the store can be written.
+    /// Keeps the fetched lists, the responders' answers and the silent services, if the store can be written.
     ///
     /// - Returns: why that failed; nil if it did not.
     package func keep() async -> KeystoreError? {

@@ -15,8 +15,8 @@ package struct ProtectionRequest: Hashable, Sendable {
     /// Reads `encrypt=require; sign=never`, the body of an X-SMIME field or the meaning of a subject tag.
     ///
     /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
-    /// understood. A level that cannot be read is taken for `require`, and what speaks of neither axis for `require` on both: a
-    /// typing error must not send in clear what the sender wanted to protect.
+    /// understood. A level that cannot be read counts as `require`, and a word that names neither signing nor encryption as `require` for
+    /// both: a typing error must not send in clear what the sender wanted to protect.
     package init(parsing text: String) {
         for piece in Self.pieces(text) {
             let sides = Self.sides(piece)

@@ -24,7 +24,7 @@ package struct SubjectTags: Hashable, Sendable {
         self = read
     }
 
-    /// What was read of late: a server reads the same setting for every message.
+    /// Recently parsed texts: a server reads the same setting for every message.
     private static let recent = BoundedCache<String, SubjectTags?>(capacity: 8)
 
     private static func read(_ text: String) -> SubjectTags? {

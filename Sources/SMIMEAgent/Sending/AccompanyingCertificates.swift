@@ -5,8 +5,8 @@ package import LibCrypto
 package import PKIX
 package import SMIMEStore
 
-/// The certificates that go along with a signature: the chain it is checked by, and the certificate that answers are
-/// encrypted to, by one snapshot of the store.
+/// The certificates that accompany a signature: its chain, and the certificate that answers are encrypted to, from one snapshot of the
+/// store.
 package struct AccompanyingCertificates: Sendable {
     /// The authorities above both certificates, without roots.
     package let chain: [Certificate]

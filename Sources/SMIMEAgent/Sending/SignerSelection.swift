@@ -23,7 +23,7 @@ package struct SignerSelection: Sendable {
     private let sendsChain: Bool
 
     /// - Parameters:
-    ///   - account: who signs; nil is the author of the message.
+    ///   - account: the account that signs; nil is that of the author.
     ///   - identity: the certificate to sign with; nil is one of the account that names the author, else the current one.
     ///   - digest: nil is what suits the key.
     ///   - sendsChain: whether certificates go along beside the signer's own.
@@ -109,7 +109,7 @@ package struct SignerSelection: Sendable {
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
     }
 
-    /// Makes sure that a reader finds the signer to be `author`: `certificate` names that address.
+    /// Makes sure that `certificate` names `author`, so that recipients accept the signature.
     ///
     /// - Throws: `AgentError.signerNotAuthor`, unless the author's account was given the certificate by hand.
     private func check(

@@ -9,9 +9,9 @@ package import SMIMEStore
 package struct SigningAvailability: Sendable {
     /// The main address of the account that sends; nil if there is none.
     package let account: EmailAddress?
-    package private(set) var standing = Availability.missing(why: "no such account")
+    package private(set) var availability = Availability.missing(why: "no such account")
     private var sealed: SealedIdentity?
-    private var companions: AccompanyingCertificates?
+    private var accompanyingCertificates: AccompanyingCertificates?
 
     /// Whether mail can be signed that `sender` sends at `time` with `author` in From. `sender` is nil for the null sender.
     ///
@@ -19,7 +19,7 @@ package struct SigningAvailability: Sendable {
     /// alike: `verify` accepts no other signature.
     /// A certificate that is known to have been revoked signs nothing, unless `options` turn revocation checks off.
     ///
-    /// Who may send as one account does not thereby get the signature of another one, whatever From says.
+    /// A sender who may use one account does not get the signature of another one, whatever From says.
     package init(
         of sender: EmailAddress?,
         for author: AuthorReading,
@@ -34,11 +34,11 @@ package struct SigningAvailability: Sendable {
         }
         self.account = account.address
         guard !account.identities.isEmpty else {
-            standing = .missing(why: "the account \(account.address) has no certificate")
+            availability = .missing(why: "the account \(account.address) has no certificate")
             return
         }
         guard let author = author.soleAddress else {
-            standing = .unusable(why: author.firstProblem ?? "From holds no address")
+            availability = .unusable(why: author.firstProblem ?? "From holds no address")
             return
         }
         let valid = account.identities.map(\.certificate).filter { $0.isValid(at: time) }
@@ -54,26 +54,26 @@ package struct SigningAvailability: Sendable {
             )?
             .certificate
         else {
-            let standings = IdentitySelection.judge(
+            let states = IdentitySelection.judge(
                 identities,
                 for: author,
                 purpose: .signing,
                 at: time,
                 verdicts: verdicts
             )
-            let lapsed = zip(identities, standings)
+            let lapsed = zip(identities, states)
                 .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
             let newest = lapsed.max { $0.notAfter < $1.notAfter }
             let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-            standing = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
+            availability = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
             return
         }
         guard let sealed = try snapshot.sealedIdentity(certificate) else {
             throw KeystoreError.unknownCertificate(certificate.fingerprint)
         }
-        standing = .usable
+        availability = .usable
         self.sealed = sealed
-        companions = try AccompanyingCertificates(
+        accompanyingCertificates = try AccompanyingCertificates(
             of: certificate,
             among: identities,
             for: author,
@@ -100,7 +100,7 @@ package struct SigningAvailability: Sendable {
 
     /// The signer, its key opened; nil if there is none.
     package func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
-        guard let sealed, let companions else { return nil }
-        return companions.signer(with: try await store.accounts.open(sealed))
+        guard let sealed, let accompanyingCertificates else { return nil }
+        return accompanyingCertificates.signer(with: try await store.accounts.open(sealed))
     }
 }

@@ -3,8 +3,7 @@ package import InternetMessage
 package import SMIME
 import SMIMEStore
 
-/// Which cipher is used where nothing is known of the recipients: a standard one, and others for some of them or for
-/// some senders.
+/// The ciphers for recipients with unknown capabilities: a standard one, and exceptions for some recipients or senders.
 ///
 /// Written as `aes-256-gcm old.example.org=aes-256-cbc alice@example.com=aes-256-cbc`.
 package struct CipherPreferences: Sendable {
@@ -52,9 +51,7 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// The preferences for one message: by the rule for a recipient, then by the one for the sender, the closest
-    /// pattern first.
-    /// pattern first.
+    /// The preferences for one message: by the rule for a recipient, then by the one for the sender, the closest pattern first.
     package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],

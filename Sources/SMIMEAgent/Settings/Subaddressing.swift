@@ -27,7 +27,7 @@ package struct Subaddressing: Hashable, Sendable {
             let end = local.dropFirst().firstIndex(where: delimiters.contains)
         else { return nil }
         let base = String(first) + local[local.index(after: local.startIndex)..<end]
-        return Self.address(base, address.asciiDomain)
+        return Self.address(base, at: address.asciiDomain)
     }
 
     /// Other addresses that may receive mail for `address`: the address without its detail, and those to which mail
@@ -49,13 +49,13 @@ package struct Subaddressing: Hashable, Sendable {
 
     private static func routed(_ local: String) -> EmailAddress? {
         if let at = local.lastIndex(where: { $0 == "@" || $0 == "%" }) {
-            return address(String(local[..<at]), String(local[local.index(after: at)...]))
+            return address(String(local[..<at]), at: String(local[local.index(after: at)...]))
         }
         guard let bang = local.firstIndex(of: "!") else { return nil }
-        return address(String(local[local.index(after: bang)...]), String(local[..<bang]))
+        return address(String(local[local.index(after: bang)...]), at: String(local[..<bang]))
     }
 
-    private static func address(_ local: String, _ domain: String) -> EmailAddress? {
+    private static func address(_ local: String, at domain: String) -> EmailAddress? {
         let quoted = local.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return (try? EmailAddress("\(local)@\(domain)")) ?? (try? EmailAddress("\"\(quoted)\"@\(domain)"))
     }

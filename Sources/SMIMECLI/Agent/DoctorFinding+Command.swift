@@ -5,8 +5,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension DoctorFinding {
-    /// The exit status for the finding: 0 for a remark, 1 for what should be repaired soon, 2 if mail is or will be
-    /// stopped.
+    /// The exit status for the finding: 0 for a remark, 1 for a fault to repair soon, 2 if mail is or will be stopped.
     var status: ExitStatus {
         switch urgency {
         case .never: .success

@@ -5,8 +5,8 @@ import SMIMEStore
 
 extension ArgumentHelp {
     static let online: ArgumentHelp = """
-        Ask the services that certificates name whether they were revoked, where nothing at hand tells; this tells \
-        them that you have the mail. (default: by the setting revocation.online)
+        Ask the services named in certificates about revocation if the store does not know; the services learn that \
+        you use these certificates. (default: by the setting revocation.online)
         """
 }
 
@@ -16,9 +16,9 @@ extension OnlineRevocation {
         await isUndecided(report) ? .unavailable : report.exitStatus
     }
 
-    /// Says which services did not answer, and keeps what the others said.
+    /// Warns of services that did not answer, and keeps the answers of the others.
     ///
-    /// - Throws: what the settings could not be read for.
+    /// - Throws: the error of settings that could not be read.
     func finish() async throws {
         if let failure { throw Failure(failure) }
         for text in await warnings { Console.note(text) }

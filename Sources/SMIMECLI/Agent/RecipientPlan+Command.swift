@@ -65,7 +65,7 @@ extension Failure {
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
                 return "add a certificate: smime recipient add \(shell: choice.address) FILE"
             }
-            // A certificate from another source is pinned by adding it to the registry. A folder has a file of it.
+            // A certificate from another source is pinned by adding it to the registry, from its file if the source is a folder.
             let file = untrusted.source == .directory ? untrusted.sourceDetail : nil
             let pin =
                 untrusted.rank == 0

@@ -4,7 +4,7 @@ import PKIX
 import SMIMEStore
 import Synchronization
 
-/// Runs one piece of work for each input, several at once, so that one that fails does not stop the others.
+/// Runs the same work for each input, several at once. A failure of one does not stop the others.
 struct Batch {
     /// How many inputs are worked on at once.
     let jobs: Int
@@ -35,8 +35,8 @@ struct Batch {
         var failure: FileFailure?
     }
 
-    /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they
-    /// come; the worst status is the caller's to end with.
+    /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they come. The caller ends
+    /// with the worst status.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> [Outcome<Value>] {
@@ -91,7 +91,7 @@ struct Batch {
         do throws(KeystoreError) { return try await opening.store() } catch { throw say(error, of: nil) }
     }
 
-    /// Reports `error`: of the input `name`, or once for all of them if it is the store's.
+    /// Reports `error` for the input `name`, or once for all inputs if the store caused it.
     private func say(_ error: any Error, of name: String?) -> Failure {
         var failure = Failure(error, in: name)
         guard !failure.isSaid else { return failure }

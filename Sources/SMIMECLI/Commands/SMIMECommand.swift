@@ -5,8 +5,8 @@ import SMIMEGateway
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
-    /// Verbs that know it, as those do that programs call for every mail, are parsed without looking for what only the whole
-    /// command has: the scripts of shells for completion.
+    /// The verbs that programs call for every mail name it as their super command. The parser then does not look for completion scripts,
+    /// which only the whole command has.
     static let name = "smime"
 
     static let configuration = CommandConfiguration(
@@ -55,7 +55,7 @@ struct SMIMECommand: AsyncParsableCommand {
         Foundation.exit(status.rawValue)
     }
 
-    /// Refuses a verb that says half of what to do: its help would be a success, in which a pipe can lose a mail.
+    /// Rejects a verb without its subcommand. Printing its help would be a success, and a pipe could lose a mail.
     private static func checkVerb(_ verb: any ParsableCommand.Type) throws {
         let verbs = verb.configuration.subcommands
         guard !verbs.isEmpty else { return }
@@ -76,7 +76,7 @@ struct SMIMECommand: AsyncParsableCommand {
         verbs.compactMap { $0.configuration.shouldDisplay ? $0.configuration.commandName : nil }
     }
 
-    /// Says what went wrong, or what was asked for, and returns the status to end with.
+    /// Prints the error, or the help or version that was asked for, and returns the exit status.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
         if let refusal = error as? GatewayRefusal {

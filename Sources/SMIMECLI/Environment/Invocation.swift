@@ -3,10 +3,10 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEServer
 
-/// The command line of this process: what has to be known before it is parsed, and the command that the parser makes of it.
+/// The command line of this process: what must be known before it is parsed, and the command that the parser makes of it.
 ///
 /// A mail server must get status 75 also where parsing fails, passphrases leave the environment before there is a second thread, and
-/// errors of the parser name the store. So these few things are looked up in the words; everything else is asked of the
+/// errors of the parser name the store. Only these few things are looked up in the words; all others come from the parsed
 /// command.
 package struct Invocation: Sendable {
     /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
@@ -89,7 +89,7 @@ extension Invocation {
         return rest.first
     }
 
-    /// Whether this command may send messages, so that a second attempt must know about them.
+    /// Whether this command sends messages and records them, so that a second attempt does not send them again.
     var mayDeliver: Bool {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }
@@ -97,7 +97,7 @@ extension Invocation {
     /// Whether a failure is reported as JSON on standard output, which a filter needs for mail.
     var reportsFailures: Bool { options.contains("--json") && (!isFilter || options.contains("--dry-run")) }
 
-    /// Whether messages are made of one: then a process waits that can rescue it if the one that works on it dies.
+    /// Whether the command handles a message in a worker process. This process then waits, and rescues the message if the worker dies.
     var isSupervised: Bool { isFilter && !options.contains("--dry-run") }
 
     /// The options that name variables of the environment which hold passphrases.

@@ -53,7 +53,7 @@ extension FilterOptions {
         } catch {
             let refusal = await refusal(for: error, in: role)
             let status = FilterStatus.report(refusal)
-            // They are in the log; who gets a bounce must not read of files and settings of this machine.
+            // The warnings are in the log. A bounce must not show files and settings of this machine to its reader.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
             try? printFailure(status, refusal, because: error)
@@ -61,7 +61,7 @@ extension FilterOptions {
         }
     }
 
-    /// Delivers what the engine made, and does what is done afterwards.
+    /// Delivers the engine's messages, keeps answers of services, and learns.
     private func deliver(
         _ result: GatewayResult<ProcessedMail>,
         of mail: GatewayMail,
@@ -108,9 +108,9 @@ extension FilterOptions {
 }
 
 extension FilterLog {
-    /// Adds what the engine says of a mail.
+    /// Adds the engine's log record of a mail.
     ///
-    /// - Returns: what came of it; nil if everybody has the mail already.
+    /// - Returns: the result; nil if every recipient has the mail already.
     /// - Throws: `GatewayRefusal`
     fileprivate mutating func take<Value>(_ result: GatewayResult<Value>) throws -> Value? {
         add(result.record)

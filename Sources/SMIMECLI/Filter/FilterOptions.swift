@@ -65,7 +65,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             guard let value = getenv(senderEnv) else {
                 throw ValidationError("--sender-env \(senderEnv): no such variable")
             }
-            // Other bytes would become another address on their way through a string.
+            // A string would replace other bytes, and make another address of them.
             guard let text = String(validatingCString: value) else {
                 throw ValidationError("the variable \(senderEnv) is no UTF-8")
             }
@@ -85,14 +85,14 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         options.systemAnchors = !noSystemAnchors
         options.validation = ValidationOptions(revocation: revocation ?? .soft)
         options.host = authservId.map { MailHost(name: $0) }
-        // A disk that is full is found before the first message leaves.
+        // A full disk is noticed before the first message leaves.
         options.memoryLimit = 0
         options.hints = { Failure($0).hints }
         return options
     }
 
-    /// The store, by whose setting the log is written where no option says otherwise. One that is not there would let all
-    /// mail pass in clear: that is a mistake in the mail server's setup.
+    /// The store, whose setting determines the log if no option does. A missing store is an error in the mail server's setup, since without
+    /// rules all mail would pass in clear.
     func store(_ line: inout FilterLog) async throws -> Store {
         let store = try await global.store(.readOnly, password: origin)
         guard store.exists else {
@@ -121,7 +121,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return GatewayMail(role, source, from: sender, to: recipients, entry: entry)
     }
 
-    /// Sends the messages of `delivery` all at once, as it was asked for.
+    /// Sends the messages of `delivery` as the options say.
     ///
     /// - Throws: `GatewayRefusal`; what writing to standard output throws
     func deliver(

@@ -2,16 +2,16 @@ import Foundation
 import SMIMEAgent
 import SMIMEGateway
 
-/// How `smime filter` ends: in a mail server's pipe a status decides whether mail is lost.
+/// The exit status of `smime filter`, which decides in a mail server's pipe whether mail is lost.
 ///
-/// Postfix's pipe(8) tries again after 71 and 75 and bounces after any other; of what a command says it takes the
-/// beginning, an RFC 3463 code, into the bounce.
+/// Postfix's pipe(8) tries again after 71 and 75 and bounces after any other; the RFC 3463 code at the beginning of the output goes into
+/// the bounce.
 enum FilterStatus {
-    /// The seconds after which the filter ends with a failure that passes: before a mail server ends it, which is no such
-    /// failure for Postfix. The manuals allow 600.
+    /// The seconds after which the filter ends with a temporary failure, before the mail server kills it, which Postfix takes for a
+    /// permanent one. The manuals allow 600.
     static let timeLimit: UInt32 = 540
 
-    /// The signals that would end the process. SIGXFSZ is none of them: a file that may not grow is a failed write.
+    /// The signals that would end the process, except SIGXFSZ: a file that may not grow is a failed write.
     private static let deadlySignals: [CInt] = {
         let everywhere = [
             SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,
@@ -24,7 +24,7 @@ enum FilterStatus {
         #endif
     }()
 
-    /// Makes every signal that would end the process end it as a failure that passes, with a word about it.
+    /// Makes every signal that would end the process end it with a message and a temporary failure.
     static func catchSignals() {
         for number in deadlySignals {
             signal(number) { number in
@@ -39,8 +39,8 @@ enum FilterStatus {
         }
     }
 
-    /// Lets signals end a worker as they do: its supervisor says what there is to say. Swift's runtime may have set handlers, too,
-    /// for signals of faults; these write what is in memory to standard error.
+    /// Restores the default action of signals in a worker, whose supervisor reports its end. Swift's runtime may have set handlers for
+    /// crashes, too, which write contents of memory to standard error.
     static func leaveSignals() {
         for number in deadlySignals { signal(number, SIG_DFL) }
     }
@@ -50,7 +50,7 @@ enum FilterStatus {
         let status: ExitStatus
     }
 
-    /// Whether a person sees what is said, and not a mail server. A worker's standard error is its supervisor's to pass on.
+    /// Whether a person reads standard error, and not a mail server. The supervisor passes on that of a worker.
     static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
     /// Reports why the mail is not passed on, and returns the exit status.
@@ -68,7 +68,7 @@ enum FilterStatus {
         return refusal.exitStatus
     }
 
-    /// Reports a failure of the command itself, which says nothing about the mail: that waits.
+    /// Reports a failure of the command itself. It is not the mail's fault, so the mail waits.
     static func report(_ failure: Failure) -> ExitStatus { report(GatewayRefusal(failure)) }
 }
 

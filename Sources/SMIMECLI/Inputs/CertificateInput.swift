@@ -23,7 +23,7 @@ struct CertificateInput {
 
     /// Reads the file at `path`; `-` is standard input.
     ///
-    /// - Throws: `Failure` with status 65 for mail without a signature that fits.
+    /// - Throws: `Failure` with status 65 for mail without an intact signature.
     func read(_ path: String) async throws -> Contents {
         do {
             let source = try InputFile.open(path)

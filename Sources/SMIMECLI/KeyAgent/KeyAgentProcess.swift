@@ -62,7 +62,7 @@ enum KeyAgentProcess {
             let agent = try KeyAgent(kept, named: words[2], in: RuntimeFolder(path: words[1]))
             var byte = ready
             write(STDOUT_FILENO, &byte, 1)
-            // Whoever reads what `smime unlock` says must not wait for this process.
+            // A program that reads the output of `smime unlock` to its end must not wait for this process.
             for stream in [STDIN_FILENO, STDOUT_FILENO] { close(stream) }
             for stream in [STDIN_FILENO, STDOUT_FILENO] where open("/dev/null", O_RDWR) != stream {
                 exit(ExitStatus.software.rawValue)
@@ -72,7 +72,7 @@ enum KeyAgentProcess {
         exit(ExitStatus.success.rawValue)
     }
 
-    /// Closes what whoever called `smime unlock` had open, such as the file of a lock, which would be held as long as the key.
+    /// Closes the files that the caller of `smime unlock` had open. The file of a lock, for one, would stay locked as long as the key is held.
     private static func closeInherited() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
             if let descriptor = Int32(name), descriptor > STDERR_FILENO { close(descriptor) }

@@ -18,8 +18,8 @@ enum KeyAgentUse {
         warn(name)
     }
 
-    /// Does `change`, which puts another store in the place of the one at `location`, and makes its agent forget its key; all agents
-    /// if the store does not say which is its own.
+    /// Runs `change`, which replaces the store at `location`, and makes the store's agent forget its key; all agents if it is unknown which
+    /// one has it.
     static func forgetting<Value>(_ location: StoreLocation, _ change: () async throws -> Value) async throws -> Value {
         // A store on a server is not replaced.
         guard location.server == nil else { return try await change() }

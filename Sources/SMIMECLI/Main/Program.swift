@@ -33,7 +33,7 @@ enum Program {
         }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
-        // Without arguments we would print our help, and end with a success that loses mail.
+        // Without its arguments the command would print its help and exit with success, which loses mail.
         guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
         EnvironmentPassphrases.take(invocation.passphraseVariables)
         if invocation.calls(SMIMECommand.Sendmail.name) { SendmailLoop.mark() }
@@ -54,13 +54,13 @@ enum Program {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }
         FilterWorker.noteStarted()
-        // This thread waits, and hears the signals, which those of Swift's runtime do not.
+        // This thread waits and receives the signals, which threads of Swift's runtime do not.
         Task.detached { await SMIMECommand.execute() }
         while true { pause() }
     }
 
     #if os(Linux)
-    /// Lets a process of its own handle the mail, and ends as that one ends.
+    /// Lets a worker process handle the mail, and ends with the worker's status.
     private static func supervise(_ invocation: Invocation) -> Never {
         let interruption = Failure(.tryAgain, "the filter was ended")
         do throws(TransportError) {

@@ -16,8 +16,8 @@ extension EmailAddress: ExpressibleByArgument {
 }
 
 extension EmailAddress {
-    /// Refuses what must not become an account by hand: a slash is legal in an address, and a trap wherever an account's
-    /// name becomes part of a path.
+    /// Rejects addresses with a slash as accounts. A slash is legal in an address, but dangerous wherever an account's name becomes part of
+    /// a path.
     func checkAccountName() throws {
         guard !localPart.contains("/") else { throw ValidationError("'\(self)': an account's address has no slash") }
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// For verbs that destroy what cannot be had again: private keys, and decisions about trust.
+/// For verbs that destroy what cannot be restored: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask. Without a terminal nothing is removed unless this is given.")
     var yes = false
@@ -15,7 +15,7 @@ struct ConfirmationOptions: ParsableArguments {
 
 /// A question before something is lost.
 enum Confirmation {
-    /// - Parameter option: what says that the question need not be asked, and `isGiven` whether it is there.
+    /// - Parameter option: the option that skips the question; `isGiven` says whether it is there.
     /// - Throws: as `ConfirmationOptions.confirm`
     static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
         guard !isGiven else { return }

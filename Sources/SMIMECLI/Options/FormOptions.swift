@@ -3,7 +3,7 @@ import ByteStreams
 import Foundation
 import SMIME
 
-/// For verbs that also take bare CMS objects: in what form the input comes and the output goes.
+/// For verbs that also take bare CMS objects: the form of the input and of the output.
 struct FormOptions: ParsableArguments {
     /// The form of an input.
     enum InputForm: String, Choice {

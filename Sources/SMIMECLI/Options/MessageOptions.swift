@@ -35,7 +35,7 @@ struct InputOptions: ParsableArguments, InputFiles {
     func validate() throws { try checkStandardInput() }
 }
 
-/// For verbs that make messages of messages: which ones, where to, and in what form.
+/// For verbs that turn messages into messages: the inputs, the outputs, and their form.
 struct FileOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []

@@ -5,7 +5,7 @@ import PKIX
 import SMIME
 import SMIMEStore
 
-/// For verbs that judge signatures: in what form the input comes, what counts, what is learned, and what is reported.
+/// For verbs that judge signatures: the form of the input, the rules of the verdict, learning, and the report.
 ///
 /// One group, and no groups inside: those take the parser longer than the options themselves.
 struct VerificationOptions: ParsableArguments {
@@ -66,7 +66,7 @@ struct VerificationOptions: ParsableArguments {
     var date: Date { givenTime ?? .now }
     var systemAnchors: Bool { !noSystemAnchors }
     var onChange: ChangePolicy { givenChange ?? .sameRoot }
-    /// Whether senders' certificates are learned. A time other than now says nothing about what is to be used from now on.
+    /// Whether senders' certificates are learned. A verdict for another time is no reason to use a certificate from now on.
     var learns: Bool { !noHarvest && givenTime == nil }
 
     var validation: ValidationOptions {

@@ -30,14 +30,14 @@ struct PassphraseOrigin: Sendable {
     ///
     /// - Throws: `Failure` with status 66 if it cannot be read.
     func given() throws -> Passphrase? {
-        if let file { return try Self.read(file, file) }
+        if let file { return try Self.read(file, called: file) }
         if let descriptor {
-            // The caller's are left open by execve(2); one that is not was opened by a library meanwhile.
+            // Descriptors of the caller have no close-on-exec flag. One that has it was opened by a library.
             let flags = fcntl(descriptor, F_GETFD)
             let duplicate = flags >= 0 && flags & FD_CLOEXEC == 0 ? dup(descriptor) : -1
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
             defer { close(duplicate) }
-            return try Self.read("/dev/fd/\(duplicate)", "--\(option)-fd \(descriptor)")
+            return try Self.read("/dev/fd/\(duplicate)", called: "--\(option)-fd \(descriptor)")
         }
         guard let variable else { return nil }
         guard let passphrase = EnvironmentPassphrases.passphrase(variable) else {
@@ -49,7 +49,7 @@ struct PassphraseOrigin: Sendable {
     /// The content of the password file at `path`; one line end at its end does not belong to the password.
     ///
     /// - Parameter name: what errors call it.
-    static func read(_ path: String, _ name: String) throws -> Passphrase {
+    static func read(_ path: String, called name: String) throws -> Passphrase {
         let tooLong = Failure(.badData, "\(name): too long for a passphrase")
         return try SecretFile.withBytes(of: path, limit: 64 * 1024, orThrow: tooLong) { bytes in
             var end = bytes.count

@@ -12,7 +12,7 @@ struct StorePassphrase {
     /// Whether a person may be asked.
     var asks = true
 
-    /// Whether the passphrase comes from nowhere but the person at the terminal.
+    /// Whether only the person at the terminal can give the passphrase.
     var asksPerson: Bool { asks && origin?.isGiven != true && Self.credentialPath == nil }
 
     /// The source for the store, asked when it needs a private key.
@@ -32,7 +32,7 @@ struct StorePassphrase {
         return LastingRefusal(of: source).source
     }
 
-    /// The passphrase itself, where it has to be known and not just to open the store.
+    /// The passphrase itself, for uses other than opening the store.
     func passphrase() throws -> Passphrase {
         if let given = try origin?.given() { return given }
         if let path = Self.credentialPath { return try Self.credential(at: path) }
@@ -72,7 +72,7 @@ struct StorePassphrase {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw Failure(.noPermission, "\(path): is open to others (mode \(mode), wanted 400)")
         }
-        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", path)
+        return try PassphraseOrigin.read("/dev/fd/\(descriptor)", called: path)
     }
 }
 

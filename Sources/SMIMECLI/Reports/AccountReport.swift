@@ -52,7 +52,7 @@ struct AccountReport: Encodable {
         aliases = account.aliases
         name = account.name
         headerConfidentiality = account.headerConfidentiality?.rawValue
-        func standings(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.Standing] {
+        func states(_ purpose: IdentitySelection.Purpose) -> [IdentitySelection.SelectionState] {
             IdentitySelection.judge(
                 account.identities,
                 for: account.address,
@@ -61,16 +61,16 @@ struct AccountReport: Encodable {
                 verdicts: verdicts
             )
         }
-        let (signing, encryption) = (standings(.signing), standings(.encryption))
+        let (signing, encryption) = (states(.signing), states(.encryption))
         identities = account.identities.indices.map { index in
             let certificate = account.identities[index].certificate
-            let standing = signing[index] == .wrongUsage ? encryption[index] : signing[index]
+            let state = signing[index] == .wrongUsage ? encryption[index] : signing[index]
             return IdentityLine(
                 fingerprint: certificate.fingerprint,
                 current: signing[index] == .current || encryption[index] == .current,
                 pinned: account.identities[index].isPinned,
                 usage: certificate.usage,
-                standing: (encryption[index] == .current ? .current : standing).rawValue,
+                standing: (encryption[index] == .current ? .current : state).rawValue,
                 subject: certificate.subject.description,
                 addresses: certificate.addresses,
                 notBefore: certificate.notBefore,
@@ -79,7 +79,7 @@ struct AccountReport: Encodable {
         }
     }
 
-    /// The account by what `store` knows of revocation, and says of it in settings.
+    /// The account, judged by the revocation data of `store`, and with its rules in the settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
         self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
         cipher = try await store.cipherPreferences().cipher(for: account.address)?.name

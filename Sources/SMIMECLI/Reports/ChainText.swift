@@ -1,7 +1,7 @@
 import PKIX
 import SMIMEStore
 
-/// A certificate's fingerprint, and below it who issued it, as far as the store knows the certificates of authorities.
+/// A certificate's fingerprint, and below it its issuers, as far as the store has their certificates.
 struct ChainText {
     /// The lines, each with its end.
     let text: String

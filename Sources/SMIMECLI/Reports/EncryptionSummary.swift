@@ -5,7 +5,7 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// What a person at the terminal should know of an encrypted message: who can read it, and what everybody can.
+/// What a person at the terminal should know of an encrypted message: who can read it, and which header fields stay readable.
 struct EncryptionSummary {
     let lines: [String]
 
@@ -39,7 +39,7 @@ extension CipherNegotiation.Reason {
 }
 
 extension HeaderConfidentiality {
-    /// What mail servers and everybody on the way can read of an encrypted message.
+    /// What mail servers and others on the way can read of an encrypted message.
     fileprivate var readable: String {
         switch self {
         case .baseline: "From, To, Cc and Date; the subject is hidden"

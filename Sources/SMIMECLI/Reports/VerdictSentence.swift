@@ -16,7 +16,7 @@ struct VerdictSentence {
     let step: VerdictStep?
     /// Whether the verdict is valid.
     let isValid: Bool
-    /// The problems that the sentence does not tell and that a reader should know.
+    /// The problems that the sentence does not mention and that a reader should know.
     let remarks: [Problem]
 
     /// - Parameters:

@@ -1,6 +1,6 @@
-/// Words as people read them who do not look closely.
+/// Compares words as a reader sees them at a glance.
 ///
-/// It works on what `SubjectSkeleton` makes of text, which is in lower case.
+/// It works on the text of a `SubjectSkeleton`, which is in lower case.
 enum ConfusableWord {
     /// `word` with digits as the letters that they resemble, `l` as `i`, and pairs of letters as the one letter that they look like.
     ///

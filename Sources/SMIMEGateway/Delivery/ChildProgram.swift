@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A program that is started with descriptors of ours as its streams, and waited for.
+/// A program that is started with given descriptors as its streams, and waited for.
 ///
-/// The words go to the program as they are; no shell reads them.
+/// Its arguments are passed as they are, without a shell.
 package struct ChildProgram {
     /// The program's file, which may differ from its first argument.
     package let path: String
@@ -73,7 +73,7 @@ package struct ChildProgram {
                 posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
             }
         }
-        // To its own number: that it is closed when a program is started does not hold for this program then.
+        // Duplicated to its own number, which clears its close-on-exec flag for this program alone.
         for descriptor in inherited { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

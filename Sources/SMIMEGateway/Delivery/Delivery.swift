@@ -2,10 +2,9 @@ package import ByteStreams
 package import Foundation
 package import SMIMEStore
 
-/// The messages that came of one, finished and ready to be sent.
+/// The finished messages made of one mail, ready to be sent.
 ///
-/// Nothing is computed any more: all that can still fail is the transport and the journal. Who has got a message is in
-/// the journal before the next one is sent.
+/// Only the transport and the journal can still fail. The journal has the recipients of each message before the next one is sent.
 package struct Delivery: Sendable {
     /// One message, and who gets it.
     package struct Message: Sendable {
@@ -80,7 +79,7 @@ package struct Delivery: Sendable {
                 let served = try await store.journal.served(entry)
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
-                // One that is not taken is no reason to keep the others waiting, who might never have their turn.
+                // A refused message does not stop the others, which might never be sent otherwise.
                 do { try await send(message, to: waiting, transport, named) } catch {
                     failure = failure ?? error
                     continue
@@ -90,8 +89,8 @@ package struct Delivery: Sendable {
                 await record()
             }
         } catch { failure = failure ?? error }
-        // A second attempt must know of those who have got theirs. It comes after success, too, if the filter was ended
-        // meanwhile and the mail server does not know of it.
+        // A second attempt must know which recipients have their message. It follows success, too, if the filter is killed before the mail
+        // server learns of it.
         for _ in 0..<timeout {
             guard let obstacle, !obstacle.isWriteFailure else { break }
             try? await Task.sleep(for: .seconds(1))

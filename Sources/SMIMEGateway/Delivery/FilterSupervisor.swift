@@ -2,16 +2,15 @@
 import Foundation
 import ByteStreams
 
-/// The process that a mail server starts: it keeps the message, lets a worker process handle it, and ends as the worker ends.
+/// The process that a mail server starts: it keeps the message, lets a worker process handle it, and ends with the worker's status.
 ///
-/// Between a message that the mail server has taken and the record of it nothing may be lost, whatever happens to the filter: a
-/// mail server ends it after a time, an administrator by mistake, a message by a fault of ours. So the process that a mail
-/// server starts does none of the work. The worker is the same program under another name, and leaves the supervisor's session for
-/// the few steps that have to be made together. If the worker dies by a fault, a second one rescues the message.
+/// No record of a sent message may be lost, whatever ends the filter: the mail server's time limit, an administrator's mistake, a crash. So
+/// the process that a mail server starts does none of the work. The worker is the same program under another name, and leaves the
+/// supervisor's session for the few steps that have to be made together. If the worker dies by a fault, a second one rescues the message.
 package struct FilterSupervisor {
     /// How the work came to its end.
     package enum Outcome: Equatable, Sendable {
-        /// The worker ended with this status, one of 0, 65, 67 and 75, and has said what there is to say.
+        /// The worker ended with this status, one of 0, 65, 67 and 75, after it reported the result.
         case finished(Int32)
         /// The worker was ended before the message was sent.
         case interrupted
@@ -19,7 +18,7 @@ package struct FilterSupervisor {
         case notStarted(Int32)
     }
 
-    /// Endings by request, as of an administrator: the mail waits then, and the message is not to blame.
+    /// Signals that another process sends on purpose. The mail waits then, since the message is not the cause.
     private static let requests = ChildProgram.endingSignals + [SIGKILL, SIGQUIT, SIGALRM]
 
     private let isAtTerminal: Bool
@@ -114,7 +113,7 @@ package struct FilterSupervisor {
             standardOutput: STDOUT_FILENO
         )
         worker.standardError = said.descriptor
-        // Under the numbers that they have here, none of which is one that the command line names for a passphrase.
+        // Under their own numbers, which differ from every descriptor that the command line names for a passphrase.
         worker.inherited = [role.progress, role.arguments]
         worker.secrets = secrets
         do throws(TransportError) { return try worker.run() } catch {

@@ -27,10 +27,10 @@ package struct FilterWorker: Sendable {
                 "\(WorkerRole.program) is a part of 'smime filter', and only 'smime filter' can start it"
             )
         }
-        // For those who look at processes; the system's own name for it would be `exe`.
+        // A name for ps(1) and top(1); the system would call it `exe`.
         ProcessName.set(WorkerRole.program)
         // A signal that ends the supervisor because of the time limit also ends the worker, until it begins to deliver.
-        guard ParentProcess.sendsWhenEnding(SIGTERM, role.supervisor) else {
+        guard ParentProcess.sendsWhenEnding(SIGTERM, from: role.supervisor) else {
             throw TransportError("the filter was ended")
         }
         for descriptor in [role.progress, role.arguments] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
@@ -70,8 +70,7 @@ extension FilterWorker {
     /// The signal by which the worker before this process died at the message; nil in a first worker and outside of workers.
     package static var rescuedFrom: Int32? { current?.role.rescuedFrom }
 
-    /// From now on neither the end of the supervisor nor SIGTERM ends this process, so that a delivery that has begun is
-    /// finished.
+    /// Makes this process outlive the supervisor and SIGTERM, so that it finishes a delivery that has begun.
     ///
     /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or is doing so.
     package static func detach() throws(TransportError) {
@@ -87,7 +86,7 @@ extension FilterWorker {
     /// Tells the supervisor that sending begins.
     package static func noteSending() { note(.sending) }
 
-    /// Tells the supervisor that everything is sent: whatever happens from now on, the mail was delivered.
+    /// Tells the supervisor that everything is sent: a later failure does not change that the mail was delivered.
     package static func noteSent() { note(.sent) }
 
     private static func note(_ step: WorkerProgress) {

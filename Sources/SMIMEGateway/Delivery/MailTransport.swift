@@ -3,11 +3,10 @@ import Foundation
 
 /// Takes finished messages off our hands.
 package protocol MailTransport: Sendable {
-    /// Sends a message; it is the transport's when this returns, and not at all when this throws.
+    /// Sends a message. When this returns, the transport is responsible for it; when this throws, the transport has not taken it.
     ///
     /// - Parameter sender: the envelope sender; empty for the null sender.
-    /// - Returns: what the transport calls the message from now on, such as a mail server's next queue id; nil if it
-    ///   does not say.
+    /// - Returns: the transport's name for the message, such as the next queue id; nil if it reports none.
     func send(
         _ content: any ByteSource,
         from sender: String,

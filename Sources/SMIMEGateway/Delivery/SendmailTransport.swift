@@ -2,9 +2,9 @@ package import ByteStreams
 import Foundation
 package import SMIMEAgent
 
-/// Hands messages to the sendmail program of whatever MTA there is: `sendmail -G -i -f SENDER -- RCPT…`.
+/// Hands messages to the sendmail program of the host's MTA: `sendmail -G -i -f SENDER -- RCPT…`.
 ///
-/// The program reads the message from a file and not from a pipe, so that our own end never makes half a message of it.
+/// The program reads the message from a file and not from a pipe: a killed filter cannot cut the message short.
 package struct SendmailTransport: MailTransport {
     private let command: SendmailCommand
 
@@ -61,7 +61,7 @@ package struct SendmailTransport: MailTransport {
         )
         switch try child.run() {
         case .exited(0):
-            // The child reads by our own open file, which stands where it stopped.
+            // The child shares this open file, so the offset shows how far it has read.
             let read = Int(lseek(file.descriptor, 0, SEEK_CUR))
             guard read >= size else {
                 throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")

@@ -2,11 +2,11 @@
 package import ByteStreams
 import Foundation
 
-/// A test hook: lets a worker die at its message, as by a fault of ours. It is not in release builds.
+/// A test hook that lets a worker die at its message, as a crash would. Release builds do not have it.
 ///
 /// The variable SMIME_TEST_TRAP names the way: `ILL` (what Swift's own checks end with), `SEGV`, `ABRT`, `BUS`, `KILL`, `TERM`, or
 /// `STACK` for a stack that overflows. With `WAIT` it writes the file
-/// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it is behind what was sent, with `sending` just before.
+/// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it dies after sending, with `sending` just before.
 package enum TestTrap {
     /// The same for one message among many: with SMIME_TEST_TRAP_MARK only for those in which that text stands.
     package static func spring(for source: any ByteSource) {

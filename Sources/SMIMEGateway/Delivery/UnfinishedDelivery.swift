@@ -1,6 +1,6 @@
 import Foundation
 
-/// Some recipients got their message, and others did not: another attempt with the whole mail would send it twice to the first.
+/// Some recipients got their message, and others did not: another attempt with the whole mail would send it to the first ones twice.
 package struct UnfinishedDelivery: Error, Sendable {
     /// Who got theirs, as the envelope names them.
     package let served: [String]
@@ -18,10 +18,9 @@ extension UnfinishedDelivery: LocalizedError, CustomStringConvertible {
 }
 
 extension Delivery {
-    /// Sends the messages in order, where there is no journal by which another attempt could go on.
+    /// Sends the messages in order without a journal, so that a later attempt cannot continue.
     ///
-    /// A failure before anything was sent stops it, so that the whole can be tried again. After that the others get theirs all the
-    /// same.
+    /// A failure before anything was sent stops it, and the whole can be tried again. After a success, failures do not stop it.
     ///
     /// - Throws: `TransportError` if nothing was sent; `UnfinishedDelivery` if something was, but not all.
     package func runOnce(through transport: any MailTransport) async throws {

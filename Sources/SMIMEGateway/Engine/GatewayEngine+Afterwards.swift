@@ -3,7 +3,7 @@ package import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// What is done after a delivery: the mail is on its way, so nothing that goes wrong here is a failure any more.
+/// Work after a delivery. The mail is on its way, so an error here does not fail it.
 extension GatewayEngine {
     /// Keeps what services said about revocation while `mail` was handled.
     ///

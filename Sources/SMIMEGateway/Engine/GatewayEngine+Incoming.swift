@@ -43,7 +43,7 @@ extension GatewayEngine {
             revocation: work.services,
             warn: work.warn
         )
-        // Our own people's mail that must be encrypted does not go on in clear by this way.
+        // Mail from our own accounts that must be encrypted does not pass in clear as incoming mail.
         try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: work.recipients)
         let plan = try await filter.plan(mail.source, to: work.recipients)
         work.record.add(plan)

@@ -20,7 +20,7 @@ extension GatewayEngine {
         }
     }
 
-    /// Remembers that a process died at the mail. Where the mail server has no name for it, it is known by its bytes alone.
+    /// Records that a process died at the mail. A mail without a queue id is identified by its bytes alone.
     private func death(at mail: GatewayMail) async throws -> GatewayRefusal {
         let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
         let writable = try await Store.open(store.location, mode: .readWrite)

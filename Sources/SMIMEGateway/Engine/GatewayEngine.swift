@@ -3,10 +3,11 @@ import SMIME
 package import SMIMEAgent
 package import SMIMEStore
 
-/// Handles a mail for a mail server, up to the delivery: who still waits for it, what the rules say, and the finished forms.
+/// Handles a mail for a mail server up to the delivery: the recipients who do not have it yet, the rules' decisions, and the finished
+/// forms.
 ///
-/// One value serves any number of mails at once. It knows neither how mail comes nor how it leaves: the commands of `filter`, the
-/// resident server and `Gateway` all call it.
+/// One value serves any number of mails at once. Receiving and sending are up to its callers: the commands of `filter`, the resident
+/// server, and `Gateway`.
 package struct GatewayEngine: Sendable {
     /// What a caller wants otherwise than the store's settings say.
     package struct Options: Sendable {
@@ -26,7 +27,7 @@ package struct GatewayEngine: Sendable {
         package var onChange = ChangePolicy.sameRoot
         /// The bytes of each form that are kept in memory; longer forms are in private files without names.
         package var memoryLimit = 64 << 10
-        /// What an administrator could do about an error; a command names commands here.
+        /// Makes hints for an administrator about an error. A command puts names of commands into them.
         package var hints: @Sendable (any Error) -> [String] = { _ in [] }
 
         package init() {}
@@ -40,7 +41,8 @@ package struct GatewayEngine: Sendable {
         self.options = options
     }
 
-    /// Signs, encrypts, verifies or decrypts `mail` for those who do not have it yet, as the rules say. All forms are finished then.
+    /// Signs, encrypts, verifies or decrypts `mail` as the rules say, for the recipients who do not have it yet. Returns all forms
+    /// finished.
     package func handle(_ mail: GatewayMail) async -> GatewayResult<ProcessedMail> {
         let engine = atOneMoment()
         return await engine.result(for: mail) { work in
@@ -51,7 +53,7 @@ package struct GatewayEngine: Sendable {
         }
     }
 
-    /// The engine on the store as it is when this is called: one question about changes, and the caches' answers for all of a mail.
+    /// The engine on the store as it is now: changes are looked for once, and then caches answer for the whole mail.
     func atOneMoment() -> GatewayEngine {
         GatewayEngine(store.atOneMoment(), options)
     }
@@ -67,7 +69,7 @@ package struct GatewayEngine: Sendable {
         var warn: @Sendable (String) -> Void { { [warnings] in warnings.add($0) } }
     }
 
-    /// Runs `body` for those who do not have `mail` yet, and makes a refusal of what it throws.
+    /// Runs `body` for the recipients who do not have `mail` yet, and turns an error into a refusal.
     func result<Value: Sendable>(
         for mail: GatewayMail,
         _ warnings: WarningList = WarningList(),

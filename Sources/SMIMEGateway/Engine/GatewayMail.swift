@@ -32,8 +32,7 @@ package struct GatewayMail: Sendable {
     /// The Message-ID as it is written; nil if there is none within the first 64 KiB.
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
 
-    /// The refusal of an envelope with addresses that no mail server should get; nil if all may be used. Another attempt would
-    /// not help.
+    /// The permanent refusal of an envelope with addresses that are not safe to pass to a mail server; nil if all are.
     package static func envelopeFault(from sender: EnvelopeSender, to recipients: [String]) -> GatewayRefusal? {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         let broken = recipients.filter {
@@ -48,8 +47,8 @@ package struct GatewayMail: Sendable {
 }
 
 extension DeliveryJournal.Entry {
-    /// The name of the message in `source`: what the mail server calls it, and the SHA-256 of its bytes, since a queue id may
-    /// be used again for another message.
+    /// The journal's name of the message in `source`: the mail server's queue id and the SHA-256 of the bytes, since a queue id may be used
+    /// again for another message.
     ///
     /// - Parameters:
     ///   - queueID: the mail server's name for the message; empty if it is known by its bytes alone.

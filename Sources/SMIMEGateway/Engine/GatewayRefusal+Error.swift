@@ -6,10 +6,10 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayRefusal {
-    /// What `error`, thrown while a mail in `role` was handled, means for the mail.
+    /// The refusal for `error`, which was thrown while a mail in `role` was handled.
     ///
-    /// Outgoing mail goes back to its sender for a fault of the message. Incoming mail is delivered whatever is wrong with it;
-    /// what still fails may be put right, so the mail waits. A fault of the host or the store can be repaired in either role.
+    /// Outgoing mail with a fault goes back to its sender. Incoming mail is delivered with its faults, so other errors can be repaired, and
+    /// the mail waits. A fault of the host or the store can be repaired in either role.
     package init(_ error: any Error, in role: GatewayRole) {
         switch error {
         case let refusal as GatewayRefusal: self = refusal
@@ -51,7 +51,7 @@ extension GatewayRefusal {
     }
 
     private static func kind(of error: any Error) -> SMIMEError.Kind {
-        // The sender's certificate is what people know of their own address.
+        // The sender can do something about their own certificate.
         if case MessageError.unusableSigner = error { return .recipient }
         return SMIMEError(error).kind
     }
@@ -60,7 +60,7 @@ extension GatewayRefusal {
     private static func isMessageFault(_ error: any Error, in role: GatewayRole) -> Bool {
         switch (role, error) {
         case (.outgoing, is MIMEError), (.outgoing, is MessageError), (.outgoing, StreamError.malformedBase64): true
-        // Its header is so large that verdicts which others write in our name cannot be taken out, now or later.
+        // The header is too large for forged verdicts in it to be removed, now or later.
         case (.incoming, MIMEError.limitExceeded): true
         default: false
         }

@@ -4,7 +4,7 @@ package import SMIME
 
 /// Why a mail is not passed on, and what its sender is told.
 package struct GatewayRefusal: Error, Sendable {
-    /// What has to change before the mail can be passed on, which decides about the mail server's reply.
+    /// What must change before the mail can be passed on. It determines the mail server's reply.
     package enum Fault: Equatable, Sendable {
         /// The message: it goes back to its sender.
         case message
@@ -79,12 +79,12 @@ extension GatewayRefusal: LocalizedError, CustomStringConvertible {
 }
 
 extension GatewayRefusal {
-    /// The refusal of an empty message: there is nothing to deliver, nor would there be the next time.
+    /// The refusal of an empty message, which would be empty at the next attempt, too.
     package static func emptyMessage(_ name: String = "message: malformed") -> Self {
         Self(.message, "5.6.0", "\(name): the input is empty", isCodeLogged: false)
     }
 
-    /// The refusal of a mail for `recipients`, to whom no mail can be sent now or later.
+    /// The permanent refusal of a mail for `recipients`, which are no addresses.
     package static func malformedRecipients(_ recipients: [String]) -> Self {
         Self(.recipient, "5.1.3", "not an address: \(list(recipients))")
     }

@@ -1,7 +1,7 @@
 package import SMIME
 import SMIMEAgent
 
-/// What came of a mail, and what a log says of it. Nothing is sent yet.
+/// The result for a mail that is not sent yet, and what the log says about it.
 package struct GatewayResult<Value: Sendable>: Sendable {
     /// How it ended.
     package enum Outcome: Sendable {

@@ -10,7 +10,7 @@ package struct MailRecord: Equatable, Sendable {
         case list([String])
         /// A value for each recipient, as `bob@example.com:sign+encrypt`.
         case perRecipient([RecipientValue])
-        /// The name of a rule, and for whom it counts where another one counts for others.
+        /// The name of a rule, and its recipients if other recipients have other rules.
         case rule(String, recipients: [String])
     }
 
@@ -26,7 +26,7 @@ package struct MailRecord: Equatable, Sendable {
 
     /// What counts most: verdict, recipients, actions.
     package private(set) var fields: [Field] = []
-    /// What stands at the end of a line: certificates, ciphers, rules.
+    /// The fields at the end of a line: certificates, ciphers, rules.
     package private(set) var details: [Field] = []
 
     package init() {}
@@ -74,7 +74,7 @@ package struct MailRecord: Equatable, Sendable {
 }
 
 extension MailRecord.Value {
-    /// The value as items of a list, in which no address looks like several items.
+    /// The value as items of a list; separators in addresses are escaped.
     package var items: [String] {
         switch self {
         case .text(let text): [text]

@@ -3,11 +3,11 @@ import Foundation
 import InternetMessage
 package import SMIMEAgent
 
-/// The host that a filter works on: what it calls itself, and what others must not call themselves.
+/// The host that a filter works on: its own name, and the names that other hosts must not use.
 ///
 /// RFC 8601 §2.5
 package struct MailHost: Sendable {
-    /// How often one message is changed by the same host. Out and in is twice; list servers send it round again.
+    /// How often one host may change a message. Out and in is twice, and list servers add more.
     package static let maximumPasses = 8
     /// The field that counts how often we changed a message.
     static let loopField = "X-SMIME-Filtered"
@@ -25,7 +25,7 @@ package struct MailHost: Sendable {
         claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
     }
 
-    /// A host that calls itself by the host's full name, for which a resolver may have to be asked: that blocks.
+    /// A host with the system's full host name. A resolver may be asked for it, which blocks.
     package init() {
         let host = HostName()
         self.init(name: host, host: host)

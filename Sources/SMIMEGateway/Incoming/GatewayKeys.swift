@@ -39,7 +39,7 @@ struct GatewayKeys {
         var whyNone = "encrypted for no certificate of the account"
         if accounts.isEmpty { whyNone = "there is no account for the address" }
         if let own = found.1, let domain = found.2, domain.address != own.address {
-            // Ciphertext for the domain opens for all of its people: an attacker could have it opened for another one.
+            // The domain's key opens mail for every user: an attacker could have another user's ciphertext opened.
             if isNamed(address, own) {
                 accounts.append(domain)
                 whyNone += " or of the domain"

@@ -6,9 +6,9 @@ package import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
-/// Judges mail on its way in, and says so in its header; nothing that is signed is touched.
+/// Verifies incoming mail and writes the verdict into its header; signed content is not changed.
 ///
-/// What its caller does not say it takes from the store's settings, anew for each message.
+/// Values that the caller does not give come from the store's settings, read for each message.
 package struct IncomingFilter: Sendable {
     private let store: Store
     private let givenProvider: (any KeyProvider)?
@@ -192,7 +192,7 @@ package struct IncomingFilter: Sendable {
         return edit.apply(to: try withoutHiddenVerdicts(source, header), header)
     }
 
-    /// The message without verdict fields behind a line that ends its header for us and that other readers pass over.
+    /// The message without verdict fields below a line that ends the header here, but not for other readers.
     private func withoutHiddenVerdicts(_ source: any ByteSource, _ header: HeaderBlock) throws -> any ByteSource {
         let start = header.range.upperBound
         guard header.separatorRange.isEmpty, start < source.count else { return source }

@@ -20,9 +20,8 @@ package struct RequiredEncryption: Sendable {
 
     /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
     ///
-    /// Neither what the message asks for nor what it says of itself counts.
-    /// From is read as leniently as any program does: an account counts whose address stands anywhere in it.
-    /// A message beyond our limits is no encrypted one.
+    /// Neither requests in the message nor its claims count. From is read leniently: every account whose address occurs in it counts. A
+    /// message beyond our limits counts as unencrypted.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     package func check(
         _ source: any ByteSource,
@@ -33,7 +32,7 @@ package struct RequiredEncryption: Sendable {
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
         let listed = try IncomingFilter.header(of: source)?.readableAddresses("From") ?? []
         let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
-        guard let found = try await required(sender, Array(claimed), recipients) else { return }
+        guard let found = try await required(of: sender, claiming: Array(claimed), to: recipients) else { return }
         if let message = try Self.message(in: source),
             try ExistingLayer(of: message, in: source).protection == .encrypted
         {
@@ -47,21 +46,21 @@ package struct RequiredEncryption: Sendable {
     /// Nothing of the message is read, so it does not count who is in From, nor that it may be encrypted.
     /// - Throws: `GatewayError.mayBeClear`, `KeystoreError` and `SettingError`.
     package func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
-        guard let found = try await required(sender, [], recipients) else { return }
+        guard let found = try await required(of: sender, claiming: [], to: recipients) else { return }
         throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
     }
 
     /// The account that `sender` or an address of `claimed` is and that must encrypt for some of `recipients`, and those.
     private func required(
-        _ sender: EnvelopeSender,
-        _ claimed: [EmailAddress],
-        _ recipients: [String]
+        of sender: EnvelopeSender,
+        claiming claimed: [EmailAddress],
+        to recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
         // A recipient that can be no account may still belong to a domain with rules.
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
-            try Self.required(sender, claimed, addresses, subaddressing, in: snapshot)
+            try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)
         }
     }
 
@@ -74,9 +73,9 @@ package struct RequiredEncryption: Sendable {
 
     /// The first of our own accounts that the message is from and that must encrypt for some of `recipients`, and those.
     private static func required(
-        _ sender: EnvelopeSender,
-        _ claimed: [EmailAddress],
-        _ recipients: [EmailAddress],
+        of sender: EnvelopeSender,
+        claiming claimed: [EmailAddress],
+        to recipients: [EmailAddress],
         _ subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> (sender: EmailAddress, recipients: [EmailAddress])? {

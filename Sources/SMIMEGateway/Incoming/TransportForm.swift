@@ -14,9 +14,11 @@ enum TransportForm {
     /// - Parameter isSigned: whether a signature is around it that would not survive its being encoded.
     /// - Throws: what reading and writing throw.
     static func of(_ source: any ByteSource, isSigned: Bool) throws -> (any ByteSource)? {
-        let census = try LineStatistics(of: source.reader())
-        let isMixed = census.crlf > 0 && census.bareLF > 0
-        guard census.hasNUL || census.bareCR > 0 || isMixed || census.longestLine > 998 else { return source }
+        let statistics = try LineStatistics(of: source.reader())
+        let isMixed = statistics.crlf > 0 && statistics.bareLF > 0
+        guard statistics.hasNUL || statistics.bareCR > 0 || isMixed || statistics.longestLine > 998 else {
+            return source
+        }
         guard !isSigned else { return nil }
         let message = try MIMEReader.message(in: source)
         let form = try SevenBitEncoding(of: message, in: source)

@@ -3,9 +3,9 @@ import Foundation
 import InternetMessage
 import SMIMEAgent
 
-/// A message as it came, less the verdicts that others wrote in our name: what is delivered if the filter died at it.
+/// A received message without forged verdicts, which is delivered if the filter crashed at it.
 ///
-/// It is read line by line, and shares nothing with the parsers that may have died.
+/// It is read line by line, without the parsers that may have crashed.
 package struct UnparsedMessage {
     private let source: any ByteSource
     private let header: [UInt8]
@@ -87,7 +87,7 @@ package struct UnparsedMessage {
         return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : MailHost.maximumPasses)
     }
 
-    /// A Subject with our tag in front and without brackets; without its text, if that need not be what it seems.
+    /// A Subject with our tag in front and without brackets; without its text, if that is encoded or may look like something else.
     private static func withoutTags(_ field: ArraySlice<UInt8>, _ lineEnd: [UInt8]) -> [UInt8] {
         guard UnparsedHeader.name(of: field).elementsEqual("subject".utf8) else { return Array(field) }
         var value = Array(field.drop { $0 != UInt8(ascii: ":") }.dropFirst())

@@ -7,7 +7,7 @@ public import SMIMEStore
 
 /// Applies the rules of a store to outgoing mail, and verifies incoming mail, for a mail server.
 ///
-/// All tasks may share one value. It makes messages, and sends nothing.
+/// One value serves all tasks. It makes messages, and does not send them.
 public struct Gateway: Sendable {
     /// A finished message and its recipients.
     public struct Delivery: Sendable {

@@ -96,8 +96,8 @@ package struct LogLine: Sendable {
 
     static func cut(_ text: String) -> String { String(text.prefix(maximumValue)) }
 
-    /// The pair on one line and readable; the value in quotes if there are blanks in it. A quote in it stands as another one,
-    /// so that no value holds a pair.
+    /// The pair on one line, escaped for display; the value is quoted if it has blanks. A quote inside it is replaced, so that no value can
+    /// fake a pair.
     private static func pair(_ key: String, _ value: String) -> String {
         let text = value.escapedForDisplay
         // By scalars: a combining mark after a quote makes another character of it, but the quote's byte still ends the value.

@@ -24,10 +24,10 @@ public enum EnvelopeSender: Hashable, Sendable {
         return address
     }
 
-    /// The address that rules for senders are looked up by; nil where there is no domain.
+    /// The address that rules for senders are looked up by; nil without a domain.
     ///
-    /// What accounts cannot have may well be of a domain that there are rules for: a local part too long or with dots at
-    /// odd places, a domain with the dot of the root.
+    /// An address that no account can have may still fall under a domain's rules: one with a long local part or misplaced dots, or with a
+    /// dot at the end of the domain.
     var ruled: EmailAddress? {
         guard case .other(let text) = self, let at = text.lastIndex(of: "@") else { return address }
         var domain = text[text.index(after: at)...]

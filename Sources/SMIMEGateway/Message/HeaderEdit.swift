@@ -20,8 +20,8 @@ struct HeaderEdit {
         return RewrittenSource(bytes, source, after: header.range.upperBound)
     }
 
-    /// Carriage returns that end no line are what one server takes for a line end and another does not (RFC 5321
-    /// §2.3.8): blanks instead of them, and of NUL.
+    /// Replaces NUL and bare carriage returns by blanks, since servers disagree on whether a bare carriage return ends a line (RFC 5321
+    /// §2.3.8).
     private static func withoutControls(_ bytes: [UInt8]) -> [UInt8] {
         bytes.indices.map { index in
             let byte = bytes[index]

@@ -11,12 +11,13 @@ struct FormLimits: Sendable {
 
     /// Whether the form allows everything that was asked about.
     var areNone: Bool { signing == nil && encryption == nil }
-    /// The error that a message goes back with which must be protected.
+    /// The error for a message that must be protected.
     var error: (any Error)? { encryption ?? signing }
 
     /// Looks at the message as far as `actions` need it.
     ///
-    /// - Parameter protector: what protects the message later; it is made here, so that a fault of the message is its form's.
+    /// - Parameter protector: makes the protector of the message. It is called here, so that a fault of the message counts as a limit of
+    ///   its form.
     /// - Throws: what reading throws.
     init(for actions: Set<PolicyDecision.Action>, _ protector: () throws -> MessageProtector) throws {
         func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
@@ -30,7 +31,7 @@ struct FormLimits: Sendable {
                 }
             }
         }
-        // What can be signed and encrypted can be encrypted alone; most messages can.
+        // Most messages can be signed and encrypted; then they can be encrypted alone, too.
         let hasBoth = try actions.contains(.signAndEncrypt) && obstacle(isSigned: true, isEncrypted: true) == nil
         guard !hasBoth else {
             if actions.contains(.sign) { signing = try obstacle(isSigned: true, isEncrypted: false) }

@@ -78,10 +78,10 @@ package struct OutgoingFilter: Sendable {
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
-        let (controls, found, form) = try await judge(source, from: sender, to: recipients)
+        let (controls, found, prepared) = try await judge(source, from: sender, to: recipients)
         tellOfWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
-        let marked = try changes ? form?.marked ?? host?.marked(controls.source, controls.message.header) : nil
+        let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
         return OutgoingPlan(
@@ -96,9 +96,9 @@ package struct OutgoingFilter: Sendable {
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
             headers: try await headers(found, sender),
-            protector: form?.protector,
+            protector: prepared?.protector,
             time: time,
-            formError: form?.limits.error
+            formError: prepared?.limits.error
         )
     }
 

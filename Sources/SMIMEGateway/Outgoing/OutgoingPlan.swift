@@ -81,15 +81,15 @@ package struct OutgoingPlan: Sendable {
         }
     }
 
-    /// The decisions for those who get nothing because it goes back to its sender.
+    /// The decisions for recipients for whom the message goes back to its sender.
     package var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
     /// The decisions for those who get nothing yet.
     package var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
 
     /// Makes sure that the message goes to all its recipients as the rules say, or to none.
     ///
-    /// - Parameter waitsForServices: whether a certificate may do once a service answers that does not now; what would
-    ///   bounce waits then.
+    /// - Parameter waitsForServices: whether a certificate may become usable once a service answers; the message waits then instead of
+    ///   bouncing.
     /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the message
     ///   does not allow what is required.
     package func checkAllGo(waitsForServices: Bool = false) throws {

@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// What is known of a message before its recipients' certificates are.
+/// What is known of a message before the look-up of its recipients' certificates.
 struct QuestionDraft {
     let flags: ProtectionRequest
     let request: ProtectionRequest
@@ -10,7 +10,7 @@ struct QuestionDraft {
     let layer: ExistingLayer
     let subaddressing: Subaddressing
 
-    /// What is asked for each of `senders`, whom the rules take it to be from.
+    /// The questions to the policy, for each of `senders` whose rules count.
     func questions(
         from senders: [RuledSender],
         rules: [Policy.Rule],
@@ -38,7 +38,7 @@ struct QuestionDraft {
 }
 
 extension EmailAddress {
-    /// Whether it matters for one of `questions` if there is a certificate for it.
+    /// Whether the answer to one of `questions` depends on the recipient's certificate.
     func needsCertificate(_ questions: [PolicyQuestion]) -> Bool {
         questions.contains { question in
             var question = question

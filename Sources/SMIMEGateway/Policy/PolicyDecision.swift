@@ -47,10 +47,10 @@ public struct PolicyDecision: Hashable, Sendable {
     /// How the decision was reached, one step each.
     public let reasons: [String]
 
-    /// Decides for `recipient`. Pure: the same question, the same answer.
+    /// Decides for `recipient`; the result depends on the question alone.
     ///
-    /// For each axis the command line goes first; else the first rule that speaks of it decides, and bounds what the
-    /// message may change. What is required and cannot be done keeps the message from going.
+    /// For signing and for encryption the command line goes first. Otherwise the first rule with a level decides, and bounds what the
+    /// message may change. A requirement that cannot be met stops the message.
     package init(for recipient: EmailAddress, _ question: PolicyQuestion) {
         let precedence = RulePrecedence(
             question.rules,

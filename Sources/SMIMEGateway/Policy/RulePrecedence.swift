@@ -96,8 +96,7 @@ struct RulePrecedence {
         return isOwn && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
-    /// The choice for an axis. A message that calls itself automatic or list mail does not lower a level that a message
-    /// may not lower.
+    /// The choice for an axis. The claim of a message to be automatic or list mail cannot lower a level that messages may not lower.
     private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
         let ofKind = deciding(axis, encrypting: encrypting, of: kind)
         guard let kind else { return ofKind }

@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// An address whose rules for senders a message has, and the account it belongs to.
+/// An address whose sender rules apply to a message, and the account it belongs to.
 struct RuledSender: Sendable {
     /// The address; nil where neither the envelope nor From names one.
     let address: EmailAddress?

@@ -3,7 +3,7 @@ import InternetMessage
 import SMIME
 import SMIMEAgent
 
-/// A mail that a program on this host hands in, made ready for the rules: who gets it is known, and every address has a domain.
+/// A mail that a program on this host submits, made ready for the rules: its recipients are known, and every address has a domain.
 ///
 /// RFC 6409 §8
 package struct SubmittedMail: Sendable {
@@ -53,7 +53,7 @@ package struct SubmittedMail: Sendable {
             }
         self.recipients = found
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
-        // Whoever resends a message is not its author.
+        // The sender of a resent message is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
         self.source = try Self.completed(source, header, author: written, named: name, qualifier)
     }
@@ -88,10 +88,9 @@ package struct SubmittedMail: Sendable {
         }
     }
 
-    /// Who resends a message: the one person of Resent-From, or Resent-Sender where these are several. Not its author, who has
-    /// nothing to do with it.
+    /// The resender: the single mailbox of Resent-From, or Resent-Sender if Resent-From has several; never the author.
     ///
-    /// A Resent-Sender beside one other person may come from the message that was resent, so that it chooses no rules.
+    /// A Resent-Sender that differs from a single Resent-From may come from the original message, so it does not select rules.
     ///
     /// RFC 5322 §3.6.6
     /// - Throws: `GatewayRefusal` if Resent-Sender is not the one person of Resent-From.

@@ -136,8 +136,8 @@ struct BracketedText {
         "okay",
         "pass", "passed", "revoked", "trusted", "untrusted", "valid", "verified", "weak",
     ]
-    /// Words that add little to them.
-    private static let companions: Set = [
+    /// Words that may stand beside them and change little.
+    private static let fillers: Set = [
         "and", "another", "by", "digitally", "email", "fully", "is", "mail", "message", "not", "partly", "sender",
         "was", "with",
         "yet",
@@ -145,7 +145,7 @@ struct BracketedText {
     private static let longestWord = 14
     /// All these words, by what `ConfusableWord.folded` makes of them.
     private static let vocabulary: [String: String] = Dictionary(
-        claims.union(subjects).union(verdicts).union(companions).map { (ConfusableWord.folded($0), $0) },
+        claims.union(subjects).union(verdicts).union(fillers).map { (ConfusableWord.folded($0), $0) },
         uniquingKeysWith: { first, _ in first }
     )
     /// The same by the number of letters, for words that only look like one.

@@ -5,10 +5,10 @@ import NIOCore
 final class InPlaceSender {
     /// How much of a body is read at a time.
     private static let window = 64 << 10
-    /// How long a header may be: what the mail server sent, and what we add.
+    /// The longest header in bytes: the one that the mail server sent, and our additions.
     private static let maximumHeader = 2 << 20
 
-    private let form: MessageFlow.Form
+    private let form: MessageFlow.MessageForm
     private let slot: MessageSlot
     private let channel: any Channel
     private let header: [UInt8]
@@ -18,7 +18,7 @@ final class InPlaceSender {
     private var end: ((_ failure: String?) -> Void)?
 
     /// - Throws: what reading throws; `MilterEditError.malformedHeader` for a form without an end of its header.
-    init(_ form: MessageFlow.Form, _ slot: MessageSlot, over channel: any Channel) throws {
+    init(_ form: MessageFlow.MessageForm, _ slot: MessageSlot, over channel: any Channel) throws {
         self.form = form
         self.slot = slot
         self.channel = channel
@@ -33,7 +33,7 @@ final class InPlaceSender {
     private static func isSame(
         _ body: Range<Int>,
         _ old: Range<Int>,
-        of form: MessageFlow.Form,
+        of form: MessageFlow.MessageForm,
         in slot: MessageSlot
     ) throws -> Bool {
         guard body.count == old.count else { return false }

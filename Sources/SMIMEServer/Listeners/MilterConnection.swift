@@ -12,7 +12,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
     /// The slowest rate of a message beyond that time.
     private static let bytesPerSecond = 10_000
-    /// How often we say that we are still at work; Postfix waits 300 seconds.
+    /// The interval of progress replies during a message; Postfix waits 300 seconds for one.
     private static let progressTime = TimeAmount.seconds(30)
 
     private let core: GatewayCore
@@ -96,14 +96,14 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     /// Closes after everything is sent that was written.
     func close() { whenSent { [self] _ in channel.close(promise: nil) } }
 
-    /// Calls `body` when all is sent that was written, or nothing more can be sent.
+    /// Calls `body` when everything written so far is sent, or cannot be sent any more.
     private func whenSent(_ body: @escaping (_ isSent: Bool) -> Void) {
         channel.writeAndFlush(ByteBuffer()).assumeIsolated().whenComplete { result in
             if case .success = result { body(true) } else { body(false) }
         }
     }
 
-    /// Does what there is to do, up to a message that waits for a place.
+    /// Handles the session's events, up to a message that waits for a slot.
     private func work() {
         guard !isWorking else { return }
         isWorking = true
@@ -147,7 +147,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         generation += 1
         let generation = generation
         let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] parcel in
-            // The mail server may have given this message up, and sent another one.
+            // The mail server may have abandoned this message and sent another one.
             guard generation == self.generation, self.flow != nil, !isOver else {
                 return parcel.done(.failed(.undetermined, "the mail server gave the message up"))
             }
@@ -197,7 +197,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Tells the mail server how its message ended, unless it stays in place, which was told already.
+    /// Sends the verdict on a message to the mail server, unless it was already sent with a form that replaces the message.
     private func answer(_ reply: SMTPReply) {
         let isTold = sender != nil
         endMessage()

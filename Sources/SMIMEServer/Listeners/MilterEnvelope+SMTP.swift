@@ -19,7 +19,7 @@ extension SMTPEnvelope {
     /// How the journal knows a message that came through a milter: a second attempt has another queue id, but the same envelope. The
     /// journal adds a digest of the message, Message-ID and all.
     ///
-    /// Nil without a Message-ID: two messages with the same words would be one, and the second one's copies would not be sent.
+    /// Nil without a Message-ID: two messages with the same content would count as one, and the second one's copies would not be sent.
     package var milterName: String? {
         guard hasMessageID else { return nil }
         let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")

@@ -10,8 +10,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a message may take to come, whatever its size, and the slowest rate of its bytes beyond: a client that sends a byte a
-    /// minute would keep a place for ever.
+    /// The time that a message of any size may take to arrive, and the slowest rate after that: a client that sends a byte a minute would
+    /// hold a slot for ever.
     private static let (contentTime, bytesPerSecond) = (Duration.seconds(300), 10_000)
     /// How long we wait, after our last word, for a client to close.
     private static let lingerTime = TimeAmount.seconds(2)
@@ -54,7 +54,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         timer = DeadlineTimer(on: context.eventLoop) { [weak self] in
             guard let self else { return }
 
-            // Whoever sends too slowly has not said what to do with the message.
+            // A client that times out gets 421, and its message is dropped.
             session.close(SMTPReply(421, "4.4.2", "nothing came for too long"))
             work()
         }
@@ -80,7 +80,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Until the client closes, too, what it says is read and dropped.
+        // Input is read and dropped until the client closes, too.
         if isOver { channel.read() } else { work() }
     }
 
@@ -106,7 +106,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         core.connections.remove(self)
         guard !isOver else { return }
         work()
-        // A message that is being handled ends by itself, and finds nobody to tell.
+        // A message that is being handled is finished; its reply goes nowhere.
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

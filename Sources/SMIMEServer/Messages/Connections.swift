@@ -4,7 +4,7 @@ import NIOCore
 protocol ListenerConnection: AnyObject {
     /// Ends the connection as soon as no message is in flight.
     func drain()
-    /// Ends it now; whoever waits for a reply is told to come again.
+    /// Ends it now. A client that waits for a reply gets a temporary failure.
     func stop()
 }
 

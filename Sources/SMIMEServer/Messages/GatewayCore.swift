@@ -48,7 +48,7 @@ package final class GatewayCore {
         return lastNumber
     }
 
-    /// Says in the log that `listener` did not take what the client of `channel` wants, where no message's line says it.
+    /// Logs that `listener` refused the client of `channel`, in cases that no message's line covers.
     func warn(_ listener: Endpoint, _ channel: any Channel, _ reason: String) {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"

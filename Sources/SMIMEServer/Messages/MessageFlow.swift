@@ -139,7 +139,7 @@ package final class MessageFlow {
         core.write(log, status: .deferred)
     }
 
-    /// Takes an envelope that is better known by now, before `finish`.
+    /// Replaces the envelope, of which more is known at the end of the message; called before `finish`.
     func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
 
     /// Adds bytes of the message. A disk that is full is told when the message ends.

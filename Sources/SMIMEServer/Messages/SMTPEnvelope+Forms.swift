@@ -13,7 +13,7 @@ extension SMTPEnvelope {
     }
 
     /// The envelope of one form: some of the recipients, each with the parameters it came with, and the form's sender.
-    func narrowed(to form: WorkerForm) -> SMTPEnvelope {
+    func narrowed(to form: WorkerMessageForm) -> SMTPEnvelope {
         var narrowed = self
         narrowed.sender = form.sender
         let wanted = Set(form.recipients)

@@ -13,7 +13,7 @@ extension MilterSession {
     /// Answers `.endOfMessage`.
     ///
     /// - Returns: bytes for the mail server. If the body of a replacement follows, `replaceBody` and `finishBody` end the answer.
-    /// - Throws: `MilterEditError`; then the session still waits, and nothing was said.
+    /// - Throws: `MilterEditError`; then the session still waits, and nothing was sent.
     package mutating func finish(_ verdict: MilterVerdict) throws(MilterEditError) -> ByteBuffer {
         guard phase == .verdict, let message else { throw .notWaiting }
         var bytes = ByteBuffer()

@@ -26,7 +26,7 @@ package struct MilterSession: Sendable {
         case content(ByteBuffer)
         /// The message is whole: `finish` is waited for.
         case endOfMessage(MilterEnvelope)
-        /// The message that began comes to nothing, its verdict is not waited for.
+        /// The mail server abandoned the message and expects no verdict.
         case abandoned
         /// The connection is to be closed, for good (nil) or because the mail server broke the protocol. Nothing follows.
         case close(MilterViolation?)

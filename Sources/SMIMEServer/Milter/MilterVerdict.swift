@@ -26,7 +26,7 @@ package struct MilterRefusal: Hashable, Sendable {
 
     private init(temporary status: String, _ text: String) { (code, self.status, self.text) = (451, status, text) }
 
-    /// - Returns: nil for codes that are none, or of different classes: mail servers take such a reply for a broken milter.
+    /// - Returns: nil if a code is malformed or the two differ in class: mail servers take such a reply for a broken milter.
     package init?(code: Int, status: String, text: String) {
         let numbers = status.split(separator: ".", omittingEmptySubsequences: false)
         guard (400...599).contains(code), numbers.count == 3, numbers[0] == "\(code / 100)",

@@ -26,8 +26,8 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends the forms of `parcel` one after the other over one connection, and says what became of them.
-    func deliver(_ parcel: MessageFlow.Parcel) { run(HandOver(parcel)) }
+    /// Sends the forms of `parcel` one after the other over one connection, and reports the result to `parcel`.
+    func deliver(_ parcel: MessageFlow.Parcel) { run(NextHopDelivery(parcel)) }
 
     /// Closes what is not in use.
     func close() {
@@ -36,12 +36,12 @@ final class NextHop {
         for connection in idle { connection.quit() }
     }
 
-    private func run(_ handOver: HandOver) {
-        if let connection = idle.popLast() { return connection.run(handOver, isFresh: false) }
-        connect(handOver)
+    private func run(_ delivery: NextHopDelivery) {
+        if let connection = idle.popLast() { return connection.run(delivery, isFresh: false) }
+        connect(delivery)
     }
 
-    private func connect(_ handOver: HandOver) {
+    private func connect(_ delivery: NextHopDelivery) {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(settings.connectTime)
@@ -60,15 +60,15 @@ final class NextHop {
         connected.assumeIsolated().whenComplete { result in
             do {
                 let channel = try result.get()
-                try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(handOver, isFresh: true)
+                try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(delivery, isFresh: true)
             } catch {
                 let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
-                handOver.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
+                delivery.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
             }
         }
     }
 
-    /// The system's word for why there is no connection, or no listener.
+    /// The system's message on why there is no connection, or no listener.
     static func reason(of error: any Error) -> String {
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         switch cause {
@@ -88,6 +88,6 @@ final class NextHop {
     /// A connection has ended.
     func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
 
-    /// Runs what a kept connection could not begin, as the hop had closed it meanwhile.
-    func runAnew(_ handOver: HandOver) { connect(handOver) }
+    /// Delivers over a new connection, because the hop had closed the kept one.
+    func runAnew(_ delivery: NextHopDelivery) { connect(delivery) }
 }

@@ -11,7 +11,7 @@ final class NextHopConnection: ChannelInboundHandler {
     private let hop: NextHop
     private let channel: any Channel
     private var session: SMTPClientSession
-    private var handOver: HandOver?
+    private var delivery: NextHopDelivery?
     private var timer: DeadlineTimer?
     /// Whether the connection was kept and has done nothing yet for the message.
     private var isUntried = false
@@ -36,9 +36,9 @@ final class NextHopConnection: ChannelInboundHandler {
     }
 
     /// Sends a message. A kept connection may have been closed by the hop meanwhile: then another one is made.
-    func run(_ handOver: HandOver, isFresh: Bool) {
-        guard !isClosed else { return hop.runAnew(handOver) }
-        self.handOver = handOver
+    func run(_ delivery: NextHopDelivery, isFresh: Bool) {
+        guard !isClosed else { return hop.runAnew(delivery) }
+        self.delivery = delivery
         isUntried = !isFresh
         guard session.isReady else { return drain() }
         begin()
@@ -52,16 +52,16 @@ final class NextHopConnection: ChannelInboundHandler {
     }
 
     private func begin() {
-        guard let handOver else { return }
-        handOver.prepareNext { [self] in
+        guard let delivery else { return }
+        delivery.prepareNext { [self] in
             // The hop may have closed the connection meanwhile.
             if !isClosed { beginNext() }
         }
     }
 
     private func beginNext() {
-        guard let transaction = handOver?.next() else {
-            handOver = nil
+        guard let transaction = delivery?.next() else {
+            delivery = nil
             timer?.set(hop.settings.idleTime)
             return hop.becameIdle(self)
         }
@@ -86,25 +86,25 @@ final class NextHopConnection: ChannelInboundHandler {
             case .ready:
                 if hasWritten { channel.flush() }
                 hasWritten = false
-                if handOver != nil { begin() }
+                if delivery != nil { begin() }
             case .sendContent:
                 isUntried = false
                 sendContent()
                 hasWritten = true
-            case .accepted(let reply): handOver?.accepted(reply)
-            case .probed: handOver?.probed()
+            case .accepted(let reply): delivery?.accepted(reply)
+            case .probed: delivery?.probed()
             case .refused(let refusals):
                 unsent = nil
-                handOver?.refused(refusals)
+                delivery?.refused(refusals)
             case .unusable(let failure): end(failure)
             }
         }
         if hasWritten { channel.flush() }
-        if !isClosed, !(session.isReady && handOver == nil) { timer?.set(session.timeout) }
+        if !isClosed, !(session.isReady && delivery == nil) { timer?.set(session.timeout) }
     }
 
     private func sendContent() {
-        guard let content = handOver?.content else { return }
+        guard let content = delivery?.content else { return }
         switch content {
         case .bytes(let bytes):
             channel.write(session.send(bytes), promise: nil)
@@ -125,7 +125,7 @@ final class NextHopConnection: ChannelInboundHandler {
                 break
             }
             do {
-                guard let bytes = try handOver?.bytes(in: piece) else { return }
+                guard let bytes = try delivery?.bytes(in: piece) else { return }
                 unsent = piece.upperBound..<range.upperBound
                 channel.writeAndFlush(session.send(bytes), promise: nil)
             } catch {
@@ -161,8 +161,8 @@ final class NextHopConnection: ChannelInboundHandler {
         isClosed = true
         timer?.cancel()
         hop.ended(self)
-        let left = handOver
-        handOver = nil
+        let left = delivery
+        delivery = nil
         channel.close(promise: nil)
         guard let left else { return }
         if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }

@@ -37,7 +37,7 @@ package struct GatewayServer: Service {
                     )
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
-                // What the lifecycle says of itself is not for the log of a mail server.
+                // The lifecycle's own messages do not belong in the log of a mail server.
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }
             )
         )

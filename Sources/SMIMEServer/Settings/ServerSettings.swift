@@ -25,7 +25,7 @@ package struct ServerSettings: Sendable {
 
     package init() {}
 
-    /// - Throws: `ServerError.settings` with a sentence for what cannot be meant.
+    /// - Throws: `ServerError.settings` with a sentence on settings that contradict each other.
     package func check() throws(ServerError) {
         guard !listeners.isEmpty else { throw .settings("name a listener: --listen ROLE=SCHEME:ADDRESS") }
         for listener in listeners {

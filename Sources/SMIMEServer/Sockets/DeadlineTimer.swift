@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Calls something if a connection says nothing for too long.
+/// Calls an action if a connection sends nothing for too long.
 ///
 /// Every byte moves the deadline, so the scheduled task is only made anew when it fires too early.
 final class DeadlineTimer {

@@ -22,7 +22,7 @@ package struct Endpoint: Hashable, Sendable {
         self.socket = socket
     }
 
-    /// Reads `outgoing=lmtp:127.0.0.1:10025`, `incoming=milter:unix:/run/smime/in` and their like; nil for anything else.
+    /// Reads a text such as `outgoing=lmtp:127.0.0.1:10025` or `incoming=milter:unix:/run/smime/in`; nil for anything else.
     package init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), let role = GatewayRole(rawValue: String(text[..<equals])) else {
             return nil

@@ -44,7 +44,7 @@ enum SocketBinder {
         }
     }
 
-    /// Removes the socket `path` if nobody listens on it; returns what stands in its place otherwise.
+    /// Removes the socket `path` if no process listens on it; returns why it was not removed, or nil if the path is free.
     private static func removeAbandoned(_ path: String) -> SocketError? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : .system(path, errno) }
@@ -69,7 +69,7 @@ enum SocketBinder {
 
 /// Why a listener cannot listen.
 package enum SocketError: Error, Equatable, Sendable {
-    /// What has the socket's name is something else, which we do not remove.
+    /// The path is not a socket, so it is not removed.
     case notASocket(String)
     /// The client at this address may not connect.
     case notAllowed(String)

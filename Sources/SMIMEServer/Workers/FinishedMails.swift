@@ -10,7 +10,7 @@ struct FinishedMails {
         let learnable: VerifiedMessage?
     }
 
-    /// Messages are asked for soon or never; as many as a service has in flight are remembered.
+    /// A message is settled soon or never, so as many are remembered as a service has in flight.
     private static let maximum = 1024
 
     private var mails: [UInt64: Mail] = [:]

@@ -14,11 +14,11 @@ struct FormWriter {
     init(_ spool: ReusableSpool) { self.spool = spool }
 
     /// - Throws: what reading and writing throw.
-    mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerForm {
-        let census = try LineStatistics(of: message.content.reader())
-        // What was encrypted with line feeds alone: SMTP has no other line end than CRLF.
-        let isConverted = census.bareLF > 0
-        let length = message.content.count + (isConverted ? census.bareLF : 0)
+    mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
+        let statistics = try LineStatistics(of: message.content.reader())
+        // The content may have been encrypted with bare line feeds, and SMTP has no other line end than CRLF.
+        let isConverted = statistics.bareLF > 0
+        let length = message.content.count + (isConverted ? statistics.bareLF : 0)
         let reader: any ByteReader =
             isConverted ? LineEndReader(message.content.reader(), lineEnd: .crlf) : message.content.reader()
         let content: WorkerContent
@@ -33,10 +33,10 @@ struct FormWriter {
             content = .spooled(position..<sink.position)
             position = sink.position
         }
-        return WorkerForm(
+        return WorkerMessageForm(
             sender: sender,
             recipients: message.recipients,
-            isEightBit: census.has8Bit,
+            isEightBit: statistics.has8Bit,
             content: content
         )
     }

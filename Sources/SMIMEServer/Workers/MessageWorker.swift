@@ -46,7 +46,7 @@ package struct MessageWorker {
     /// Works until the service needs this worker no more.
     ///
     /// - Parameter open: opens the store.
-    /// - Throws: what the socket throws; there is nobody left to tell.
+    /// - Throws: what the socket throws: the service is gone then, and nothing can be reported to it.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
         // The cache keeps 256 private keys at the most.
         Libcrypto.lockKeys(in: 4 << 20)
@@ -142,7 +142,7 @@ package struct MessageWorker {
         do {
             var writer = FormWriter(spools[job.slot].forms)
             let messages = processed.delivery.messages
-            // Those who are in no form have theirs already, and only the journal knows of such.
+            // Recipients in no form have the message already, which only the journal can know.
             let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
             guard missing.isEmpty || job.queueName != nil else {
                 throw GatewayRefusal(.temporary, "4.3.0", "no message for \(missing.sorted().joined(separator: ", "))")
@@ -156,13 +156,13 @@ package struct MessageWorker {
 
     private mutating func obstacle() async -> Store.Obstacle? {
         let found = await tools.store.atOneMoment().obstacle()
-        // A passphrase that was refused is not given again, which would look as if there were none.
+        // A refused passphrase is not tried again, so the store then looks as if none was given: the earlier obstacle says more.
         if case .key(.locked(_, nil)) = found, let earlier = lastObstacle { return earlier }
         lastObstacle = found
         return found
     }
 
-    /// Does what is left to do after a message: nothing that fails here is a failure of the message.
+    /// Does what is left to do after a message. A failure here is not one of the message.
     private mutating func settle(_ number: UInt64, served: [String], learns: Bool, forgets: Bool) async -> WorkerLog {
         var log = WorkerLog()
         guard let mail = finished[number] else { return log }
@@ -186,7 +186,7 @@ package struct MessageWorker {
         return log
     }
 
-    /// How long a record is tried while the store's server is away: another attempt at the message must know of it.
+    /// How long recording is retried while the store's server is away: the next attempt at the message needs the record.
     private static let recordingTime = Duration.seconds(10)
 
     private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {

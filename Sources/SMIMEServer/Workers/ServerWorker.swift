@@ -65,7 +65,7 @@ package struct ServerWorker: Sendable {
         #if os(Linux)
         ProcessName.set(program)
         // It ends by itself when the socket closes; this is for a service that is killed while the worker works.
-        guard ParentProcess.sendsWhenEnding(SIGKILL, worker.service) else {
+        guard ParentProcess.sendsWhenEnding(SIGKILL, from: worker.service) else {
             throw TransportError("the service has ended")
         }
         #endif

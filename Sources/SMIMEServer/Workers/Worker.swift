@@ -16,7 +16,7 @@ package final class Worker {
     private var channel: (any Channel)?
     private var current: CurrentJob?
     private var settling: [UInt64: (_ isDone: Bool) -> Void] = [:]
-    /// Whether it ended while it recorded or learned something, which its present message is not to blame for.
+    /// Whether it ended while it recorded or learned something, so that its present message is not the cause.
     private(set) var endedSettling = false
     /// How many messages it handled whose end is not known yet: it may still have to record or learn something.
     private var unfinished = 0
@@ -71,8 +71,7 @@ package final class Worker {
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Says how a message ended that this worker handled, and calls `completion` when that is done, or cannot be done
-    /// any more.
+    /// Lets the worker record the end of a message that it handled, and calls `completion` when it has done so, or no longer can.
     func settle(
         _ number: UInt64,
         served: [String],

@@ -2,7 +2,7 @@ package import NIOCore
 import SMIMEGateway
 
 /// A finished message and its envelope.
-package struct WorkerForm: Equatable, Sendable {
+package struct WorkerMessageForm: Equatable, Sendable {
     /// The envelope sender; empty for the null sender.
     package let sender: String
     /// Some of the job's recipients, as the job named them.
@@ -53,8 +53,8 @@ package struct WorkerRefusal: Equatable, Sendable {
 
 /// What came of a message.
 package enum WorkerOutcome: Equatable, Sendable {
-    /// Hand these on. `learns` says whether there is something to learn from it.
-    case forms([WorkerForm], learns: Bool)
+    /// These go to the next hop. `learns` says whether the message has certificates to learn.
+    case forms([WorkerMessageForm], learns: Bool)
     /// All recipients have it already.
     case served
     case refused(WorkerRefusal)
@@ -64,10 +64,10 @@ package enum WorkerOutcome: Equatable, Sendable {
 package enum WorkerAnswer: Equatable, Sendable {
     /// The store is open.
     case ready
-    /// The store cannot be used; `isLasting` says whether another attempt is no use before somebody mends it.
+    /// The store cannot be used; `isLasting` says whether only an administrator can mend it, so that another attempt is no use.
     case unusable(reason: String, isLasting: Bool)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
-    /// What was asked for at a message's end is done, as far as the warnings do not say otherwise; the log is about what was learned.
+    /// The `settle` request is done, except for what the warnings in the log name. The log says what was learned.
     case settled(number: UInt64, WorkerLog)
     /// How many current certificates of accounts end within 30 days.
     case expiring(Int)
@@ -156,7 +156,7 @@ extension ByteBuffer {
         switch try readNumber(UInt8.self) {
         case 0:
             let forms = try readList { (buffer) throws(WorkerFrameError) in
-                WorkerForm(
+                WorkerMessageForm(
                     sender: try buffer.readText(),
                     recipients: try buffer.readTexts(),
                     isEightBit: try buffer.readFlag(),

@@ -9,9 +9,9 @@ package final class WorkerPool {
     /// How a job ended.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The message is to blame: the worker died at it by this signal.
+        /// The message is the cause: the worker died at it by this signal.
         case died(signal: Int32)
-        /// The message is not to blame: there is no worker, or somebody ended it.
+        /// The message is not the cause: there is no worker, or another process ended it.
         case unavailable(reason: String)
     }
 
@@ -24,7 +24,7 @@ package final class WorkerPool {
         package var timeLimit = TimeAmount.minutes(5)
         /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
         /// not for the processor.
-        package var patience = TimeAmount.milliseconds(100)
+        package var growthDelay = TimeAmount.milliseconds(100)
         /// How long a worker beyond `width` stays without work.
         package var idleTime = TimeAmount.seconds(60)
         /// How long a worker without a message may take to say whether the store can be used.
@@ -138,11 +138,11 @@ package final class WorkerPool {
         guard !isImpatient, active.count < settings.maximum else { return }
         isImpatient = true
         let task = loop.assumeIsolated()
-        _ = task.scheduleTask(in: settings.patience) { [self] in
-            isImpatient = false
+        _ = task.scheduleTask(in: settings.growthDelay) { [self] in
+            isGrowthScheduled = false
             guard !waiting.isEmpty, !isClosing, active.count < settings.maximum else { return }
-            // One that is still starting will do, and so will one that is at work.
-            let limit = NIODeadline.now() - settings.patience
+            // A worker that is still starting will take the next message, and so will one whose message is recent.
+            let limit = NIODeadline.now() - settings.growthDelay
             if active.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
         }

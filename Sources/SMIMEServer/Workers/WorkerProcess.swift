@@ -4,7 +4,7 @@ import SMIMEGateway
 /// A worker's process, and our end of the socket to it.
 package struct WorkerProcess {
     let identifier: pid_t
-    /// Belongs to whoever takes it, and must be closed.
+    /// The caller owns it and must close it.
     let socket: Int32
 
     package init(identifier: pid_t, socket: Int32) { (self.identifier, self.socket) = (identifier, socket) }
@@ -37,8 +37,9 @@ package struct WorkerProcess {
         }
     }
 
-    /// Lets no worker inherit what is open here but what it is given: sockets of mail servers would stay open with it, and a worker
-    /// that a message has taken over could speak on them. Sockets are opened on the event loop alone, which runs this.
+    /// Marks every descriptor that a worker is not given to be closed on exec. Otherwise sockets of mail servers would stay open in
+    /// workers, and a worker that a hostile message has taken over could write to them. Sockets are opened on the event loop alone, which
+    /// runs this.
     private static func closeOnStart() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
             if let descriptor = Int32(name), descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

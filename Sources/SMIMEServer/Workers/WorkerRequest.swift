@@ -42,7 +42,7 @@ package struct WorkerJob: Equatable, Sendable {
 /// What the service asks of a worker.
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
-    /// A message has found its end. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
+    /// A message has ended. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
     /// learned, `forgets` whether the journal forgets the message.
     case settle(number: UInt64, served: [String], learns: Bool, forgets: Bool = false)
     /// How many certificates of accounts end soon is wanted.

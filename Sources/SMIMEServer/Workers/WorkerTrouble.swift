@@ -5,7 +5,7 @@ package import SMIMEStore
 package struct WorkerTrouble: Error, Sendable {
     /// One sentence in lower case and without a full stop.
     package let reason: String
-    /// Whether somebody has to mend it: another attempt is no use.
+    /// Whether only an administrator can mend it, so that another attempt is no use.
     package let isLasting: Bool
 
     package init(_ reason: String, isLasting: Bool) {

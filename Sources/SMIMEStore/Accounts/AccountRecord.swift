@@ -4,7 +4,7 @@ import SMIME
 
 /// Accounts and identities as rows.
 enum AccountRecord {
-    /// Selects the row of the account that sends as an address, ?1, by its own right, or else for the whole domain, ?2.
+    /// Selects the row of the account that has the address ?1, or else of the one that has the whole domain ?2.
     private static let sending = """
         SELECT coalesce(
             (SELECT id FROM account WHERE address_key = ?1),
@@ -19,7 +19,7 @@ enum AccountRecord {
         }
     }
 
-    /// The row of the account that sends as `address`: by its own right, or else for the whole domain.
+    /// The row of the account that has `address`, or else of the one that has its whole domain.
     static func id(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
         try database.remembered(.accountSending, [address.key]) {
             try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
@@ -91,7 +91,7 @@ enum AccountRecord {
         )
     }
 
-    /// What of the header the account in this row hides; nil if it leaves that to the store.
+    /// The header confidentiality of the account in this row; nil if the store's setting counts.
     private static func headerConfidentiality(_ row: SQLRow) throws -> HeaderConfidentiality? {
         (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }

@@ -72,7 +72,7 @@ extension AccountStore {
         }
     }
 
-    /// Removes the rules for what `account` sends, but for those for a whole domain.
+    /// Removes the sender rules for the addresses of `account`; rules for a whole domain stay.
     private static func removeRules(of account: Account, in database: SQLDatabase) throws -> [Policy.Rule] {
         let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
         return try addresses.compactMap { address in
@@ -166,7 +166,7 @@ extension AccountRecord {
         }
     }
 
-    /// Pins one identity; those that another pin left with the same use are let go.
+    /// Pins one identity, and unpins others with the same usage.
     private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: SQLDatabase) throws {
         let identities = try self.account(account, in: database).identities.map(\.certificate)
         var pinned: Certificate?

@@ -220,18 +220,18 @@ package struct AccountStore: Sendable {
         {
             return signer
         }
-        let standings = IdentitySelection.judge(
+        let states = IdentitySelection.judge(
             identities,
             for: address,
             purpose: purpose,
             at: time,
             verdicts: verdicts
         )
-        if let current = zip(identities, standings).first(where: { $1 == .current }) { return current.0 }
-        if let refused = zip(identities, standings).first(where: { $1 == .revoked }) {
+        if let current = zip(identities, states).first(where: { $1 == .current }) { return current.0 }
+        if let refused = zip(identities, states).first(where: { $1 == .revoked }) {
             throw KeystoreError.revokedIdentity(address, refused.0.certificate.fingerprint)
         }
-        let counts = Dictionary(standings.map { ($0, 1) }, uniquingKeysWith: +)
+        let counts = Dictionary(states.map { ($0, 1) }, uniquingKeysWith: +)
         let why = counts.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($1) \($0.words)" }
         throw KeystoreError.noUsableIdentity(
             address,

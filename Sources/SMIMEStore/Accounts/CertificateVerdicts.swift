@@ -1,9 +1,8 @@
 package import Foundation
 package import PKIX
 
-/// What the store knows against some certificates of ours: which of them are known to have been revoked, by the lists and
-/// answers at hand, and which are not trusted here though another could be used in their place. A certificate of which
-/// nothing is known is not among them: the reader of the mail decides.
+/// What the store knows against some certificates of ours: which of them the stored lists and answers revoke, and which are untrusted while
+/// another one could be used instead. A certificate of unknown status is not among them: the recipient of the mail decides about it.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>

@@ -11,7 +11,7 @@ package enum IdentitySelection {
     }
 
     /// Whether an identity is selected, or why not.
-    package enum Standing: String, Hashable, Sendable {
+    package enum SelectionState: String, Hashable, Sendable {
         /// The one that is used.
         case current
         case expired
@@ -53,10 +53,10 @@ package enum IdentitySelection {
         case trusted
     }
 
-    /// The standing of each of `identities` for mail of `address` at the time `time`; at most one is current.
+    /// The state of each of `identities` for mail of `address` at the time `time`; at most one is current.
     ///
-    /// Usable is what is valid, not revoked, allows the purpose, and names the address or was assigned by hand. Of those a pinned
-    /// one is preferred, then trusted ones, then the one that became valid last.
+    /// An identity is usable if it is valid and not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
+    /// pinned one is preferred, then trusted ones, then the one that became valid last.
     ///
     /// - Parameter verdicts: which certificates are revoked or untrusted.
     package static func judge(
@@ -65,21 +65,21 @@ package enum IdentitySelection {
         purpose: Purpose,
         at time: Date,
         verdicts: CertificateVerdicts = CertificateVerdicts()
-    ) -> [Standing] {
-        var standings = identities.map { identity in
-            let standing = standing(of: identity, for: address, purpose: purpose, at: time)
-            return standing == .superseded && verdicts.isRevoked(identity.certificate) ? .revoked : standing
+    ) -> [SelectionState] {
+        var states = identities.map { identity in
+            let state = state(of: identity, for: address, purpose: purpose, at: time)
+            return state == .superseded && verdicts.isRevoked(identity.certificate) ? .revoked : state
         }
-        let usable = identities.indices.filter { standings[$0] == .superseded }
+        let usable = identities.indices.filter { states[$0] == .superseded }
         let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
-        guard let best else { return standings }
-        for index in usable where verdicts.isUntrusted(identities[index].certificate) { standings[index] = .untrusted }
+        guard let best else { return states }
+        for index in usable where verdicts.isUntrusted(identities[index].certificate) { states[index] = .untrusted }
         // If none is trusted, the others are not used because they are older.
-        if standings[best] == .untrusted {
-            for index in usable { standings[index] = .superseded }
+        if states[best] == .untrusted {
+            for index in usable { states[index] = .superseded }
         }
-        standings[best] = .current
-        return standings
+        states[best] = .current
+        return states
     }
 
     /// The identity that `judge` finds current.
@@ -90,8 +90,8 @@ package enum IdentitySelection {
         at time: Date,
         verdicts: CertificateVerdicts = CertificateVerdicts()
     ) -> AccountIdentity? {
-        let standings = judge(identities, for: address, purpose: purpose, at: time, verdicts: verdicts)
-        return zip(identities, standings).first { $1 == .current }?.0
+        let states = judge(identities, for: address, purpose: purpose, at: time, verdicts: verdicts)
+        return zip(identities, states).first { $1 == .current }?.0
     }
 
     /// The identity that signs mail with `author` in From: the current one of those whose certificates name the author.
@@ -134,27 +134,27 @@ package enum IdentitySelection {
             ?? candidates.map(\.0).max { $0.certificate.notAfter < $1.certificate.notAfter }
     }
 
-    /// Why `judge` selected `current` and not the others with `standings`.
+    /// Why `judge` selected `current` and not the others with `states`.
     ///
-    /// - Parameter standings: those of `identities`.
+    /// - Parameter states: those of `identities`.
     package static func merit(
         of current: AccountIdentity,
         among identities: [AccountIdentity],
-        _ standings: [Standing]
+        _ states: [SelectionState]
     ) -> Merit {
-        let others = zip(identities, standings).filter { $1 == .superseded || $1 == .untrusted }
+        let others = zip(identities, states).filter { $1 == .superseded || $1 == .untrusted }
         if others.isEmpty { return .only }
         let isNewest = others.allSatisfy { !$0.0.certificate.isNewer(than: current.certificate) }
         if current.isPinned { return isNewest ? .newest : .pinned }
         return isNewest ? .newest : .trusted
     }
 
-    private static func standing(
+    private static func state(
         of identity: AccountIdentity,
         for address: EmailAddress,
         purpose: Purpose,
         at time: Date
-    ) -> Standing {
+    ) -> SelectionState {
         let certificate = identity.certificate
         guard purpose == .signing ? certificate.canSign : certificate.canEncrypt else { return .wrongUsage }
         guard purpose == .signing || !certificate.publicKeyAlgorithm.isWeak else { return .weakKey }

@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// The CA certificates that can stand above given ones, looked up by name, level by level.
+/// The CA certificates that can be in paths above given certificates, looked up by name, level by level.
 ///
 /// Bounded in depth and number, so that hundreds of CAs of one name cost no more than a moment.
 struct Authorities: Sendable {
@@ -57,7 +57,7 @@ struct Authorities: Sendable {
 }
 
 extension TrustStore {
-    /// Of what the store holds, the part that can matter to `certificates`.
+    /// The part of the store's trust data that can matter to `certificates`.
     init(judging certificates: [Certificate], systemAnchors: Bool, in database: SQLDatabase) throws {
         let decisions = try KeyDecisions(on: certificates, in: database)
         let judged = certificates + decisions.pinnedCertificates

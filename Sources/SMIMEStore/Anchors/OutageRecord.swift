@@ -1,9 +1,9 @@
 import Foundation
 
-/// Services that did not answer in time, in the table `service_outage`: what is known of them for a few minutes.
+/// Services that did not answer in time, in the table `service_outage`, where they stay for a few minutes.
 ///
-/// The table is made when there is something to remember. It holds nothing that must be kept, so no form of the store
-/// depends on it, and a program that does not know it passes it over.
+/// The table is created with its first row. It holds no lasting data, so it belongs to no schema version, and other versions of smime
+/// ignore it.
 enum OutageRecord {
     /// How long it is remembered that a service did not answer, in seconds.
     static let memory = 300

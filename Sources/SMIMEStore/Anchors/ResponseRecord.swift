@@ -11,7 +11,7 @@ enum ResponseRecord {
         about certificates: [Certificate],
         in database: SQLDatabase
     ) throws -> [Fingerprint: OCSPResponse] {
-        // Asking first whether there are any answers is faster than digesting the name of each certificate.
+        // This query is faster than the digests of all certificates' names.
         let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
         let hasAny = try database.remembered(.hasResponses) { try database.value(any, as: Bool.self) }
         guard hasAny == true else { return [:] }

@@ -28,7 +28,7 @@ struct BackupFile {
 
     /// The content of a file that `seal` made.
     ///
-    /// - Parameter path: how errors call the file.
+    /// - Parameter path: the file's name in errors.
     /// - Throws: `KeystoreError.malformedBackup`, `.newerBackup`, `.wrongPassphrase`
     static func open(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) -> [UInt8]
     {

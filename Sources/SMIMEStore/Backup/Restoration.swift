@@ -4,7 +4,7 @@ package import LibCrypto
 import PKIX
 import SMIME
 
-/// A backup with everything in it read, so that nothing can turn out wrong once the store is being changed.
+/// A backup that was read and checked as a whole, so that no error in it shows up while the store is being changed.
 package struct Restoration: Sendable {
     /// The longest file that is read as a backup.
     package static let maximumCount = BackupFile.maximumCount
@@ -45,7 +45,7 @@ package struct Restoration: Sendable {
 
     /// Reads an account backup.
     ///
-    /// - Parameter path: how errors call the file.
+    /// - Parameter path: the file's name in errors.
     /// - Throws: `.malformedBackup`, `.newerBackup`, `.wrongPassphrase`
     package init(_ bytes: [UInt8], passphrase: borrowing Passphrase, path: String) throws(KeystoreError) {
         let content = try BackupFile.open(bytes, passphrase: passphrase, path: path)

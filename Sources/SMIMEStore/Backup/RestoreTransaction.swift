@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// One backup on its way into the database. What the store says stands; the backup adds what is missing.
+/// Adds one backup to the database. Existing values stay; the backup adds what is missing.
 struct RestoreTransaction {
     let database: SQLDatabase
     let restoration: Restoration
@@ -112,8 +112,7 @@ struct RestoreTransaction {
         if try update(recipient, row) { report.updatedRecipients += 1 }
     }
 
-    /// Adds what only the backup knows: earlier and later times, newer capabilities, and a manual decision if the store
-    /// has none.
+    /// Adds what the backup has beyond the store: earlier and later times, newer capabilities, and a manual decision if the store has none.
     private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(

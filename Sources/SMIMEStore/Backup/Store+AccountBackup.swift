@@ -5,8 +5,8 @@ import PKIX
 import SMIME
 
 extension Store {
-    /// One encrypted file with `addresses`' accounts: their identities with all keys, their aliases and policy, and with
-    /// that the whole registry of recipients, the trust anchors, intermediates and revocation lists.
+    /// One encrypted file with the accounts of `addresses`: their identities with all keys, their aliases and policy. It also has the whole
+    /// registry of recipients, the trust anchors, intermediates and revocation lists.
     ///
     /// - Parameter ciphers: the names of the ciphers that rules say for the accounts, by main address; the store knows no
     ///   ciphers.
@@ -196,7 +196,7 @@ private struct BackupSnapshot: Sendable {
 }
 
 extension AccountBackup.Recipient {
-    /// - Parameter own: the certificates whose keys are in the backup; others are no identities where it is restored.
+    /// - Parameter own: the certificates whose keys are in the backup. Only these become identities when it is restored.
     fileprivate init(_ row: SQLRow, own: Set<Fingerprint>) throws {
         let fingerprint = try row.fingerprint()
         let isOther = try row.value("source") == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)

@@ -1,13 +1,13 @@
 import Foundation
 
 extension Store {
-    /// Brings a backup of accounts into the store, all of it or nothing.
+    /// Restores a backup of accounts into the store, as a whole or not at all.
     ///
-    /// What is there already stays; doing it twice changes nothing more.
+    /// Existing data stays, and a second restore changes nothing.
     ///
     /// - Parameters:
     ///   - setting: a setting that changes along with it.
-    ///   - change: what is made of its value, as by `SettingStore.change`.
+    ///   - change: makes the new value, as in `SettingStore.change`.
     /// - Throws: what opening the store key throws.
     package func restore(
         _ restoration: Restoration,

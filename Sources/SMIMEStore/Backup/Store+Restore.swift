@@ -4,7 +4,7 @@ import Foundation
 public struct StoreRestored: Sendable {
     /// The path of the old store; nil if there was none.
     public let kept: String?
-    /// Whether the key file without which no private key opens has to be put back, too.
+    /// Whether the key file must be put back, too, since no private key opens without it.
     public let needsKeyFile: Bool
 }
 
@@ -56,8 +56,7 @@ extension Store {
         return StoreRestored(kept: kept, needsKeyFile: !hasKeyFile)
     }
 
-    /// Ends what was interrupted in the store that is there, so that its key file is the right one. A damaged one has
-    /// nothing to end.
+    /// Completes an interrupted change of the existing store's key file. In a damaged store there is nothing to complete.
     private static func settle(_ location: StoreLocation) throws(KeystoreError) {
         do throws(KeystoreError) { try openNow(location, mode: .readWrite).database.closeUnused() } catch {
             guard case .corrupt = error else { throw error }

@@ -1,8 +1,8 @@
 extension Store {
     /// Makes a store at `location`, a file or a server's database without one, that holds everything that this one holds.
     ///
-    /// Where the new one is shared by several hosts, settings that name programs and directories of one host are left behind. The change
-    /// is made in one transaction and verified by counts and digests.
+    /// If the new store is shared by several hosts, settings that name programs and directories of one host are not copied. The change is
+    /// made in one transaction and verified by counts and digests.
     ///
     /// - Returns: how many rows of which tables there are.
     /// - Throws: `.occupied` where there is a store already; what reading and making a store throws.
@@ -11,7 +11,7 @@ extension Store {
         return try await onBlockingThread { () throws(KeystoreError) in
             do {
                 return try database.withEngine { engine in
-                    // Of a later form, which we can use, we do not know all tables.
+                    // A later form may be usable, but has tables that this program does not know.
                     let form = try engine.schemaVersion().version
                     guard form == Schema.current.version else {
                         throw KeystoreError.newer(path: database.path, found: form, known: Schema.current.version)

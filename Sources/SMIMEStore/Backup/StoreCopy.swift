@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that `Store.backup` made, looked through before it may take the place of a store.
+/// A file that `Store.backup` made, checked before it may replace a store.
 struct StoreCopy {
     let path: String
     private let reader: SQLiteEngine
@@ -29,7 +29,7 @@ struct StoreCopy {
         }
     }
 
-    /// Whether the key file that has to be there is.
+    /// Whether the key file that the copy needs is there.
     ///
     /// - Throws: `.foreignCopy` if another one is there, and nothing else opens the copy.
     func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A finished database that takes the place of another one, which others may be using. Used under `StoreLock`.
+/// A finished database that replaces another one, which other processes may be using. Used under `StoreLock`.
 ///
-/// As a rule SQLite does it in one transaction of the database that is there: others see the old content or the new, and
-/// so does the next process after a kill. What SQLite cannot read any more gives up its place as a file.
+/// As a rule SQLite replaces the content in one transaction: other processes see the old content or the new, also after a kill. A database
+/// that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
-    /// How often another process may write between keeping what was there and replacing it.
+    /// How often another process may write between the copy of the old content and its replacement.
     private static let changesSeen = 5
     /// Few enough for every store to take several steps.
     private static let pagesPerStep: CInt = 8
@@ -46,7 +46,7 @@ struct StoreReplacement {
         try replaceFile()
     }
 
-    /// Whether a database cannot be read, or has not the form of a store down to the size of its pages.
+    /// Whether a database cannot be read, or has another page size than a store, which SQLite reports as read-only.
     private static func isUnreadable(_ error: SQLError) -> Bool {
         [.corrupt, .readOnly].contains(error.kind)
     }
@@ -61,7 +61,7 @@ struct StoreReplacement {
         try raiseChangeCounter(above: changes)
         let source = try SQLiteEngine.openReader(successor, isFrozen: true)
         let target = try SQLiteEngine.openWriter(location.database)
-        // From its first step on no other connection can write; later ones may lock out readers, too.
+        // After the first step no other connection can write; later steps may lock out readers, too.
         var isFirst = true
         try source.replaceContent(of: target, pagesPerStep: Self.pagesPerStep) {
             defer { isFirst = false }

@@ -5,8 +5,8 @@ import LibCrypto
 /// Private keys stay sealed, and the protectors come along: the same key file or passphrase opens both.
 struct StoreTransfer {
     /// The tables, each after those that it refers to, with what a row is identified by. The change counter is not copied but raised;
-    /// answers of certificate sources are not copied but asked for again, and verdicts are made again: who could write them in one store
-    /// must not decide in the other one.
+    /// answers of certificate sources and verdicts are not copied but made again: a client that could write them in one store must not
+    /// decide in the other.
     private static let tables = [
         ("certificate", "id"), ("protector", "kind"), ("private_key", "certificate"), ("account", "id"),
         ("account_alias", "pattern_key"), ("identity", "account, certificate"),

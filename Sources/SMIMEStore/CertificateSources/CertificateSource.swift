@@ -16,7 +16,7 @@ package protocol CertificateSource: Sendable {
     /// - Throws: `SourceOutage` if the whole source is missing.
     func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer
 
-    /// A few words that confirm that the source is available.
+    /// A short text that confirms that the source is available.
     ///
     /// - Throws: `SourceOutage`
     func state() throws(SourceOutage) -> String
@@ -50,7 +50,7 @@ package struct SourceAnswer: Sendable {
 
     package init() {}
 
-    /// Adds what the source has under `address` at the place `detail`: certificates for it, and those of authorities.
+    /// Adds the certificates for `address` and those of authorities, which the source has at the place `detail`.
     package mutating func add(
         _ certificates: [Certificate],
         for address: AddressScope,
@@ -104,7 +104,7 @@ package struct FoundCertificate: Sendable {
 }
 
 extension CertificateSource {
-    /// Calls `question` on a thread of its own, which is left to itself when the time is over.
+    /// Calls `question` on a thread of its own. When the time is over, the caller stops waiting and the thread goes on.
     ///
     /// - Parameter limit: how long to wait; nil for `timeLimit`.
     package func ask<Answer: Sendable>(

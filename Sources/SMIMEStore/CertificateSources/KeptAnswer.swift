@@ -43,7 +43,7 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// How far clocks of hosts may be apart, in seconds: a later time came from a wrong one.
+    /// How far clocks of hosts may be apart, in seconds: a time beyond that came from a wrong clock.
     private static let tolerance = 300
 
     private static func certificates(_ bytes: [UInt8]) throws -> [Certificate] {
@@ -57,7 +57,7 @@ struct KeptAnswer: Sendable {
         return certificates
     }
 
-    /// Keeps `answers` of `source`, and forgets those of all sources that ended.
+    /// Keeps `answers` of `source`, and deletes expired answers of all sources.
     static func keep(_ answers: [KeptAnswer], of source: String, at time: Date, in database: SQLDatabase) throws {
         for answer in answers {
             let bytes = answer.certificates.flatMap(\.der)

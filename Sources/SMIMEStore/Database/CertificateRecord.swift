@@ -40,8 +40,8 @@ enum CertificateRecord {
 
     /// The row of `certificate`, made if there is none.
     ///
-    /// A row under its fingerprint that others wrote, and that says something else, is made to agree with the certificate: a decision about
-    /// a fingerprint must not count for what is in such a row.
+    /// A forged row with its fingerprint is corrected to match the certificate: a decision about a fingerprint must not count for other
+    /// content.
     static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) {
             try mend(row, certificate, in: database)

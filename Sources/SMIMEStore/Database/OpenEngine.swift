@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The engine of a database, opened anew once another file lies in the place of the one that was opened.
+/// The engine of a database. It is opened anew when another file has replaced the opened one.
 final class OpenEngine: Sendable {
     /// A file, whatever it is called.
     private struct FileIdentity: Equatable {
@@ -25,7 +25,7 @@ final class OpenEngine: Sendable {
     private let reopen: (@Sendable () throws -> any SQLEngine)?
     private let state: Mutex<State>
 
-    /// - Parameter reopen: opens the file at `path`; nil for a database that is in no file, or that nobody else uses.
+    /// - Parameter reopen: opens the file at `path`; nil for a database that is in no file, or that no other code uses.
     init(_ engine: any SQLEngine, path: String, reopen: (@Sendable () throws -> any SQLEngine)?) {
         (self.path, self.reopen) = (path, reopen)
         state = Mutex(State(engine: engine, file: reopen == nil ? nil : FileIdentity(path)))
@@ -34,7 +34,7 @@ final class OpenEngine: Sendable {
     /// The engine that was opened last.
     var engine: any SQLEngine { state.withLock { $0.engine } }
 
-    /// Opens the file that lies at the path now, if that is another one. Whoever uses the engine before it keeps it until then.
+    /// Opens the file that lies at the path now, if that is another one. A user of the earlier engine keeps that engine until it is done.
     ///
     /// - Returns: whether it was another one.
     /// - Throws: `KeystoreError.missing` if no file lies there any more; what opening throws.

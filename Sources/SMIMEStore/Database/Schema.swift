@@ -1,8 +1,8 @@
 /// The tables of a store and the numbered migrations that lead to them.
 ///
-/// A migration runs once, in a transaction of its own, which writes down its number, so that a reader sees at once whether it
-/// knows the form. Migrations that were released are never changed; a new form is a new one.
-/// `form` in a record is the version of that record's own layout, for changes that are made in batches.
+/// A migration runs once, in a transaction of its own that records its number, so that a reader sees at once whether it knows the form.
+/// Migrations that were released are never changed; a new form is a new one. `form` in a record is the version of that record's own layout,
+/// for changes that are made in batches.
 package struct Schema: Sendable {
     /// The schema of this program.
     package static let current = Schema(migrations: [tables])

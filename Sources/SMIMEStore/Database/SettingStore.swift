@@ -37,12 +37,12 @@ package struct SettingStore: Sendable {
     /// The value of the setting `key`; nil if it was not made.
     package func value(of key: String) async throws(KeystoreError) -> String? { try await all()[key] }
 
-    /// Makes or changes the setting `key`; without a value it is as if it had never been made.
+    /// Sets `key` to `value`, or removes the setting if `value` is nil.
     package func set(_ key: String, to value: String?) async throws(KeystoreError) {
         try await change(key) { _ in value }
     }
 
-    /// Changes the setting `key` to what `body` makes of its value, in one transaction; nil is what was never made.
+    /// Changes the setting `key` by `body` in one transaction; nil stands for a setting that does not exist.
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         let (isShared, path) = (isShared, database.path)
         let file = host.file ?? HostSettings.systemFile

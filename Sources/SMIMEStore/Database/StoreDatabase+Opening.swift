@@ -1,7 +1,7 @@
 import Foundation
 
 extension StoreDatabase {
-    /// A store that holds nothing and lives in memory: what a reader sees where no store was made yet.
+    /// An empty store in memory, which a reader gets if there is no store yet.
     static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
             let engine = try SQLiteEngine.inMemory()
@@ -32,7 +32,7 @@ extension StoreDatabase {
         readOnly: Bool
     ) throws(KeystoreError) -> (any SQLEngine)? {
         let path = location.database
-        // A look before anything is written: a newer or foreign file stays as it is, byte for byte.
+        // Read before anything is written: a newer or foreign file stays as it is, byte for byte.
         let reader = try openReader(location)
         guard try form(of: reader, path) == Schema.current.version else { return nil }
         guard !readOnly else { return reader }
@@ -42,7 +42,7 @@ extension StoreDatabase {
         }
     }
 
-    /// Refuses an older store that cannot be written before anything is made beside it.
+    /// Rejects an older store that cannot be written, before any file is created beside it.
     ///
     /// - Throws: `.notMigrated`
     static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
@@ -94,7 +94,7 @@ extension StoreDatabase {
         return found.version
     }
 
-    /// Makes a store beside its place and moves it there, so that a half-made one is never seen. Call under `StoreLock`.
+    /// Makes a store under a temporary name and renames it, so that no other process sees a half-made one. Call under `StoreLock`.
     static func create(
         _ location: StoreLocation,
         filling fill: (SQLDatabase) throws -> Void

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The open database, with the engine's errors said in ours.
+/// The open database. It turns the engine's errors into `KeystoreError`.
 ///
-/// Engines may crash if a connection is used once it was closed, so nothing reaches one but through here.
+/// Engines may crash if a closed connection is used, so all access goes through this class.
 final class StoreDatabase: Sendable {
     let path: String
     private let opened: OpenEngine
@@ -12,7 +12,7 @@ final class StoreDatabase: Sendable {
     /// Held while the store is being closed, so that a second caller waits for the first.
     private let closing: Closing
     private let cache: StoreCache
-    /// The message that this is used for; nil for a database that is asked anew each time.
+    /// The state for one message; nil if each call reads anew.
     private let moment: StoreMoment?
 
     private final class Closing: Sendable {
@@ -42,7 +42,7 @@ final class StoreDatabase: Sendable {
         self.moment = moment
     }
 
-    /// The same database for one message: its reads share what is remembered, and look once whether that still holds.
+    /// The same database for one message: its reads share the cache, whose validity is checked once.
     func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
 
     /// How many look-ups the cache has answered, and how many it has not.
@@ -69,7 +69,7 @@ final class StoreDatabase: Sendable {
         } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// The rows of the first query of a message, whose first column is the change counter: by one round trip, where others need more.
+    /// The rows of the first query of a message, whose first column is the change counter, in a single round trip.
     ///
     /// - Returns: nil where that saves nothing: for a file, and after the first query.
     func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {
@@ -79,7 +79,7 @@ final class StoreDatabase: Sendable {
         do { return try moment.firstRows(engine, sql, arguments) } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// Checks that the store, which others may have migrated meanwhile, still has a form that this program can use.
+    /// Checks that this program can still use the store's form, since another process may have migrated the store.
     ///
     /// - Throws: `.newer`
     func checkForm() throws(KeystoreError) {
@@ -88,9 +88,9 @@ final class StoreDatabase: Sendable {
         _ = try Self.form(of: engine, path)
     }
 
-    /// One transaction that is made whole or not at all, alone among all processes.
+    /// Runs `body` in one transaction, which no other process shares and which is committed whole or not at all.
     ///
-    /// - Parameter isCache: whether nothing changes that is remembered.
+    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
     func write<Value: Sendable>(
         isCache: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value
@@ -108,7 +108,7 @@ final class StoreDatabase: Sendable {
 
     /// Lets `body` use the database on this thread, which may block.
     ///
-    /// - Parameter isCache: whether nothing changes that is remembered.
+    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
     /// - Throws: `.closed`, and what `body` throws, as it is.
     func withEngine<Value>(isCache: Bool = false, _ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()

@@ -1,6 +1,6 @@
 /// Knows whether the running code is the store's own: its opening, or the body of one of its transactions.
 ///
-/// Who waits there for the store waits for himself.
+/// Code that waits there for the store would wait for itself.
 enum StoreExecutor {
     @TaskLocal private static var isInside = false
 

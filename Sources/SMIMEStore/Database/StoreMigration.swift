@@ -43,7 +43,7 @@ func onBlockingThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(KeystoreError) -> Value
 ) async throws(KeystoreError) -> Value {
     let result: Result<Value, KeystoreError> = await withCheckedContinuation { continuation in
-        // A queue of its own gets a thread, however many others are blocked.
+        // A queue of its own gets a thread even if many others are blocked.
         DispatchQueue(label: "smime store").async {
             continuation.resume(returning: Result { () throws(KeystoreError) in try body() })
         }

@@ -80,7 +80,8 @@ package struct DeliveryJournal: Sendable {
     /// The key by which recipients are compared.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
-    /// Forgets to whom the message was delivered: its mail server has all of it, and the same message that comes again is another one.
+    /// Deletes the records of the message. Its mail server knows that all of it was delivered, so the same bytes that arrive later are a
+    /// new message.
     package func forget(_ entry: Entry) async throws(KeystoreError) {
         _ = try await database.write { database in
             try database.execute(

@@ -1,10 +1,9 @@
 import Foundation
 
-/// Held by the one who hands a message over, so that a mail server's next attempt does not do the same.
+/// Held by the process that delivers a message, so that a mail server's next attempt does not deliver it at the same time.
 ///
-/// Each message locks one byte of one file, at a place that its entry gives; the lock goes with the process. It holds
-/// against others in the same process, too, and does not go when one of those is done.
-/// Source: fcntl(2), F_OFD_SETLK
+/// Each message locks one byte of one file, at an offset that its entry determines. The lock ends with the process. It also excludes others
+/// in the same process, and stays when one of those ends. Source: fcntl(2), F_OFD_SETLK
 package struct DeliveryLock: ~Copyable {
     /// How long to wait for another process, in seconds: a mail server may give us the recipients of one message in two
     /// attempts at once.

@@ -2,7 +2,7 @@ import InternetMessage
 import PKIX
 
 extension KeystoreError {
-    /// What an error of the database or of our own means to the caller.
+    /// The error for the caller, made of an error of the database or of our own.
     init(_ error: any Error, path: String) {
         if let error = error as? KeystoreError {
             self = error

@@ -37,7 +37,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case noAccount(Fingerprint)
     /// A certificate was to be stored for no address.
     case noAddress(Fingerprint)
-    /// There is no store in the server's database. None is made by itself, as an empty store has no rules.
+    /// There is no store in the server's database. Opening does not create one, since an empty store has no rules.
     case noStore(path: String)
     /// This cannot be done with a store on a server; `why` says what to do instead.
     case notOnServer(path: String, why: String)
@@ -88,9 +88,9 @@ package enum KeystoreError: Error, Equatable, Sendable {
 }
 
 extension KeystoreError {
-    /// Whether nothing is wrong that does not pass by itself: the same call may succeed a moment later.
+    /// Whether the same call may succeed a moment later.
     ///
-    /// Others had the store for too long, or the caller gave up. Mail that fails for such a reason is to be deferred.
+    /// Other processes held the store for too long, or the caller gave up. Mail that fails for such a reason is deferred.
     package var isTemporary: Bool {
         switch self {
         case .busy, .cancelled, .openingTimedOut, .unreachable: true

@@ -85,13 +85,13 @@ package struct ImportBatch: Sendable {
     package var anchors: [Certificate] = []
     /// Revocation lists with unverified signatures; they replace no other list.
     package var crls: [CertificateList] = []
-    /// Lists from their issuers' services whose signatures were checked; those that they take the place of are forgotten.
+    /// Lists from their issuers' services whose signatures were checked; lists that they replace are deleted.
     package var fetchedLists: [CertificateList] = []
     /// Answers of responders, whose signatures were checked.
     package var responses: [ResponseItem] = []
     /// Services, as host and port, that were asked and did not answer in time; it is remembered for some minutes.
     package var silentServices: [String] = []
-    /// Services that did, of which that need no longer be remembered.
+    /// Services that answered, whose records of silence are deleted.
     package var answeringServices: [String] = []
 
     package init() {}

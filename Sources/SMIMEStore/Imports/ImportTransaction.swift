@@ -2,7 +2,7 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// One import on its way into the database. A row that exists is not touched, so a second import changes nothing.
+/// Stores one import in the database. Existing rows are not changed, so a second import changes nothing.
 struct ImportTransaction {
     let database: SQLDatabase
     /// Seconds since 1970.
@@ -16,7 +16,7 @@ struct ImportTransaction {
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
             let isNew = try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
-            // What a person imports stays, whether or not mail brought it before.
+            // An authority that a person imports stays, even if it was learned from mail before.
             if !isNew {
                 try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned <> 0", [row])
             }
@@ -74,7 +74,7 @@ struct ImportTransaction {
     private func add(_ item: ImportBatch.RecipientItem, _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.certificate, into: database)
         for address in item.addresses {
-            // A key that was distrusted stays so in another certificate, until a person says otherwise.
+            // A distrusted key stays distrusted in another certificate, until a person decides otherwise.
             let isDistrusted = try RecipientRecord.isDistrusted(item.certificate, for: address, in: database)
             var isNew = try addRecipient(
                 row,

@@ -7,7 +7,7 @@ import PKIX
 struct VerdictBasis {
     /// The evidence to judge by, without pins.
     let trust: TrustStore
-    /// What a verdict that is kept depends on, and how long it holds; as a rule none is kept, and this is not asked for.
+    /// What a kept verdict depends on, and how long it holds. Made on first use, since most verdicts are not kept.
     private let extent = MadeOnce<Extent>()
     private let evidence: VerdictEvidence
     private let options: VerdictOptions

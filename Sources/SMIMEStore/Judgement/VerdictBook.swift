@@ -35,8 +35,7 @@ struct VerdictBook {
 
     private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
         let evidence = evidence[record]
-        // Lists at hand may come from issuers that the store does not know, one of which may be named like the subject of the
-        // certificate.
+        // Lists in the options may have issuers that the store does not know, and one may have the name of the certificate's subject.
         let isNamed = record.subject != record.group.issuer && options.hasLists(by: record.subject)
         var issuers = evidence.issuerKeys
         if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
@@ -60,7 +59,7 @@ extension Array where Element: SelectableRecipient {
         contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
     }
 
-    /// Each with the reason why it is used for `address` or not, the preferred ones first.
+    /// The recipients, the preferred ones first, each with the reason why it is used for `address` or not.
     ///
     /// - Parameter verdicts: one for each; nil for a certificate that a user distrusted.
     func judged(

@@ -35,7 +35,7 @@ struct VerdictEvidence: Sendable {
         (issuers, issuerKeys) = ([], [])
     }
 
-    /// The evidence on a group whose issuer no authority and no list of the store is named by.
+    /// The evidence on a group whose issuer's name no authority and no list of the store has.
     static func none(systemAnchors: Bool) -> VerdictEvidence {
         VerdictEvidence(trust: TrustStore(systemAnchors: systemAnchors ? SystemAnchors() : nil))
     }
@@ -51,7 +51,7 @@ struct GroupedEvidence: Sendable {
     private let systemNames: Set<UInt32>
     private var groups: [VerdictRecord.Group: VerdictEvidence] = [:]
 
-    /// How many groups are looked for one by one; more than that, and what they are looked for in is read once.
+    /// The most groups that are looked up one by one. For more, the names of all authorities and lists are read once.
     private static let fewGroups = 16
 
     /// - Parameter count: how many certificates there may be.

@@ -2,7 +2,7 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// How strictly certificates are judged, for many groups of them: what a verdict depends on beside the store.
+/// The options for judging many groups of certificates: what a verdict depends on besides the store.
 package struct VerdictOptions: Sendable {
     private let systemAnchors: Bool
     /// Whether verdicts are kept.
@@ -46,8 +46,8 @@ package struct VerdictOptions: Sendable {
         return try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
     }
 
-    /// The digest of the options together with what else verdicts depend on; nil if they are not kept. What is one of `authorities`
-    /// must have its place among them.
+    /// The digest of the options and the other evidence that verdicts depend on; nil if verdicts are not kept. `authorities` has one list
+    /// for each role, in a fixed order.
     func digest(with authorities: [[Fingerprint]], _ lists: [CertificateList]) -> [UInt8]? {
         guard var bytes = digest else { return nil }
         for fingerprints in (authorities + [lists.map(\.fingerprint)]).map(Set.init) {

@@ -9,7 +9,7 @@ enum AgentSocket {
     static func listening(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isBound = withAddress(name, in: folder) { bind(socket, $0, $1) == 0 }
-        guard isBound == true, listen(socket, 16) == 0 else { return closed(socket, errno) }
+        guard isBound == true, listen(socket, 16) == 0 else { return closed(socket, code: errno) }
         return socket
     }
 
@@ -17,8 +17,8 @@ enum AgentSocket {
     static func connected(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isConnected = withAddress(name, in: folder) { connect(socket, $0, $1) == 0 }
-        guard isConnected == true else { return closed(socket, errno) }
-        guard peer(of: socket) == geteuid() else { return closed(socket, EACCES) }
+        guard isConnected == true else { return closed(socket, code: errno) }
+        guard peer(of: socket) == geteuid() else { return closed(socket, code: EACCES) }
         return socket
     }
 
@@ -49,7 +49,7 @@ enum AgentSocket {
     }
 
     /// Closes `socket`, and leaves `code` as errno.
-    private static func closed(_ socket: Int32, _ code: Int32) -> Int32? {
+    private static func closed(_ socket: Int32, code: Int32) -> Int32? {
         close(socket)
         errno = code
         return nil

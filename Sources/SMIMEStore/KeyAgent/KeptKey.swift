@@ -1,7 +1,7 @@
 package import Foundation
 package import LibCrypto
 
-/// The key of a store in memory, for one user and for a time: what is answered to whom, apart from sockets.
+/// The key of a store in memory, for one user and a limited time. Decides which answer a program gets; sockets are `KeyAgent`'s.
 package struct KeptKey: Sendable {
     /// What another program of the user asks, in one byte.
     package enum Request: UInt8, Sendable {
@@ -15,7 +15,7 @@ package struct KeptKey: Sendable {
     package enum Answer: Equatable, Sendable {
         /// Nothing, and the key stays.
         case refused
-        /// Nothing, and the key goes: it was to be forgotten, or its time is over.
+        /// No key: it was to be forgotten, or its time is over, and it is wiped.
         case gone
         /// The key.
         case key
@@ -24,7 +24,7 @@ package struct KeptKey: Sendable {
     package let key: LockedBytes
     /// Whose it is.
     package let user: uid_t
-    /// When it goes, in time that also counts while the machine sleeps.
+    /// When it is wiped. The clock also runs while the machine sleeps.
     package let end: ContinuousClock.Instant
 
     package init(_ key: LockedBytes, of user: uid_t, until end: ContinuousClock.Instant) {

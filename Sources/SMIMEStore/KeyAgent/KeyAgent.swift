@@ -12,7 +12,7 @@ package struct KeyAgent: ~Copyable {
     /// The socket's file, to tell it from a later one of the same name.
     private let file: ino_t
 
-    /// Begins to listen as `name`, in the place of an agent that has ended without a word.
+    /// Begins to listen as `name`, and replaces the socket of an agent that was killed.
     ///
     /// - Throws: `.cannotCreate`
     package init(_ kept: KeptKey, named name: String, in folder: RuntimeFolder) throws(KeystoreError) {
@@ -32,10 +32,10 @@ package struct KeyAgent: ~Copyable {
         if Self.isThere(path, file) { unlink(path) }
     }
 
-    /// Answers until the key must go. Blocks this thread.
+    /// Answers until the key must be wiped. Blocks this thread.
     ///
     /// - Parameters:
-    ///   - interval: how often it looks whether its time is over, its user logged out, or its socket gone, in milliseconds.
+    ///   - interval: the milliseconds between checks whether the time is over, the user has logged out, or the socket is gone.
     ///   - login: whether its user is logged in.
     ///   - now: the clock.
     package consuming func run(

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Whether a user is logged in, where systemd-logind says so.
+/// Whether a user is logged in, according to systemd-logind.
 ///
 /// A process that a login has left behind may keep the user's runtime directory: logind kills none by default, and with lingering the
 /// directory stays in any case.

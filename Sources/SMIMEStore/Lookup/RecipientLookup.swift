@@ -40,7 +40,7 @@ package struct RecipientLookup: Sendable {
     package var limits = LookupLimits.standard
     /// Whether remote sources are asked even if an answer of theirs is kept.
     package var asksAnew = false
-    /// The addresses without their delimiters, which may be those of our accounts: nobody else is asked about them.
+    /// The addresses without their delimiters, which may be those of our accounts: remote sources are not asked about them.
     package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
 
     package init(
@@ -69,8 +69,8 @@ package struct RecipientLookup: Sendable {
     /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
     ///
     /// - Parameters:
-    ///   - needs: which addresses remote sources may be asked about, by the value and the choices without them; nil for all. Whoever
-    ///     gets no encrypted mail is nobody else's business.
+    ///   - needs: which addresses remote sources may be asked about, by the value and the choices without them; nil for all. A
+    ///     source need not learn of a recipient to whom nothing is encrypted.
     ///   - body: may be called several times; the last value counts.
     package func choices<Value: Sendable>(
         for addresses: [AddressScope],

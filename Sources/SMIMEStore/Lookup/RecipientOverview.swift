@@ -176,7 +176,7 @@ private struct RegistryReading {
 }
 
 extension [RecipientEntry] {
-    /// For each what verdicts on it are asked by; nil where none is kept.
+    /// For each, the record that kept verdicts are looked up by; nil where none is kept.
     fileprivate var questions: [VerdictRecord?] {
         let pinned = pinnedKeys
         return map { $0.keepableRecord(pinned) }

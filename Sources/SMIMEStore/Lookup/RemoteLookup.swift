@@ -3,7 +3,7 @@ import InternetMessage
 import LibCrypto
 import PKIX
 
-/// Asks remote sources for one message: not about accounts of ours, not longer than allowed, and not again what is kept.
+/// Asks remote sources for one message: not about our own accounts, not for longer than allowed, and not again while an answer is kept.
 ///
 /// No transaction of the store is open while a source is asked.
 struct RemoteLookup {
@@ -37,7 +37,7 @@ struct RemoteLookup {
         of source: any RemoteSource,
         for addresses: [AddressScope]
     ) async throws(KeystoreError) -> SourceAnswer {
-        // Whole domains are nobody's business but ours.
+        // A source that looks up addresses one by one is not asked about whole domains.
         let addresses = addresses.filter { !$0.isDomain || source.knowsDomains }
         guard !addresses.isEmpty else { return SourceAnswer() }
         let name: String
@@ -61,7 +61,7 @@ struct RemoteLookup {
             return Self.with(SourceOutage("other sources took the time of the message"), about: missing, answer)
         }
         let start = ContinuousClock.now
-        // What the source found until then is kept: the next attempt gets further.
+        // Answers that arrive until then are kept, so the next attempt gets further.
         let deadline = start + limit * 9 / 10
         let new: SourceAnswer
         do throws(SourceOutage) {
@@ -71,7 +71,7 @@ struct RemoteLookup {
         } catch {
             let elapsed = start.duration(to: .now)
             left -= elapsed
-            // A source that ran out of less than its own time is not to blame.
+            // A source that got less than its own time limit is not paused.
             if limit == source.timeLimit || elapsed < limit * 9 / 10 { pauses.note(error, about: nil) }
             return Self.with(error, about: missing, answer)
         }
@@ -105,7 +105,7 @@ struct RemoteLookup {
             do {
                 return (foreign, try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
             } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
-                // Tables of an older form, or rights from before there was this cache.
+                // The tables have an older form, or the role's rights are older than this cache.
                 return (foreign, [])
             }
         }

@@ -50,7 +50,7 @@ package struct PolicyStore: Sendable {
         return try await database.read { try Self.rule(.sender(pattern), in: $0) }
     }
 
-    /// Puts what `rule` says into the rule of the same scope, made if there is none.
+    /// Sets the values of `rule` in the rule of the same scope, which is created if there is none.
     ///
     /// - Returns: the rule as it is now.
     package func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
@@ -61,8 +61,7 @@ package struct PolicyStore: Sendable {
         }
     }
 
-    /// Takes what `rule` says out of the rule of the same scope, as far as that says the same; all of it if `rule`
-    /// says nothing.
+    /// Removes the values of `rule` from the rule of the same scope, if they are equal there; all values if `rule` has none.
     ///
     /// - Returns: the rule as it was and as it is now, which is nil when nothing is left; nil if there was none.
     package func unset(
@@ -121,7 +120,7 @@ package struct PolicyStore: Sendable {
         )
     }
 
-    /// The value in `column`. One that is not known is never taken for none, which would say less than was meant.
+    /// The value in `column`. An unknown value is an error: ignoring it would weaken the rule.
     private static func value<Value: RawRepresentable<String>>(_ row: SQLRow, _ column: String) throws -> Value? {
         guard let text = try row.optional(column) as String? else { return nil }
         guard let value = Value(rawValue: text) else { throw unknown() }

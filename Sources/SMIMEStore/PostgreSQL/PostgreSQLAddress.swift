@@ -34,14 +34,14 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         options = try Self.standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
     }
 
-    /// What holds unless the URL says otherwise. A server that does not answer must not hold up mail for long.
+    /// The defaults of options that the URL does not set. A server that does not answer must not delay mail for long.
     private static let standard = [
         "application_name": "smime", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
         "keepalives_interval": "5", "keepalives_count": "3", "target_session_attrs": "read-write",
         "tcp_user_timeout": "15000",
     ]
 
-    /// Across a network the server must have a certificate for its name: who answers in its place could read all mail.
+    /// Across a network the server must have a certificate for its name: an impostor could read all mail.
     private static func protection(of given: [String: String], _ name: String) throws -> [String: String] {
         let environment = ProcessInfo.processInfo.environment
         let isElsewhere = given["service"] != nil || environment["PGSERVICE"] != nil

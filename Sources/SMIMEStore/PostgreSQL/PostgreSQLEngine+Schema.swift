@@ -1,5 +1,5 @@
 extension PostgreSQLEngine {
-    /// "SMIM" and "E": held by the one who changes the tables, until the end of the transaction.
+    /// "SMIM" and "E": the number of the lock that a process holds until the end of a transaction that changes the tables.
     private static let lock = 0x53_4D49_4D45
 
     func schemaVersion() throws -> SchemaVersion {

@@ -5,7 +5,7 @@ import Foundation
 /// Readers see a snapshot (`REPEATABLE READ`). Writers are `SERIALIZABLE`: they run side by side, and one that would see or overwrite
 /// half of another's work is undone and run again. So the closures must change nothing but the database.
 final class PostgreSQLEngine: SQLEngine {
-    /// How often a transaction is run until others are said to hold the store.
+    /// How often a transaction is tried before the store counts as busy.
     private static let maximumAttempts = 20
 
     private static let reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
@@ -78,7 +78,7 @@ final class PostgreSQLEngine: SQLEngine {
             return value
         }
         do { try session.commit() } catch let error as SQLError where error.kind == .disconnected {
-            // It may have been done: running it again is for those who know.
+            // The transaction may have been committed, so only the caller can decide whether to run it again.
             throw SQLError(.unreachable, error.message)
         } catch {
             session.rollBack()

@@ -5,7 +5,7 @@ import Synchronization
 final class PostgreSQLPool: Sendable {
     /// The most connections of one process.
     static let capacity = 8
-    /// How long one waits for a connection that others use, and for a server that is being started, in seconds.
+    /// How long to wait for a free connection, and for a server that is starting, in seconds.
     static let timeout = 10.0
 
     /// How long a connection to a server that only reads is used: another one may be the primary meanwhile.
@@ -41,7 +41,7 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// Runs `body` with a connection that nobody else uses meanwhile. Blocks.
+    /// Runs `body` with a connection that no other call uses meanwhile. Blocks.
     ///
     /// - Throws: `SQLError` of the kinds `.busy`, `.disconnected` and `.unreachable`; what `body` throws.
     func withSession<Value>(_ body: (PostgreSQLSession) throws -> Value) throws -> Value {
@@ -90,7 +90,7 @@ final class PostgreSQLPool: Sendable {
     }
 
     private func keep(_ session: PostgreSQLSession) {
-        // What is in a transaction still, or cut off, is closed when the last reference goes.
+        // A session in a transaction, or without a connection, is closed when its last reference goes.
         guard session.isIdle else { return }
         let isReadOnly = session.isReadOnly
         state.withLock { $0.isReadOnly = isReadOnly }

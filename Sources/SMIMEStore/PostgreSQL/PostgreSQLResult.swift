@@ -61,7 +61,7 @@ final class PostgreSQLResult {
         var values: [SQLValue] = []
         values.reserveCapacity(columns.count)
         for (index, column) in columns.enumerated() {
-            guard let value = value(row, Int32(truncatingIfNeeded: index), column.type) else {
+            guard let value = value(row: row, column: Int32(truncatingIfNeeded: index), column.type) else {
                 throw SQLRow.damage(in: column.name)
             }
             values.append(value)
@@ -70,7 +70,7 @@ final class PostgreSQLResult {
     }
 
     /// Nil for a type that no statement of the store has.
-    private func value(_ row: Int32, _ column: Int32, _ type: Oid) -> SQLValue? {
+    private func value(row: Int32, column: Int32, _ type: Oid) -> SQLValue? {
         guard library.isNull(result, row, column) == 0 else { return .null }
         let count = Int(library.length(result, row, column))
         let bytes = UnsafeRawBufferPointer(start: library.value(result, row, column), count: count)

@@ -21,7 +21,7 @@ final class PostgreSQLSession: Sendable {
     nonisolated(unsafe) private var nameCount = 0
     /// What begins the transaction and is sent with its first statement.
     nonisolated(unsafe) private var beginning: [String] = []
-    /// Whether an answer is still to come that nobody waits for.
+    /// Whether the answer to a COMMIT that was sent without waiting for it is still to come.
     nonisolated(unsafe) private var isAnswering = false
 
     /// Connects.
@@ -48,7 +48,7 @@ final class PostgreSQLSession: Sendable {
 
     deinit { library.finish(connection) }
 
-    /// Tables of others in the search path could stand for ours. A transaction waits for others as long as one of SQLite.
+    /// Tables of other roles in the search path could be taken for ours. A transaction waits for others as long as one of SQLite does.
     private static let settings = """
         SET search_path = smime, pg_temp; SET client_min_messages = error; SET lock_timeout = '10s';
         SET statement_timeout = '120s'; SET idle_in_transaction_session_timeout = '60s'
@@ -95,7 +95,7 @@ final class PostgreSQLSession: Sendable {
         try execute("COMMIT")
     }
 
-    /// Ends a transaction that only read. Nobody waits for that.
+    /// Ends a transaction that only read, without waiting for the answer.
     func finishReading() {
         guard beginning.isEmpty else { return beginning = [] }
         let commit = PostgreSQLStatement("COMMIT", [])

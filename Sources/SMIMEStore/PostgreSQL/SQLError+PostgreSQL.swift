@@ -10,7 +10,7 @@ extension SQLError {
 
     private static func kind(_ state: String) -> Kind {
         switch state {
-        // Others did the same meanwhile: two transactions that both found a certificate missing and insert it.
+        // Another transaction did the same meanwhile, such as inserting a certificate that both found missing.
         case "40001", "40P01", "23505": .conflict
         case "55P03", "57014", "53300": .busy
         case "25006": .readOnly

@@ -1,7 +1,7 @@
 /// A role of a PostgreSQL database, beside the owner of the tables, and what it may do in a store.
 ///
-/// A gateway reads everything, learns from mail, and writes the journal and what is itself a cache. It can change neither accounts, keys,
-/// rules, settings, anchors nor decisions about certificates: who has taken over one gateway must not rule the others.
+/// A gateway reads everything, learns from mail, and writes the journal and what is itself a cache. It cannot change accounts, keys, rules,
+/// settings, anchors or decisions about certificates: an attacker on one gateway must not control the others.
 package struct StoreRole: Equatable, Sendable {
     package enum Kind: Sendable {
         case gateway
@@ -23,7 +23,7 @@ package struct StoreRole: Equatable, Sendable {
         (self.kind, self.name) = (kind, name)
     }
 
-    /// What gives the role its rights, and takes others. The role must be there; the tables are named without their schema.
+    /// The statements that grant the role its rights and revoke all others. The role must exist; the tables are named without their schema.
     package var statements: [String] {
         let role = "\"\(name)\""
         let rights =
@@ -87,7 +87,7 @@ package struct StoreRole: Equatable, Sendable {
         "UPDATE ON change_counter",
     ]
 
-    /// Which rows of tables that hold learned and given things a role can write. They do not bind the owner.
+    /// Which rows a role can write in tables with both learned and imported data. They do not bind the owner.
     private static let policies = [
         ("recipient", "INSERT", "WITH CHECK (trust IN ('chain', 'held') AND source = 'harvest')"),
         // A certificate is found by its fingerprint: none may stand for another one.

@@ -31,7 +31,7 @@ struct KeyFile {
         }
     }
 
-    /// The key that is about to take the place of `key()`, or should have.
+    /// The key that is about to replace `key()`, or was when a change was interrupted.
     func successor() throws(KeystoreError) -> SealingKey? { source.isOurs ? try read(successorPath) : nil }
 
     /// Writes `key` as the key file of a store that has none.

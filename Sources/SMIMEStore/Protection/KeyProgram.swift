@@ -12,7 +12,7 @@ package struct KeyProgram {
 
     package init(path: String) { self.path = path }
 
-    /// What the program wrote to its standard output. What it says on standard error is seen by the user.
+    /// The program's standard output. Its standard error goes to the user.
     ///
     /// - Throws: `.cannotOpen` where it cannot be run, fails, prints too much, or takes too long.
     package func output(within limit: Duration = timeout) throws(KeystoreError) -> [UInt8] {

@@ -5,8 +5,8 @@ import Synchronization
 /// Gives the passphrase of a store when a private key is needed, and not before.
 ///
 /// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; the fifth wrong one ends the call that
-/// needs the key with `.wrongPassphrase`. Every answer costs a derivation of some 100 ms. Nil says that there is none, or
-/// no other one: who has one answer only gives it once.
+/// needs the key with `.wrongPassphrase`. Every answer costs a derivation of some 100 ms. Nil means that there is no passphrase, or no
+/// other one: a source with a single answer gives it once.
 ///
 /// ```swift
 /// { attempt in attempt == 0 ? Passphrase(bytes) : nil }
@@ -48,7 +48,7 @@ final class StoreUnlocker: Sendable {
         return try result.get()
     }
 
-    /// Forgets the key and the source. Who asks from now on gets `.closed`.
+    /// Forgets the key and the source. Later calls throw `.closed`.
     func close() { state.withLock { $0 = State(isClosed: true) } }
 
     private func known(_ protectors: Protectors) throws(KeystoreError) -> StoreKey? {

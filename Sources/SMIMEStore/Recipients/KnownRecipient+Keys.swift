@@ -21,8 +21,7 @@ extension KnownRecipient {
 
 extension Array where Element: SelectableRecipient {
     /// The same, all of one address or its domain, with decisions made by hand going by key: a certificate whose key was distrusted
-    /// is distrusted, and one whose key was pinned for the same address or domain is pinned. Where both were said the
-    /// former counts.
+    /// is distrusted, and one whose key was pinned for the same address or domain is pinned. If both apply, distrust counts.
     var decidedByKey: [Element] {
         guard contains(where: { $0.trust != .chain }) else { return self }
         let distrusted = Set(filter { $0.trust == .distrusted }.map(\.key))

@@ -33,7 +33,7 @@ public struct KnownRecipient: Sendable {
         case chain
         /// Never.
         case distrusted
-        /// Not until someone trusts it by hand: it took the place of another one.
+        /// Not used until a user trusts it: it would replace another one.
         case held
         /// Always: someone compared its fingerprint.
         case pinned
@@ -64,8 +64,8 @@ public struct KnownRecipient: Sendable {
     package let capabilitiesTime: Date?
     /// The place of the source that it was found in: 0 for the registry, then in the order in which they are asked.
     package let rank: Int
-    /// Whether it is for an address of an account of ours whose keys are here, but its own is not; false for what was given
-    /// for the address or pinned by hand.
+    /// Whether it is for an address of our own account but its private key is not in the store, while other keys of the account are. False
+    /// if a user added it for the address or pinned it.
     var lacksKey = false
     /// The columns of the certificate; nil for one from another source.
     var record: VerdictRecord?

@@ -2,7 +2,7 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Stores in the registry what verified messages teach.
+/// Stores in the registry what is learned from verified messages.
 ///
 /// The binding of a certificate to an address never changes. Only the dates change, at most once a day, and capabilities are
 /// replaced by newer ones.

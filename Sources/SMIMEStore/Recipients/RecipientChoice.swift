@@ -31,20 +31,20 @@ package struct RecipientChoice: Sendable {
         }.map(\.recipient.certificate)
     }
 
-    /// The chains of what is used, or would be if it was known that it was not revoked.
+    /// The chains of the selected certificates, and of those that are not selected only because their revocation is unknown.
     var wantedChains: [ChainVerdict] {
         zip(candidates, chains).compactMap { candidate, verdict in
             candidate.reason.isSelected || candidate.reason == .revocationUnknown ? verdict : nil
         }
     }
 
-    /// Whether nothing is known about the revocation of what is used, or would be otherwise, and its chain was not read.
+    /// Whether the revocation of such a certificate is unknown while its chain was not read.
     let lacksChains: Bool
 
-    /// Whether it is unknown if there is a usable certificate: none was found, and a source could not be asked.
+    /// Whether a usable certificate may exist: none was found, but a source could not be asked.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
-    /// Whether there is a certificate that was usable once, or would be if a user trusted it.
+    /// Whether there is a certificate that was usable once, will be, or would be if a user trusted it.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {

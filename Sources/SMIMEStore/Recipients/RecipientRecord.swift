@@ -74,10 +74,10 @@ enum RecipientRecord {
         return own
     }
 
-    /// Writes down how far `certificates` are believed for `address`.
+    /// Stores the trust in `certificates` for `address`.
     ///
-    /// What is said of one certificate counts for its key: a pin ends the distrust of the key's other certificates that are known
-    /// for the address, and anything else is stored with each of them.
+    /// A decision about one certificate counts for its key: a pin ends the distrust of the key's other certificates that are known for the
+    /// address, and any other decision is stored with each of them.
     static func setTrust(
         _ trust: KnownRecipient.Trust,
         of certificates: [Certificate],

@@ -113,10 +113,10 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Changes how far the certificates of `address` are believed, or the one with `fingerprint` and those about its key.
+    /// Changes the trust in the certificates of `address`, or in the one with `fingerprint` and the others about its key.
     ///
-    /// What is said of one certificate of a key counts for all certificates of the key at this address: distrust is
-    /// stored with each of them, and a pin ends the distrust of the others.
+    /// A decision about one certificate of a key counts for all certificates of the key at this address: distrust is stored with each of
+    /// them, and a pin ends the distrust of the others.
     ///
     /// - Returns: the certificates concerned.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`

@@ -60,9 +60,9 @@ package enum RecipientSelection {
 
     /// Why each of `recipients` is used or not at `time`; at most one is selected. All are of one address or its domain.
     ///
-    /// Usable is what is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is asked first, then pinned ones, then the one
-    /// that became valid last.
+    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
+    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is
+    /// asked first, then pinned ones, then the one that became valid last.
     ///
     /// - Parameter chains: what is known of each recipient's chain, in the same order.
     package static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
@@ -119,7 +119,7 @@ package enum RecipientSelection {
         guard !traits.isKeyWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !traits.isAuthority else { return .authority }
-        // Somebody of ours said whose the others of the registry are. What was learned says it itself, and is nobody else's.
+        // A user said whose the imported certificates are. A learned one is used only for the addresses that it names.
         let isLearned = recipient.source == .harvest
         guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
         else { return .otherAddress }

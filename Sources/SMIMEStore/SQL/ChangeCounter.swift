@@ -1,4 +1,4 @@
-/// A number in the database. Every transaction raises it that changes data on which caches of other processes depend.
+/// A number in the database. Every transaction that changes data on which caches of other processes depend raises it.
 ///
 /// Transactions that change nothing leave it as it is, and so do those that only change dates of last use, verdicts, outages,
 /// or the journal of deliveries.
@@ -6,9 +6,9 @@ enum ChangeCounter {
     static let reading = "SELECT number FROM change_counter"
     static let raising = "UPDATE change_counter SET number = number + 1"
 
-    /// By how much the counter is raised where nothing says what it was before.
+    /// How much the counter is raised if its former value is unknown.
     private static let gap: Int64 = 1 << 32
-    /// No number above this is taken over from elsewhere, so that the counter never overflows.
+    /// A larger number from another database is not used, so that the counter never overflows.
     private static let limit: Int64 = 1 << 62
 
     /// The number as this transaction sees it.

@@ -2,7 +2,7 @@
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
-    /// Whether what the table `verdict` says is believed: only where no one but the store's owner can write it.
+    /// Whether verdicts in the table `verdict` count: only if no role but the store's owner can write it.
     var keepsVerdicts: Bool { get }
 
     /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
@@ -15,7 +15,7 @@ protocol SQLConnection {
     /// - Returns: the key of the row.
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64
 
-    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    /// Continues automatic keys after the largest key in `table`, after rows were inserted with keys of their own.
     func continueKeys(of table: String) throws
 
     /// What is wrong with the database as the engine stores it, in sentences.

@@ -25,7 +25,7 @@ final class SQLDatabase {
     /// The same, with what is remembered of it; its change counter is `number`.
     func remembering(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
 
-    /// What `make` takes out of the database for `arguments`, or took out before, as long as nothing has changed that counts.
+    /// The value that `make` reads from the database for `arguments`, or a remembered one, as long as the change counter stays the same.
     ///
     /// - Parameters:
     ///   - cost: how many bytes the value holds, roughly.
@@ -44,7 +44,7 @@ final class SQLDatabase {
         return value
     }
 
-    /// Lets rows that are inserted into `table` from now on have keys above those that are there, some of which were given.
+    /// Continues automatic keys after the largest key in `table`.
     func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
 
     /// Whether verdicts are kept in the database and read from it.

@@ -30,7 +30,7 @@ protocol SQLEngine: Sendable {
     /// Runs those of `migrations` that were not run yet, each in a transaction of its own.
     func migrate(by migrations: [SQLMigration]) throws
 
-    /// Removes what was overwritten from the engine's log, as far as readers do not need it. Failures do not matter.
+    /// Removes overwritten data from the engine's log, if no reader needs it. Failures do not matter.
     func truncateLog()
 
     /// Writes everything as it is at one moment to the empty file at `path`, for a backup.
@@ -54,7 +54,7 @@ struct SQLMigration: Sendable {
     let serves: Int
     /// Written down with it: what makes a database a store.
     let applicationID: Int
-    /// As SQLite reads them. Another engine puts its own words for those that it does not know.
+    /// In SQLite's dialect. Another engine translates what differs in its own.
     let statements: [String]
 }
 

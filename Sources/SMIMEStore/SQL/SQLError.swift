@@ -3,11 +3,11 @@ struct SQLError: Error {
     enum Kind: Sendable {
         /// Others use the database.
         case busy
-        /// Another transaction did at the same time what does not go with this one, which was undone and may be run again.
+        /// The transaction conflicts with one that ran at the same time. It was rolled back and may be run again.
         case conflict
-        /// The connection was lost before the transaction was to last: it was undone.
+        /// The connection was lost before the commit: the transaction was rolled back.
         case disconnected
-        /// The server cannot be reached, or was lost when a transaction was to last.
+        /// The server cannot be reached, or the connection was lost during a commit.
         case unreachable
         /// The database is damaged, or a value in it is of another kind than it should be.
         case corrupt

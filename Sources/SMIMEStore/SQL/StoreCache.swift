@@ -1,11 +1,11 @@
 import PKIX
 import Synchronization
 
-/// What a process that stays remembers of an open store: values that were taken out of it, and opened private keys.
+/// The cache of a resident process for an open store: values that were read from it, and opened private keys.
 ///
-/// All of it holds as long as the change counter is what it was. The first query of a message reads that number (`StoreMoment`), and
-/// another number empties the cache; so what another process changes counts for the next message. Bounded in bytes, roughly: there are
-/// two generations, and when the new one is full it replaces the old one.
+/// The cache is valid as long as the change counter stays the same. The first query of a message reads that number (`StoreMoment`), and
+/// another number empties the cache, so a change by another process counts for the next message. Bounded in bytes, roughly: there are two
+/// generations, and when the new one is full it replaces the old one.
 final class StoreCache: Sendable {
     /// The bytes that a generation holds, and the size of one value that is too large to be kept.
     private static let (generationCost, maximumCost) = (16 << 20, 8 << 20)
@@ -47,7 +47,7 @@ final class StoreCache: Sendable {
     /// How many questions were answered so far, and how many were not.
     var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
 
-    /// Begins to remember the store of `number`, and forgets that of any other.
+    /// Makes the cache one for the store of `number`, and forgets values of any other number.
     func enter(_ number: Int64) {
         let forgotten: State? = state.withLock { state in
             guard state.number != number else { return nil }
@@ -57,7 +57,7 @@ final class StoreCache: Sendable {
         _ = forgotten
     }
 
-    /// Forgets everything; a transaction of this process may have changed what no counter counts.
+    /// Empties the cache: a transaction of this process may have changed data without raising the counter.
     func clear() { state.withLock { $0 = State() } }
 
     /// The value for `key` in the store of `number`; nil if it is not remembered.

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The store for the time of one message: whether the cache holds is asked once, in the first query.
+/// The store during one message: the first query checks whether the cache is valid.
 ///
-/// Where everything that is asked for is remembered, nothing else of the database is read. What is not remembered is read as it is then,
-/// and if the counter has moved on meanwhile, the rest of the message sees the newer store.
+/// If all values are in the cache, nothing else is read from the database. Other values are read as they are then, and if the counter has
+/// changed meanwhile, the rest of the message sees the newer store.
 final class StoreMoment: Sendable {
     let cache: StoreCache
     private let seen = Mutex<Int64?>(nil)

@@ -2,7 +2,7 @@ import Foundation
 package import PKIX
 
 extension Store {
-    /// Every certificate in the store, whosever it is, that one of `identifiers` names; in their order.
+    /// The certificates in the store, our own and others', that `identifiers` name; in their order.
     package func certificates(
         matching identifiers: [EntityIdentifier]
     ) async throws(KeystoreError) -> [Certificate] {
@@ -11,7 +11,7 @@ extension Store {
         }
     }
 
-    /// The certificate with this fingerprint, whosever it is.
+    /// The certificate with this fingerprint, one of our own or another's.
     ///
     /// - Throws: `.unknownCertificate`
     package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {

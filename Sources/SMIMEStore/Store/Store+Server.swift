@@ -31,8 +31,8 @@ extension Store {
 
     /// Gives roles their rights in the store that `location` names on its server, and takes other ones.
     ///
-    /// - Throws: `.notOnServer` for a store in a file, and for who is not its owner; `.unusableAddress` for the owner's own role;
-    ///   what opening throws.
+    /// - Throws: `.notOnServer` for a store in a file, and if the caller is not its owner; `.unusableAddress` for the owner's own
+    ///   role; what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
             throw .notOnServer(path: location.path, why: "only a store on a server has roles")
@@ -42,9 +42,9 @@ extension Store {
         }
     }
 
-    /// Gives the roles of the store that `location` names what they may do today. Nothing happens for a store in a file.
+    /// Grants the roles of the store that `location` names the rights that this version of smime needs. A store in a file has no roles.
     ///
-    /// - Throws: `.notOnServer` for who is not its owner; what opening throws.
+    /// - Throws: `.notOnServer` if the caller is not its owner; what opening throws.
     package static func renewRights(in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.renewRights(on: server) }

@@ -6,7 +6,7 @@ public struct StoreCheck: Sendable {
     public enum Cleaning: Sendable {
         /// Nothing: the store stays as it is.
         case nothing
-        /// What was fetched or came with mail and is of no more use.
+        /// Fetched and learned data that is no longer of use.
         case ended
         /// That, certificates that nothing refers to, and learned or fetched rows that cannot be read; what the database says of
         /// certificates is put right.
@@ -15,7 +15,7 @@ public struct StoreCheck: Sendable {
 
     /// What is wrong with the store, the worst first; nothing for a sound one.
     public let findings: [StoreFinding]
-    /// What was fetched or came with mail and was of no more use: removed, unless nothing was to be.
+    /// Fetched and learned data that was no longer of use. It was removed, unless the check was not to remove anything.
     public let ended: [StoreFinding]
     /// How many certificates that nothing referred to were removed; nil if that was not asked for.
     package let forgotten: Int?

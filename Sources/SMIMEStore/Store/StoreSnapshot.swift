@@ -8,8 +8,8 @@ package import PKIX
 package struct StoreSnapshot {
     let database: SQLDatabase
 
-    /// A number that every transaction raises which changes accounts, rules, settings, recipients or anchors; answers of responders
-    /// count, too. Those that only move dates of last use, or keep verdicts and deliveries leave it.
+    /// A number that every transaction raises that changes accounts, rules, settings, recipients, anchors or answers of responders.
+    /// Transactions that only store dates of last use, verdicts or deliveries leave it.
     package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
     /// The account that mail of `address` belongs to; nil if there is none.

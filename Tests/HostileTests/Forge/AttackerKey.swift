@@ -2,7 +2,7 @@ import COpenSSL
 import Foundation
 import TestSupport
 
-/// A private key in the hands of somebody who keeps no rule: raw operations of libcrypto, not those of our codec.
+/// A private key in the hands of an attacker, who keeps no rule: raw operations of libcrypto, not those of our codec.
 final class AttackerKey: Sendable {
     struct Failure: Error { let operation: String }
 

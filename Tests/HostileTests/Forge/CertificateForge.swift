@@ -16,7 +16,7 @@ struct Authority: Sendable {
             chain: file
         )
     }
-    /// A root nobody trusts.
+    /// An untrusted root.
     static let untrusted = Result {
         let root = try PEMFile.blocks("untrusted/root.pem")[0]
         return Authority(
@@ -65,7 +65,7 @@ struct CertificateForge {
         return TLV.sequence(body, algorithm, TLV.bits(try authority.key.sign(body, padding: .pkcs1)))
     }
 
-    /// Somebody with this certificate.
+    /// A person with this certificate.
     func person(_ key: AttackerKey, below authority: Authority) throws -> Person {
         Person(certificate: try signed(by: authority), chain: authority.chain, key: key)
     }

@@ -11,7 +11,7 @@ struct MailForge {
 
     init() {}
 
-    /// A mail from somebody else, or with other fields.
+    /// A mail from another author, or with other fields.
     init(from: String) { header[0] = "From: \(from)" }
 
     func mail(_ fields: [String], _ body: [UInt8]) -> [UInt8] {

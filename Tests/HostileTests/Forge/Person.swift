@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Somebody of `certs/`, with the key in an attacker's hands.
+/// A person of `certs/`, with the key in an attacker's hands.
 struct Person: Sendable {
     let certificate: [UInt8]
     let chain: [[UInt8]]
@@ -13,7 +13,7 @@ struct Person: Sendable {
         key = try AttackerKey("\(name)/\(keyFile)")
     }
 
-    /// Somebody with a certificate made for the occasion and the key of another.
+    /// A person with a certificate made for the occasion and the key of another.
     init(certificate: [UInt8], chain: [[UInt8]] = [], key: AttackerKey) {
         self.certificate = certificate
         self.chain = chain

@@ -10,7 +10,7 @@ enum TLV {
         return [tag, 0x80 | UInt8(length.count)] + length + contents
     }
 
-    /// An element whose length nobody says beforehand.
+    /// An element of indefinite length.
     static func indefinite(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag, 0x80] + contents + [0, 0] }
 
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }

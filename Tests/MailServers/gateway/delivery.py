@@ -162,7 +162,7 @@ def store_away(around):
 
 
 def incoming(around, port):
-    step(f"{port}: verdicts, and nobody else's; decrypted where a rule says so")
+    step(f"{port}: the gateway's verdicts, and no others; decrypted where a rule says so")
     name = around.name("signed.eml")
     open(name, "wb").write(message(f"good-{port}", "alice@example.com", "Written by bob.", "bob@example.com"))
     around.reader("sign", name, "-o", around.name("signed2.eml"))
@@ -183,7 +183,7 @@ def incoming(around, port):
     open_form = around.content(around.wait_for(f"<secret-{port}@test>", "alice@example.com")[0])
     check(b"Written by bob" in open_form and b"X-SMIME-Decrypted: gw.test" in open_form, f"not decrypted: {open_form[:800]!r}")
     closed = around.content(around.wait_for(f"<secret-{port}@test>", "carol@example.com")[0])
-    check(b"Written by bob" not in closed, "decrypted for somebody else")
+    check(b"Written by bob" not in closed, "decrypted for another recipient")
 
 
 def changes(around):

@@ -147,7 +147,7 @@ class Fleet:
         return self.run(words, {"SMIME_HOME": self.name("admin"), "SMIME_STORE": self.database.url("smime_owner")}, **options)
 
     def person(self, name, *words, **options):
-        """The command, in the store of somebody elsewhere."""
+        """The command, in the store of a correspondent elsewhere."""
         return self.run(words, {"SMIME_HOME": self.name("people", name)}, **options)
 
     def run(self, words, environment, expect=(0,), **options):

@@ -105,7 +105,7 @@ def passphrases(fleet, gateway):
 
 
 def one_store(fleet):
-    step("what one host changes all others see with their next message; the journal is everybody's")
+    step("what one host changes all others see with their next message; all hosts share the journal")
     fleet.admin("policy", "set", "--recipient", "now.test", "--sign", "never", "--encrypt", "never")
     for number, gateway in enumerate(fleet.gateways):
         content = message(f"now{number}", "x@now.test", SECRET)

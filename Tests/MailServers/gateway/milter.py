@@ -101,7 +101,7 @@ def at_once(around):
 
 
 def incoming(around):
-    step("incoming: verdicts, and nobody else's; decrypted where a rule says so")
+    step("incoming: the gateway's verdicts, and no others; decrypted where a rule says so")
     name = around.name("signed.eml")
     with open(name, "wb") as file:
         file.write(message("good", "alice@example.com", "Written by bob.", "bob@example.com"))
@@ -125,7 +125,7 @@ def incoming(around):
     around.wait_for("<secret@test>", "carol@example.com")
     opened = around.wait_for("<secret@test>", "alice@example.com")
     check(len(opened) == 1 and b"Written by bob" in around.content(opened[0]), "not decrypted")
-    check(b"Written by bob" not in around.content(around.wait_for("<secret@test>", "carol@example.com")[0]), "decrypted for somebody else")
+    check(b"Written by bob" not in around.content(around.wait_for("<secret@test>", "carol@example.com")[0]), "decrypted for another recipient")
 
 
 def refusals(around):

@@ -100,7 +100,7 @@ class Surroundings:
             os.mkdir(self.name(folder))
             os.chown(self.name(folder), pwd.getpwnam(owner).pw_uid, -1)
         os.chmod(self.name("store"), 0o700)
-        # Postfix has to reach the sockets, and nobody else.
+        # Only Postfix has to reach the sockets.
         shutil.chown(self.name("run"), "nobody", "postfix")
         os.chmod(self.name("run"), 0o2750)
         password = ["--password-file", self.name("password")]
@@ -135,7 +135,7 @@ class Surroundings:
         wait_until(lambda: not is_free(self.port["sink"]), "the sink does not start")
 
     def is_taken(self, port):
-        """Whether somebody listens there."""
+        """Whether a process listens there."""
         return not is_free(self.port[port])
 
     def received(self):

@@ -67,7 +67,7 @@ final class ServeScene {
         try wait("the service listens") { log.contains("ready, listening on") }
     }
 
-    /// Waits, with patience for a busy machine, until `condition` holds.
+    /// Waits until `condition` holds, for a minute at most, since the machine may be busy.
     func wait(_ what: Comment, _ condition: () throws -> Bool) throws {
         for _ in 0..<6000 {
             if try condition() { return }

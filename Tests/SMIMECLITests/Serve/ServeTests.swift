@@ -62,7 +62,7 @@ import Testing
         #expect(scene.sink.all.isEmpty)
     }
 
-    @Test func `a message that ends its worker is tried once more, and everybody else is served`() throws {
+    @Test func `a message that ends its worker is tried once more, and other messages are served`() throws {
         let scene = try ServeScene(variables: ["SMIME_TEST_TRAP": "ILL", "SMIME_TEST_TRAP_MARK": "deadly"])
         let bytes = try Data(contentsOf: scene.smime)
         // The release binary has no trap.

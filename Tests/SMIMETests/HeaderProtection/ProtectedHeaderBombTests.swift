@@ -24,7 +24,7 @@ import Testing
         let outer = try HeaderBlock(parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
         let inner = try HeaderBlock(parsing: split.innerHeader)
         #expect(HeaderSplit.join(outer: outer, inner: inner) == text.bytes)
-        // Somebody else's header may have as many of them outside.
+        // The header outside may have as many of them.
         #expect(HeaderSplit.join(outer: header, inner: inner) == text.bytes)
     }
 }

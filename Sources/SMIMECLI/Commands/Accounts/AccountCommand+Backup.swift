@@ -131,7 +131,7 @@ extension SMIMECommand.AccountCommand {
             )
         }
 
-        /// Says that a rule came along which holds for other accounts, too, and how to get rid of it.
+        /// Warns that a restored rule also applies to other accounts, and says how to remove it.
         private static func tell(_ rule: Policy.Rule) {
             Console.warning("the backup added a policy rule for all accounts: \(rule.scope): \(rule.words)")
             let option = rule.scope == .global ? "--global" : "--\(rule.scope.side) \(shell: rule.scope.text)"

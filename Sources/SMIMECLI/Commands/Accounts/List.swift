@@ -11,9 +11,8 @@ extension SMIMECommand {
             commandName: "list",
             abstract: "List identities and recipients, in the order in which they expire.",
             discussion: """
-                --expiring suits a cron job: the status is 1 if, after that time, an account will have no valid \
-                identity or a recipient no valid certificate. Certificates that already have a successor are not \
-                listed.
+                --expiring suits a cron job: the status is 1 if an account will have no valid identity, or a recipient \
+                no valid certificate, when that time has passed. Certificates with a successor are not listed.
 
                 An account whose last identity has expired stays in the list until it has a new one or is removed. \
                 An expired recipient stays in the list for as long again as the given time.

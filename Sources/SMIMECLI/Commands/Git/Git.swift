@@ -23,9 +23,9 @@ extension SMIMECommand {
                   git commit -S
                   git log --show-signature
 
-                Signs as the account with the address of who commits, or with the certificate that user.signingKey \
-                names by address or fingerprint. A signature by a certificate that has expired since is judged as of the \
-                time of signing, with a warning, as only the signer says when that was.
+                Signs as the account with the committer's address, or with the certificate that user.signingKey names \
+                by address or fingerprint. A signature by a certificate that has expired since is judged as of the time \
+                of signing. A warning says so, because only the signer states that time.
                 """
         )
 

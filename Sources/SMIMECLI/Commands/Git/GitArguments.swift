@@ -1,7 +1,7 @@
 /// What git asks of the program that `gpg.x509.program` names.
 ///
 /// git writes `--status-fd=2 -bsau KEY` to sign and `--status-fd=1 --verify SIGNATURE -` to verify; others write the long
-/// names. What is none of these is refused.
+/// names. Other arguments are rejected.
 ///
 /// git: gpg-interface.c; gpgsm(1)
 struct GitArguments: Equatable {

@@ -4,7 +4,7 @@ import PKIX
 import SMIMEAgent
 import SMIMEStore
 
-/// The key that git names: user.signingKey, or else the name and address of who commits.
+/// The key that git names: user.signingKey, or else the committer's name and address.
 struct GitKey {
     let text: String
 
@@ -35,7 +35,7 @@ struct GitKey {
 }
 
 extension Certificate {
-    /// The SHA-1 fingerprint as gpgsm writes it, by which git and others know the certificate; not a proof of anything.
+    /// The SHA-1 fingerprint as gpgsm writes it, by which git and other programs name the certificate. It proves nothing.
     var shortFingerprint: String {
         ((try? DigestAlgorithm.sha1.digest(der)) ?? fingerprint.bytes).hexadecimal.uppercased()
     }

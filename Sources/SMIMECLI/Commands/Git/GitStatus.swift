@@ -7,8 +7,7 @@ import SMIME
 
 /// Status lines for git, as gpgsm writes them: `[GNUPG:] GOODSIG …`.
 ///
-/// git looks for GOODSIG and SIG_CREATED behind a line end only, so that a line stands before each. No name in them can
-/// begin a line of its own.
+/// git finds GOODSIG and SIG_CREATED only after a line end, so another line precedes each. Names are escaped and cannot begin a line.
 ///
 /// GnuPG: doc/DETAILS
 enum GitStatus {
@@ -34,7 +33,7 @@ enum GitStatus {
         let name = "\(certificate.shortFingerprint) \(certificate.subject.gnuPGDescription.asDisplayedLine)"
         switch status {
         case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
-        // Of a weak signature nobody knows who made it.
+        // An attacker may have made a weak signature.
         case .invalid, .malformed, .partial, .unsigned, .weak: return ["BADSIG \(name)"]
         case .untrusted: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_UNDEFINED 0 shell"]
         case .notYetValid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_NEVER 0 shell"]

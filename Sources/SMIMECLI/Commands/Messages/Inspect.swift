@@ -95,7 +95,7 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// The owners of the certificates that the store knows of those that are named without coming along.
+        /// The owners, as far as the store knows them, of certificates that the file names but does not include.
         private static func names(in inspection: Inspection, _ global: GlobalOptions) async -> [EntityIdentifier:
             String]
         {
@@ -134,13 +134,13 @@ extension SMIMECommand {
             return nil
         }
 
-        /// How many problems of one file are said on standard error; the report has them all.
+        /// The most problems of one file that are printed on standard error; the report has all of them.
         private static let maximumErrors = 10
     }
 }
 
 extension FormOptions.InputForm {
-    fileprivate var inspected: Inspection.Form {
+    fileprivate var inspected: Inspection.InputFormat {
         switch self {
         case .auto: .any
         case .mime: .message

@@ -152,7 +152,7 @@ extension SMIMECommand {
             return try await opener.verify(source)
         }
 
-        /// Says which form of the file was signed, if it is the other one.
+        /// Hints at the other line ends, if the signature fits the file with those.
         private func hintAtLineEnds(
             _ report: VerificationReport,
             _ verify: (_ isMail: Bool) async throws -> VerifiedContent

@@ -42,11 +42,11 @@ package struct ArgumentCheck {
             + words.dropFirst(options.count)
     }
 
-    /// Bytes that are no UTF-8 would become others on their way through a string, and name another file.
+    /// A string would replace bytes that are not UTF-8, and so name another file.
     private func checkText() throws {
         guard let index = invocation.malformedIndex else { return }
         let word = invocation.words[index]
-        // Behind the `--` stand recipients: no second attempt would make an address of it.
+        // After `--` come recipients: a malformed one stays malformed in the next attempt.
         guard !invocation.isFilter || !invocation.words[..<index].contains("--") else {
             throw GatewayRefusal.malformedRecipients([word])
         }

@@ -4,7 +4,7 @@ import PKIX
 import SMIMEStore
 
 extension SMIMECommand {
-    /// What a shell's completion asks: one word a line, and nothing where the store cannot be read.
+    /// Answers a shell's completion script: one word a line, and nothing if the store cannot be read.
     struct Complete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "complete",

@@ -27,8 +27,8 @@ extension Invocation {
 extension Invocation {
     /// The command that the words say.
     ///
-    /// Only the verb that is called is described to the parser: to describe all of them takes longer than signing a mail. Where
-    /// the words are wrong or ask for help, the whole command is parsed, whose messages name the verb in full.
+    /// Only the called verb is described to the parser, because describing all verbs takes longer than signing a mail. Where the words are
+    /// wrong or ask for help, the whole command is parsed, whose messages name the verb in full.
     ///
     /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; what the parser says of words that it does
     ///   not understand.

@@ -108,9 +108,8 @@ extension SMIMECommand.PolicyCommand {
             discussion: """
                 The levels are never, available (if possible) and require (or the mail is not sent).
 
-                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It gets less \
-                than require only under --override any. A subject tag that asks for less counts only as the first \
-                word.
+                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It can lower \
+                require only if the rule has --override any. A subject tag can lower a level only as the first word.
 
                   smime policy set --global --sign available --encrypt available
                   smime policy set --recipient '*.example.org' --encrypt require
@@ -218,7 +217,7 @@ private struct RuleReport: Encodable {
 }
 
 extension Policy.Rule {
-    /// How far messages may change what the rule decides, its own word or the default of what it requires.
+    /// How far messages may change the rule's levels: its own value, or the default if it requires something.
     fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
 
     /// The levels of the rule, as `sign=require encrypt=never`.

@@ -14,7 +14,7 @@ extension SMIMECommand {
             abstract: "Show a mail as a person reads it, with the verdict on top.",
             discussion: """
                 Decrypts, verifies, and shows the text; attachments are listed. Characters that would act on the \
-                terminal are taken out. Learns nothing, asks nobody over the network, and changes nothing.
+                terminal are taken out. Learns nothing, asks nothing over the network, and changes nothing.
 
                 --html makes one page that loads nothing, runs nothing and follows no link; the file can be read by \
                 its owner only.
@@ -64,8 +64,8 @@ extension SMIMECommand {
             guard status == .success else { throw status }
         }
 
-        /// How long lines may become: as the terminal is wide, which a pager on it is, too, or as a mail program says in `COLUMNS`, as none
-        /// of our streams is its terminal; no more than 80 columns, which are read best.
+        /// The longest line: the width of the terminal, or `COLUMNS` if a mail program sets it and none of our streams is a terminal; at
+        /// most 80 columns, which are easy to read.
         private static var columns: Int {
             let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
             let named = ProcessEnvironment["COLUMNS"].flatMap { Int($0) }
@@ -80,7 +80,7 @@ extension SMIMECommand {
         ) async throws -> (mail: ReadMail, status: ExitStatus, hint: String?) {
             let opened: OpenedMessage
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
-                // It is shown as it came, and the verdict says why nothing in it counts.
+                // The message is shown as received, and the verdict says why nothing in it counts.
                 let report = try await opener.verify(source).report
                 let shown = try mail(source, report, SignerContext(), report, isEncrypted: report.isEncrypted)
                 return (shown, report.exitStatus, hint(at: report))

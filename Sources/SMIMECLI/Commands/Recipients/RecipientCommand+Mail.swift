@@ -54,7 +54,7 @@ extension MailCertificates {
 }
 
 /// Asks whether a fingerprint was compared, before a certificate out of a mail is trusted.
-struct TrustQuestion {
+struct FingerprintConfirmation {
     private let address: AddressScope
 
     init(_ address: AddressScope) { self.address = address }

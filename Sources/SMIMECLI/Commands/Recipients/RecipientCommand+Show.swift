@@ -19,7 +19,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// How many addresses are judged at a time; of a large registry no more is held.
+        /// How many addresses are judged at a time. Of a large registry no more are in memory.
         private static let pageSize = 1000
 
         func run() async throws {
@@ -64,7 +64,7 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Show every certificate known for an address, which one is used, and why.",
             discussion: """
                 Also shows the certificates of the address's domain, and those of other sources (see `smime \
-                config`). What those answered is kept for some time; --refresh asks them again.
+                config`). The answers of these sources are kept for some time; --refresh asks them again.
 
                   smime recipient show bob@example.org
                   smime recipient show bob@example.org --refresh

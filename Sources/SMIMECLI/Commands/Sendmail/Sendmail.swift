@@ -70,7 +70,7 @@ extension SMIMECommand {
         private var engineOptions: GatewayEngine.Options {
             var options = GatewayEngine.Options()
             options.levels = levels.request
-            // A disk that is full is found before the first message leaves.
+            // A full disk is noticed before the first message leaves.
             options.memoryLimit = 0
             options.hints = { Failure($0).hints }
             return options
@@ -127,7 +127,7 @@ extension SMIMECommand {
         /// The program that sends, which must not be this one.
         private func command(_ store: Store) async throws -> SendmailCommand {
             let set = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
-            // -G says that mail comes from another host; this one is handed in here.
+            // -G is for mail from another host; this mail is submitted on this one.
             let standard = SendmailCommand(arguments: ["-i"])
             let command = sendmail ?? (set == SendmailCommand() ? standard : set)
             guard !SendmailLoop.isRunning, FileIdentity(command.program) != FileIdentity("/proc/self/exe") else {

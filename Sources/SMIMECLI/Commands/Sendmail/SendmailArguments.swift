@@ -35,8 +35,8 @@ package struct SendmailArguments: Equatable {
     /// Letters of options with a value that is left out: encoding, hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
 
-    /// - Parameter takesOwn: whether options of ours may stand in front. Where other programs write all the words, as behind
-    ///   `smime-sendmail`, such an option may come from whoever chose an address.
+    /// - Parameter takesOwn: whether options of ours may stand in front. Where another program writes all the words, as behind
+    ///   `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
     /// - Throws: `Failure` with status 64 for an option that is not taken, or without its value.
     init(_ words: [String], takesOwn: Bool) throws {
         var rest = words[...]

@@ -41,21 +41,21 @@ extension SMIMECommand {
                 where %s is the address. Empty for none.
                 lookup.ldap.starttls (on, off): whether TLS is started with an ldap URL.
                 lookup.ldap.ca-file: the certificates that its TLS certificate must chain to. Empty for the system's.
-                lookup.ldap.bind, lookup.ldap.password-file: the name to open it with, and a file with the password.
-                lookup.ldap.timeout: how long to wait for it.
+                lookup.ldap.bind, lookup.ldap.password-file: the name to log in to it with, and a file with the password.
+                lookup.ldap.timeout: how long to wait for the directory.
                 lookup.smimea (on, off): whether DNS is asked for SMIMEA records. Only what DNSSEC proves counts.
                 lookup.smimea.resolver: the address of the resolver, such as 127.0.0.1@5353. Empty for those of this host.
                 lookup.smimea.trust-anchor: a file with the keys of DNSSEC. Empty for those of the root.
                 lookup.smimea.timeout: how long to wait for DNS.
-                lookup.budget: how long all sources but registry and directory may hold up one message.
-                lookup.cache, lookup.cache.none: how long their certificates are used without asking again, and how long it \
-                is believed that there is none, as 1h or 10m.
+                lookup.budget: how long all sources but registry and directory together may delay one message.
+                lookup.cache, lookup.cache.none: how long an answer with certificates is used without asking again, and how \
+                long the answer that there is none, as 1h or 10m.
                 revocation.directory: a folder of revocation lists, which count like imported ones. While it cannot be \
                 read, verdicts have a warning, and --revocation hard rejects.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \
                 certificates name, as with --online.
                 revocation.private-addresses (on, off): whether such services may be in private networks.
-                revocation.timeout: how long to wait for one of them, as 5s or 500ms.
+                revocation.timeout: how long to wait for one such service, as 5s or 500ms.
 
                   smime config set subject-tags \\
                     '[encrypt] encrypt=require [open] encrypt=never'

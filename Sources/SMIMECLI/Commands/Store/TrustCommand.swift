@@ -87,10 +87,10 @@ extension SMIMECommand.TrustCommand {
             commandName: "add",
             abstract: "Trust every certificate that chains to a certificate in FILE.",
             discussion: """
-                Compare the fingerprint first. An intermediate given here becomes an anchor, too. Name a certificate \
-                that came with an identity by its whole fingerprint. Of a signed mail the highest authority that \
-                comes with it is meant: the command asks whether you compared its fingerprint, unless --fingerprint \
-                names it.
+                Compare the fingerprint first. An intermediate given here becomes an anchor, too. A certificate that \
+                was imported with an identity is named by its whole fingerprint. From a signed mail the command takes \
+                the highest authority in it, and asks whether you compared its fingerprint, unless --fingerprint names \
+                it.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…

@@ -12,9 +12,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Ask for the store's passphrase once, and keep its key in memory for a time.",
             discussion: """
-                For a store with a passphrase (`smime store protect passphrase`). Until the time is over, `smime lock` is \
-                called, you log out, or the passphrase or the key changes, commands of yours that need a private key do \
-                not ask for the passphrase.
+                For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key then do \
+                not ask for the passphrase. This ends when the time is over, with `smime lock`, at logout, and when the \
+                passphrase or the key changes.
 
                 Meanwhile every program that runs as you can use the key, too: so does `smime sendmail` for your mail program \
                 and for your cron jobs. filter and serve never use it. --password-… of a command is used in its place.

@@ -32,7 +32,7 @@ package struct SMTPReply: Hashable, Sendable {
 
     /// The encoded reply, with CRLF after every line.
     ///
-    /// - Parameter withEnhancedCode: whether the client was told of ENHANCEDSTATUSCODES.
+    /// - Parameter withEnhancedCode: whether ENHANCEDSTATUSCODES was announced to the client.
     package func encoded(withEnhancedCode: Bool = true) -> ByteBuffer {
         var buffer = ByteBuffer()
         write(to: &buffer, withEnhancedCode: withEnhancedCode)

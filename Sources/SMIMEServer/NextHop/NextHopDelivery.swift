@@ -3,15 +3,15 @@ import NIOCore
 
 /// The forms of one message on their way to the next hop.
 ///
-/// If there are several, all recipients are tried before the first content is sent: so all are sent or none, as far as the hop's word
-/// goes. One that is refused later does not keep the others waiting.
-final class HandOver {
+/// If there are several, the hop is asked about all recipients before the first content is sent: so all forms are sent or none, if the hop
+/// keeps to its replies. A form that is refused later does not stop the others.
+final class NextHopDelivery {
     private let parcel: MessageFlow.Parcel
-    private var forms: [MessageFlow.Form] { parcel.forms }
+    private var forms: [MessageFlow.MessageForm] { parcel.forms }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
-    /// How many of those served are recorded.
+    /// How many of the served recipients are recorded.
     private var recordedCount = 0
 
     init(_ parcel: MessageFlow.Parcel) {
@@ -19,7 +19,7 @@ final class HandOver {
         isProbing = parcel.forms.count > 1
     }
 
-    /// Calls `then` when the next transaction may begin: what was sent by then is recorded, if something is left to send.
+    /// Calls `then` when the next transaction may begin. If there is one, the recipients served so far are recorded first.
     func prepareNext(_ then: @escaping () -> Void) {
         guard !placement.served.isEmpty, place < forms.count, placement.served.count > recordedCount else {
             return then()
@@ -29,7 +29,7 @@ final class HandOver {
         parcel.record(new, then)
     }
 
-    /// The next transaction; nil when all is done, which is told then.
+    /// The next transaction; nil when all are done, which is reported to the parcel then.
     func next() -> SMTPTransaction? {
         if place == forms.count, isProbing { (place, isProbing) = (0, false) }
         guard place < forms.count else {
@@ -77,7 +77,7 @@ final class HandOver {
         parcel.done(placement)
     }
 
-    /// One permanent failure makes all of it one.
+    /// A permanent failure of one form is that of the message.
     private func note(_ reply: SMTPReply) {
         let reply = reply.passedOn
         guard placement.failure?.isPermanent != true else { return }
