@@ -47,7 +47,7 @@ import Testing
                 if recorded.withLock({ $0.contains(name) }) {
                     return .handled(number: job.number, .served, WorkerLog())
                 }
-                let form = WorkerForm(
+                let form = WorkerMessageForm(
                     sender: job.sender,
                     recipients: job.recipients,
                     isEightBit: false,

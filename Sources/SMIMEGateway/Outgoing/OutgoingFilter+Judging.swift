@@ -135,6 +135,6 @@ private struct SenderFacts: Sendable {
     }
 
     func questions(_ draft: QuestionDraft, _ choices: [EmailAddress: RecipientChoice]) -> [PolicyQuestion] {
-        draft.questions(from: senders, rules: rules, signing: signing.standing, choices)
+        draft.questions(from: senders, rules: rules, signing: signing.availability, choices)
     }
 }

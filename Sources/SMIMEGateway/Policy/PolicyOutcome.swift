@@ -44,12 +44,12 @@ struct PolicyOutcome {
             (resigns || !isSigned)
             && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
             && isAllowed(sign, "signed", question.signingObstacle)
-        let standing = question.encryption[recipient] ?? .missing(why: "none is known")
+        let availability = question.encryption[recipient] ?? .missing(why: "none is known")
         let doesEncrypt =
             !isEncrypted
-            && can(encrypt, standing, ("certificate", "encrypted"), recipient)
+            && can(encrypt, availability, ("certificate", "encrypted"), recipient)
             && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
-        if isUnreadable { refuse(encryptedNotFor: recipient, standing) }
+        if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
         guard obstacles.isEmpty else {
             // A message that cannot be signed or encrypted stays so: waiting would not help.
             let isHopeless = isUnfit && !isRefused && !isUnknown
@@ -71,8 +71,8 @@ struct PolicyOutcome {
     }
 
     /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
-    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ standing: Availability) {
-        guard can(.require, standing, ("certificate", "encrypted"), recipient) else { return }
+    private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ availability: Availability) {
+        guard can(.require, availability, ("certificate", "encrypted"), recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
         reasons.append(text)
         obstacles.append(text)
@@ -100,25 +100,25 @@ struct PolicyOutcome {
     ///   - whose: whose it is.
     private mutating func can(
         _ level: Policy.Level,
-        _ standing: Availability,
+        _ availability: Availability,
         _ what: (needed: String, done: String),
         _ whose: EmailAddress?
     ) -> Bool {
         guard level != .never else { return false }
         let why: String
-        switch standing {
+        switch availability {
         case .missing(let text), .unknown(let text), .unreached(let text), .unusable(let text): why = text
         case .usable: return true
         }
         let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
         reasons.append(text)
-        if standing.isUnknown(for: level) {
+        if availability.isUnknown(for: level) {
             obstacles.append(text)
             isUnknown = true
         } else if level == .require {
             obstacles.append(text)
             isRefused = true
-        } else if standing.isWarned {
+        } else if availability.isWarned {
             warnings.append("not \(what.done): \(text)")
         }
         return false

@@ -33,14 +33,14 @@ extension MilterConnection {
     }
 
     /// The form that needs no other sender and is for most recipients.
-    private static func stayingForm(of forms: [MessageFlow.Form], sender: String) -> Int {
+    private static func stayingForm(of forms: [MessageFlow.MessageForm], sender: String) -> Int {
         let places = forms.indices.filter { forms[$0].envelope.sender == sender }
         return (places.isEmpty ? Array(forms.indices) : places)
             .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
     }
 
     /// Why `form` cannot take the message's place; nil if it can.
-    private func failure(of form: MessageFlow.Form, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
+    private func failure(of form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
         do {
             var trial = session
             _ = try trial.finish(try InPlaceSender(form, parcel.slot, over: channel).verdict(for: envelope))
@@ -52,7 +52,7 @@ extension MilterConnection {
         }
     }
 
-    private func send(_ form: MessageFlow.Form, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
+    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
         var failed = placement
         guard !isOver else {
             failed.failure = .undetermined

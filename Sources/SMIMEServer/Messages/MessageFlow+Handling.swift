@@ -66,7 +66,7 @@ extension MessageFlow {
             self.learns = learns
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
             let placed = forms.map {
-                Form(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
+                MessageForm(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
             // No recipient is lost between two names for the same one.
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {

@@ -8,7 +8,7 @@ package import SMIMEGateway
 /// The mail server hears of success only when everything is the next hop's. Everything here happens on the event loop.
 package final class MessageFlow {
     /// A finished message that goes somewhere.
-    package struct Form {
+    package struct MessageForm {
         let envelope: SMTPEnvelope
         /// Whether a byte above 127 is in it.
         let isEightBit: Bool
@@ -35,7 +35,7 @@ package final class MessageFlow {
 
     /// The forms of one message, on their way to wherever they go.
     package struct Parcel {
-        var forms: [Form]
+        var forms: [MessageForm]
         /// Where spooled forms are.
         let slot: MessageSlot
         /// Records that these recipients have their form, and calls `then`. If the service is killed before all forms are sent, the

@@ -48,7 +48,7 @@ package final class WorkerPool {
     /// The one that was busy last is taken first: what it needs is in the processor's caches.
     var idle: [Worker] = []
     var waiting = CircularBuffer<Pending>()
-    private var isImpatient = false
+    private var isGrowthScheduled = false
     var isClosing = false
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
@@ -135,8 +135,8 @@ package final class WorkerPool {
     }
 
     func growLater() {
-        guard !isImpatient, active.count < settings.maximum else { return }
-        isImpatient = true
+        guard !isGrowthScheduled, active.count < settings.maximum else { return }
+        isGrowthScheduled = true
         let task = loop.assumeIsolated()
         _ = task.scheduleTask(in: settings.growthDelay) { [self] in
             isGrowthScheduled = false
