@@ -112,10 +112,10 @@ struct SMIMECommand: AsyncParsableCommand {
     /// The error for a word in the place of a verb, or of a verb below one, that is neither a verb nor an option.
     private static var unknownVerb: Failure? {
         let (outer, rest) = Invocation.current.divided
-        let candidates = outer.last.map(\.configuration.subcommands) ?? verbs
-        let names = candidates.compactMap(\.configuration.commandName)
+        let candidates = outer.last?.configuration.subcommands ?? verbs
+        let names = candidates.compactMap { $0.configuration.commandName }
         guard !names.isEmpty, let name = rest.first, !name.hasPrefix("-"), name != "help" else { return nil }
-        let path = outer.compactMap(\.configuration.commandName).map { "\($0) " }.joined()
+        let path = outer.compactMap { $0.configuration.commandName }.map { "\($0) " }.joined()
         let meant = Suggestion.closest(to: name, among: names).map { "did you mean `smime \(path)\($0)`?" }
         return Failure(.usage, "unknown command '\(path)\(name)'", hints: meant.map { [$0] } ?? hints(candidates))
     }

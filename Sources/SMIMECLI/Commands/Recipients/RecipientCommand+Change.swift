@@ -104,7 +104,7 @@ extension SMIMECommand.RecipientCommand {
                     let signers = mail.signers(for: address)
                     for signer in signers where trust {
                         try await opening.store().warnOfOthers(than: signer, of: address)
-                        try TrustQuestion(address).ask(signer, file)
+                        try FingerprintConfirmation(address).ask(signer, file)
                     }
                     for signer in signers { batch.add(signer, for: address, isPinned: trust) }
                     batch.intermediates += mail.authorities

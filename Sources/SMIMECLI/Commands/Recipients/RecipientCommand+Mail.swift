@@ -29,7 +29,7 @@ extension SMIMECommand.RecipientCommand.Trust {
             Console.warning("\(signer.subject): does not name \(target.address)")
         }
         try await opening.store().warnOfOthers(than: signer, of: target.address)
-        if target.fingerprint == nil { try TrustQuestion(target.address).ask(signer, path) }
+        if target.fingerprint == nil { try FingerprintConfirmation(target.address).ask(signer, path) }
         var batch = ImportBatch()
         batch.add(signer, for: target.address, isPinned: true)
         batch.intermediates = mail.authorities
