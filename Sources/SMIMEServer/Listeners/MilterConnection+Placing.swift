@@ -52,7 +52,8 @@ extension MilterConnection {
         }
     }
 
-    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement) {
+    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement)
+    {
         var failed = placement
         guard !isOver else {
             failed.failure = .undetermined
