@@ -51,8 +51,9 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL"),
         .systemLibrary(name: "CSpawn"),
         .systemLibrary(name: "CUnbound"),
-        .target(name: "ByteStreams"),
-        .target(name: "LibCrypto", dependencies: ["COpenSSL", "CSpawn"]),
+        // The one module that makes spans of pointers says how long they live, as the standard library and swift-collections do.
+        .target(name: "ByteStreams", swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+        .target(name: "LibCrypto", dependencies: ["ByteStreams", "COpenSSL", "CSpawn"]),
         .target(
             name: "PKIX",
             dependencies: ["ByteStreams", "LibCrypto", .product(name: "SwiftASN1", package: "swift-asn1")]
@@ -68,7 +69,7 @@ let package = Package(
         .target(
             name: "SMIMEStore",
             dependencies: [
-                "CPostgreSQL", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
+                "ByteStreams", "CPostgreSQL", "InternetMessage", "LibCrypto", "PKIX", "SMIME",
                 .product(name: "GRDB", package: "GRDB.swift", condition: store),
                 .product(name: "GRDBSQLite", package: "GRDB.swift", condition: store),
             ]
@@ -131,6 +132,7 @@ let package = Package(
             path: "Tests/GatewayBench"
         ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
+        .testTarget(name: "LibCryptoTests", dependencies: ["ByteStreams", "LibCrypto"]),
         .testTarget(name: "PKIXTests", dependencies: ["ByteStreams", "LibCrypto", "PKIX", "TestSupport"]),
         .testTarget(
             name: "CMSSyntaxTests",
@@ -144,7 +146,7 @@ let package = Package(
         .testTarget(
             name: "SMIMEStoreTests",
             dependencies: [
-                "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore", "TestSupport",
+                "ByteStreams", "InternetMessage", "LibCrypto", "PKIX", "SMIME", "SMIMEStore", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift", condition: store),
             ]
         ),
@@ -202,7 +204,9 @@ if let fuzz = Context.environment["SMIME_FUZZ"] {
     // Of the server the protocols alone are fuzzed, which need little to be built.
     for target in package.targets where target.name == "SMIMEServer" {
         target.sources = ["Milter", "SMTP"]
-        target.dependencies = ["InternetMessage", .product(name: "NIOCore", package: "swift-nio", condition: server)]
+        target.dependencies = [
+            "ByteStreams", "InternetMessage", .product(name: "NIOCore", package: "swift-nio", condition: server),
+        ]
     }
     package.targets.append(
         .executableTarget(

@@ -7,8 +7,8 @@ import Testing
         let reader = Base64Decoder(try MemorySource(Array(text.utf8)).stream().inPieces(of: size).makeReader())
         var bytes: [UInt8] = []
         let window = Window(size: min(size, 64))
-        while case let count = try reader.read(into: window.bytes), count > 0 {
-            bytes += window.prefix(count)
+        while case let count = try window.fill(from: reader), count > 0 {
+            bytes.append(contentsOf: window.prefix(count))
         }
         return bytes
     }

@@ -140,7 +140,7 @@ import Testing
         try source.checkUnchanged()
         let reader = source.reader()
         let window = Window(size: 10)
-        #expect(try reader.read(into: window.bytes) == 10)
+        #expect(try window.fill(from: reader) == 10)
         #expect(truncate(path, 5) == 0)
         #expect(throws: StreamError.changedWhileReading) { try reader.copy(to: CountingSink()) }
         #expect(throws: StreamError.changedWhileReading) { try source.checkUnchanged() }

@@ -32,7 +32,7 @@ import Testing
     private func message(_ made: Handmade) throws -> [UInt8] {
         let key = sample(made.cipher.keyCount)
         let nonce = Array(sample(made.nonce + 40).suffix(made.nonce))
-        let secret = SecretBytes(count: key.count) { $0.copyBytes(from: key) }
+        let secret = SecretBytes(copying: key)
         let info = try Recipient(unchecked: alice.certificate).recipientInfo(for: secret)
         let (ciphertext, tag) = try seal(made, secret, nonce)
         let algorithm = try identifier(made, nonce, made.announced).encoded()
@@ -64,12 +64,12 @@ import Testing
         if made.cipher.name.hasSuffix("ccm") { try context.announce(count: made.content.count) }
         if let attributes = made.attributes { try context.authenticate([0x31, UInt8(attributes.count)] + attributes) }
         var output = [UInt8](repeating: 0, count: made.content.count)
-        try made.content.withUnsafeBytes { input in
-            try output.withUnsafeMutableBytes { try context.updateOnce(input, into: $0) }
-        }
+        var bytes = output.mutableSpan
+        try context.updateOnce(made.content.span, into: &bytes)
         if !made.cipher.name.hasSuffix("ccm") {
             var rest = [UInt8](repeating: 0, count: 32)
-            _ = try rest.withUnsafeMutableBytes { try context.finish(into: $0) }
+            var room = rest.mutableSpan
+            _ = try context.finish(into: &room)
         }
         return (output, try context.tag(count: made.tag))
     }

@@ -9,7 +9,7 @@ struct SlowSource: ByteSource {
 
     var count: Int { bytes.count }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let length = min(step, buffer.count, bytes.count - offset)
         guard length > 0 else { return 0 }
         for index in 0..<length { buffer[index] = bytes[offset + index] }
@@ -45,9 +45,9 @@ extension ByteReader {
         let window = Window(size: 64)
         while true {
             let size = Int.random(in: 1...64, using: &generator)
-            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: window.bytes[..<size]))
+            let count = try window.fill(0..<size, from: self)
             if count == 0 { return result }
-            result += window.prefix(count)
+            result.append(contentsOf: window.prefix(count))
         }
     }
 }

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import LibCrypto
 import PKIX
@@ -22,7 +23,7 @@ import Testing
         let pss = try PrivateKey(pem: Fixtures.cert("pss/key.pem"), passphrase: nil)
         let relabelled = try pss.withPKCS8 { pkcs8 in
             // AlgorithmIdentifier of id-RSASSA-PSS becomes that of rsaEncryption with NULL.
-            let info = try #require(pkcs8.relabelledAsRSA)
+            let info = try #require(Array(pkcs8).relabelledAsRSA)
             return try PrivateKey(pkcs8: info)
         }
         #expect(relabelled.algorithm == .rsa(2048))
@@ -78,13 +79,12 @@ import Testing
     }
 }
 
-extension UnsafeRawBufferPointer {
+extension Array<UInt8> {
     /// A PrivateKeyInfo with the algorithm of RSA in place of any other.
     fileprivate var relabelledAsRSA: [UInt8]? {
-        let bytes = Array(self)
         // SEQUENCE (4 bytes), version (3), AlgorithmIdentifier, OCTET STRING.
-        guard bytes.count > 9, bytes[7] == 0x30, bytes[8] < 0x80 else { return nil }
-        let rest = bytes.dropFirst(9 + Int(bytes[8]))
+        guard count > 9, self[7] == 0x30, self[8] < 0x80 else { return nil }
+        let rest = dropFirst(9 + Int(self[8]))
         let algorithm: [UInt8] = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0]
         let body = [2, 1, 0] + algorithm + rest
         return [0x30, 0x82, UInt8(body.count >> 8), UInt8(body.count & 0xff)] + body
@@ -99,7 +99,7 @@ extension UnsafeRawBufferPointer {
         let (key, bytes) = (try SealingKey.generate(), sample(count))
         let sealed = try key.seal(bytes, authenticating: [7])
         #expect(sealed.count == count + SealingKey.overhead)
-        #expect(try key.withOpened(sealed, authenticating: [7]) { Array($0) } == bytes)
+        #expect(try key.open(sealed, authenticating: [7]).copied() == bytes)
     }
 
     @Test func `every changed byte of a sealed text is detected`() throws {
@@ -117,7 +117,7 @@ extension UnsafeRawBufferPointer {
         let key = try SealingKey.generate()
         let wrapped = try key.wrapped(by: Passphrase("häuslich".utf8))
         let opened = try SealingKey(wrapped: wrapped, passphrase: Passphrase("häuslich".utf8))
-        #expect(key.withBytes { Array($0) } == opened.withBytes { Array($0) })
+        #expect(key.copied() == opened.copied())
         #expect(throws: CMSError.wrongPassphrase) {
             try SealingKey(wrapped: wrapped, passphrase: Passphrase("anders".utf8))
         }
@@ -129,10 +129,8 @@ extension UnsafeRawBufferPointer {
     }
 
     @Test func `a sealing key has 32 bytes`() {
-        #expect([UInt8](repeating: 1, count: 31).withUnsafeBytes { SealingKey($0) == nil })
-        #expect(
-            [UInt8](repeating: 1, count: 32).withUnsafeBytes { SealingKey($0)?.withBytes { Array($0) } }
-                == [UInt8](repeating: 1, count: 32)
-        )
+        #expect(SealingKey([UInt8](repeating: 1, count: 31).span) == nil)
+        let bytes = [UInt8](repeating: 1, count: 32)
+        #expect(SealingKey(bytes.span)?.copied() == bytes)
     }
 }

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import InternetMessage
 import LibCrypto
@@ -16,7 +17,7 @@ import Testing
 
     private func locked(_ bytes: [UInt8]) throws -> LockedBytes {
         let key = try #require(LockedBytes(count: bytes.count))
-        key.fill { $0.copyBytes(from: bytes) }
+        key.fill { $0.copy(bytes.span) }
         return key
     }
 
@@ -62,7 +63,7 @@ import Testing
         let client = KeyAgentClient(folder)
         #expect(client.key("key-a", count: 3) == nil)
         let ended = try run(try kept([7, 8, 9]), "key-a", at: clock)
-        for _ in 0..<3 { #expect(client.key("key-a", count: 3)?.withBytes { Array($0) } == [7, 8, 9]) }
+        for _ in 0..<3 { #expect(client.key("key-a", count: 3)?.copied() == [7, 8, 9]) }
         clock.value = start + .seconds(61)
         ended.wait()
         #expect(client.key("key-a", count: 3) == nil)
@@ -87,7 +88,7 @@ import Testing
         let older = try run(try kept([1]), "key-a", at: clock)
         let newer = try run(try kept([2]), "key-a", at: clock)
         older.wait()
-        #expect(KeyAgentClient(folder).key("key-a", count: 1)?.withBytes { Array($0) } == [2])
+        #expect(KeyAgentClient(folder).key("key-a", count: 1)?.copied() == [2])
         #expect(KeyAgentClient(folder).forget("key-a") == true)
         newer.wait()
     }
@@ -111,7 +112,7 @@ import Testing
     @Test func `A program in another environment finds the agent, too`() throws {
         let ended = try run(try kept([7]), "key-a", at: Locked(start))
         let client = KeyAgentClient(RuntimeFolder(path: temporary.file("elsewhere").path), others: [folder])
-        #expect(client.key("key-a", count: 1)?.withBytes { Array($0) } == [7])
+        #expect(client.key("key-a", count: 1)?.copied() == [7])
         #expect(client.forget("key-a") == true)
         ended.wait()
         let again = try run(try kept([7]), "key-a", at: Locked(start))

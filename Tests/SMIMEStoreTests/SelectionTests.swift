@@ -150,6 +150,17 @@ import Testing
         #expect(IdentitySelection.judge(identities, for: address, purpose: .signing, at: .judged) == [.current])
     }
 
+    @Test func `a certificate that does not name the author is assigned to the author's account, or foreign`() throws {
+        let author = try EmailAddress("alice@example.com")
+        func match(_ name: String, in identities: [AccountIdentity]) throws -> IdentitySelection.AuthorMatch {
+            IdentitySelection.match(of: try Certificate(fixture: "\(name)/cert.pem"), with: author, in: identities)
+        }
+        #expect(try match("alice", in: []) == .named)
+        #expect(try match("bob", in: [identity("bob", isAssigned: true)]) == .assigned)
+        #expect(try match("bob", in: [identity("bob")]) == .foreign)
+        #expect(try match("bob", in: [identity("no-email", isAssigned: true)]) == .foreign)
+    }
+
     @Test func `the choice does not depend on the order of certificates`() throws {
         let names = ["alice", "alice-renewed", "alice-reissued", "alice-old"]
         let address = try EmailAddress("alice@example.com")

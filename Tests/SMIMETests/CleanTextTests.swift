@@ -14,7 +14,7 @@ import Testing
     private static func judged(_ bytes: [UInt8], inWindowsOf count: Int) -> Bool {
         var text = CleanText()
         for start in stride(from: 0, to: bytes.count, by: count) {
-            bytes[start..<min(start + count, bytes.count)].withUnsafeBytes { text.take($0) }
+            text.take(bytes.span.extracting(start..<min(start + count, bytes.count)))
         }
         return text.isClean
     }

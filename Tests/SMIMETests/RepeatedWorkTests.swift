@@ -155,8 +155,8 @@ private final class CountingSource: ByteSource {
     /// - Parameter end: how many bytes are read before the task that reads is cancelled.
     init(_ bytes: [UInt8], cancellingAt end: Int = .max) { (source, self.end) = (MemorySource(bytes), end) }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
-        let count = try source.read(into: buffer, at: offset)
+    func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
+        let count = try source.read(into: &buffer, at: offset)
         let total = total.withLock { total in
             total += count
             return total

@@ -34,31 +34,25 @@ package final class DescriptorSink: ByteSink {
     /// A sink that writes to standard output.
     package static func standardOutput() -> DescriptorSink { DescriptorSink(STDOUT_FILENO) }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
-        guard let start = bytes.baseAddress else { return }
-        if bytes.count >= window.bytes.count - filled { try flush() }
-        guard bytes.count < window.bytes.count else { return try writeThrough(bytes) }
-        window.bytes.baseAddress?.advanced(by: filled).copyMemory(from: start, byteCount: bytes.count)
-        filled += bytes.count
+    package func write(_ bytes: Span<UInt8>) throws {
+        if bytes.count >= window.count - filled { try flush() }
+        guard bytes.count < window.count else { return try writeThrough(bytes) }
+        filled += window.copy(bytes, at: filled)
     }
 
     /// Writes what the buffer still holds.
     package func flush() throws {
-        let count = filled
+        let (window, count) = (window, filled)
         filled = 0
         try writeThrough(window.prefix(count))
     }
 
-    private func writeThrough(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
+    private func writeThrough(_ bytes: Span<UInt8>) throws {
+        var rest = bytes
         while !rest.isEmpty {
-            let count = SystemCall.writeBytes(
-                descriptor,
-                UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                rest.count
-            )
+            let count = SystemCall.writeBytes(descriptor, rest)
             if count >= 0 {
-                rest = rest.dropFirst(count)
+                rest = rest.extracting(droppingFirst: count)
             } else if errno == EAGAIN {
                 var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&ready, 1, -1)

@@ -54,11 +54,13 @@ package final class FileSource: ByteSource {
         return copy
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let wanted = min(buffer.count, count - offset)
         guard wanted > 0 else { return 0 }
         while true {
-            let result = pread(descriptor, buffer.baseAddress, wanted, off_t(start + offset))
+            let result = buffer.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress, wanted, off_t(start + offset))
+            }
             if result >= 0 { return result }
             guard errno == EINTR else { throw StreamError.readFailed(code: errno) }
         }

@@ -63,9 +63,9 @@ final class DescriptorReader: ByteReader {
 
     deinit { close(descriptor) }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         while true {
-            let count = SystemCall.readBytes(descriptor, buffer.baseAddress, buffer.count)
+            let count = SystemCall.readBytes(descriptor, into: &buffer)
             if count >= 0 { return count }
             if errno == EAGAIN {
                 // Another process that shares the pipe may have made it non-blocking.

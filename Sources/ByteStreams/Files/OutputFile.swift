@@ -61,7 +61,7 @@ package final class OutputFile: ByteSink {
     }
 
     /// - Throws: `StreamError.writeFailed`; `.committed` after `commit()`
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.write(bytes)
     }

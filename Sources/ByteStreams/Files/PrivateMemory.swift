@@ -11,11 +11,10 @@ final class PrivateMemory: ByteSource {
 
     deinit { Self.discard(buffer) }
 
-    func read(into target: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    func read(into target: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let length = min(target.count, count - offset)
         guard length > 0 else { return 0 }
-        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[offset..<offset + length]))
-        return length
+        return target.copy(Span(_unsafeBytes: buffer[offset..<offset + length]))
     }
 
     /// The bytes of `reader`, up to `limit`, and whether there are more.
@@ -31,7 +30,8 @@ final class PrivateMemory: ByteSource {
                     discard(buffer)
                     buffer = larger
                 }
-                let read = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+                var rest = MutableSpan<UInt8>(_unsafeBytes: buffer[count...])
+                let read = try reader.read(into: &rest)
                 if read == 0 { return (PrivateMemory(buffer, count: count), false) }
                 count += read
             }

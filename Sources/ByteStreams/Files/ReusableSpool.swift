@@ -26,14 +26,14 @@ package final class ReusableSpool: Sendable {
     /// Writes `bytes` from `offset` on.
     ///
     /// - Throws: `StreamError.writeFailed`, such as for a full disk.
-    package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StreamError) {
+    package func write(_ bytes: Span<UInt8>, at offset: Int) throws(StreamError) {
         var rest = bytes
         var position = offset
         while !rest.isEmpty {
-            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position))
+            let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(position)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw StreamError.writeFailed(code: count < 0 ? errno : ENOSPC) }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            rest = rest.extracting(droppingFirst: count)
             position += count
         }
     }
@@ -42,7 +42,7 @@ package final class ReusableSpool: Sendable {
     ///
     /// - Throws: `StreamError.writeFailed`, such as for a full disk.
     package func write(_ bytes: [UInt8], at offset: Int) throws(StreamError) {
-        try bytes.withUnsafeBytes { bytes in Result { () throws(StreamError) in try write(bytes, at: offset) } }.get()
+        try write(bytes.span, at: offset)
     }
 
     /// The bytes of `range` as a source. The file must not be written meanwhile.
@@ -75,7 +75,7 @@ package final class ReusableSpoolSink: ByteSink {
         self.position = position
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         try spool.write(bytes, at: position)
         position += bytes.count
     }

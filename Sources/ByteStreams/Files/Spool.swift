@@ -37,7 +37,7 @@ package final class Spool: ByteSink {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         if let file { return try file.write(bytes) }
         guard memory.count + bytes.count > limit else { return memory.append(contentsOf: bytes) }
         descriptor = try TemporaryFile.anonymous(in: Self.folder)

@@ -6,18 +6,30 @@ import Musl
 import Darwin
 #endif
 
-/// Functions of the C library for types that have methods of the same names.
-enum SystemCall {
+/// Functions of the C library, with spans in place of pointers, and for types that have methods of the same names.
+package enum SystemCall {
     /// open(2)
     static func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
     /// read(2)
-    static func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
-        read(descriptor, buffer, count)
+    package static func readBytes(_ descriptor: Int32, into buffer: inout MutableSpan<UInt8>) -> Int {
+        buffer.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     }
 
     /// write(2)
-    static func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-        write(descriptor, bytes, count)
+    package static func writeBytes(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int {
+        bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// write(2) until all of `bytes` is written. Returns errno if that fails, else 0.
+    package static func writeAll(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int32 {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = writeBytes(descriptor, rest)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.extracting(droppingFirst: count)
+        }
+        return 0
     }
 }

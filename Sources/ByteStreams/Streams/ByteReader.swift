@@ -3,7 +3,7 @@
 /// A reader belongs to one task; it is not shared.
 package protocol ByteReader: AnyObject {
     /// Fills the front of `buffer` and returns how many bytes were put there; 0 only at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int
 }
 
 extension ByteReader {
@@ -12,7 +12,7 @@ extension ByteReader {
     package func copy(to sink: any ByteSink) throws -> Int {
         let window = Window()
         var total = 0
-        while case let count = try read(into: window.bytes), count > 0 {
+        while case let count = try window.fill(from: self), count > 0 {
             try sink.write(window.prefix(count))
             total += count
         }
@@ -23,7 +23,7 @@ extension ByteReader {
     package func readAll(limit: Int, orThrow tooLong: @autoclosure () -> any Error) throws -> [UInt8] {
         let window = Window()
         var bytes: [UInt8] = []
-        while case let count = try read(into: window.bytes), count > 0 {
+        while case let count = try window.fill(from: self), count > 0 {
             guard bytes.count + count <= limit else { throw tooLong() }
             bytes.append(contentsOf: window.prefix(count))
         }
@@ -52,8 +52,7 @@ package struct ByteStream: Sendable {
             let window = Window(size: min(max(count, 1), Window.size))
             var left = count
             while left > 0 {
-                let piece = UnsafeMutableRawBufferPointer(rebasing: window.bytes.prefix(left))
-                let read = try reader.read(into: piece)
+                let read = try window.fill(0..<min(left, window.count), from: reader)
                 guard read > 0 else { break }
                 left -= read
             }

@@ -3,13 +3,13 @@
 /// A sink belongs to one task; it is not shared.
 package protocol ByteSink: AnyObject {
     /// Takes all of `bytes`, or throws.
-    func write(_ bytes: UnsafeRawBufferPointer) throws
+    func write(_ bytes: Span<UInt8>) throws
 }
 
 extension ByteSink {
     /// Takes all of `bytes`.
     package func write(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { try write($0) }
+        try write(bytes.span)
     }
 
     /// Takes the UTF-8 of `text`.
@@ -23,7 +23,7 @@ package final class MemorySink: ByteSink {
 
     package init() {}
 
-    package func write(_ bytes: UnsafeRawBufferPointer) { self.bytes.append(contentsOf: bytes) }
+    package func write(_ bytes: Span<UInt8>) { self.bytes.append(contentsOf: bytes) }
 }
 
 /// Counts bytes and keeps none.
@@ -33,15 +33,15 @@ package final class CountingSink: ByteSink {
 
     package init() {}
 
-    package func write(_ bytes: UnsafeRawBufferPointer) { count += bytes.count }
+    package func write(_ bytes: Span<UInt8>) { count += bytes.count }
 }
 
 /// Hands every piece to a closure.
 package final class ClosureSink: ByteSink {
-    private let body: (UnsafeRawBufferPointer) throws -> Void
+    private let body: (Span<UInt8>) throws -> Void
 
     /// A sink that calls `body` with each piece.
-    package init(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) { self.body = body }
+    package init(_ body: @escaping (Span<UInt8>) throws -> Void) { self.body = body }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws { try body(bytes) }
+    package func write(_ bytes: Span<UInt8>) throws { try body(bytes) }
 }

@@ -4,7 +4,7 @@ package protocol ByteSource: Sendable {
     var count: Int { get }
 
     /// Fills the front of `buffer` from `offset` on and returns how many bytes were put there; 0 only at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int
+    func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int
 
     /// Throws `StreamError.changedWhileReading` if what was read may no longer be what is there.
     func checkUnchanged() throws(StreamError)
@@ -19,10 +19,8 @@ extension ByteSource {
         let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
             while count < range.count {
                 do throws(StreamError) {
-                    let rest = UnsafeMutableRawBufferPointer(
-                        rebasing: UnsafeMutableRawBufferPointer(buffer)[count..<range.count]
-                    )
-                    let read = try self.read(into: rest, at: range.lowerBound + count)
+                    var rest = MutableSpan(_unsafeElements: buffer[count..<range.count])
+                    let read = try self.read(into: &rest, at: range.lowerBound + count)
                     guard read > 0 else { throw StreamError.changedWhileReading }
                     count += read
                 } catch {
@@ -59,11 +57,12 @@ package final class SourceReader: ByteReader {
         end = range.upperBound
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         let wanted = min(buffer.count, end - position)
         guard wanted > 0 else { return 0 }
         guard !Task.isCancelled else { throw StreamError.cancelled }
-        let count = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+        var piece = buffer.piece(0..<wanted)
+        let count = try source.read(into: &piece, at: position)
         guard count > 0 else { throw StreamError.changedWhileReading }
         position += count
         return count
@@ -81,12 +80,9 @@ package struct MemorySource: ByteSource {
     /// How many bytes there are.
     package var count: Int { bytes.count }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, bytes.count - offset)
         guard length > 0 else { return 0 }
-        bytes.withUnsafeBytes {
-            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + length]))
-        }
-        return length
+        return buffer.copy(bytes.span.extracting(offset..<offset + length))
     }
 }

@@ -4,9 +4,9 @@ package final class JoinedReader: ByteReader {
 
     package init(_ readers: [any ByteReader]) { self.readers = readers[...] }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         while let reader = readers.first {
-            let count = try reader.read(into: buffer)
+            let count = try reader.read(into: &buffer)
             if count > 0 { return count }
             readers.removeFirst()
         }

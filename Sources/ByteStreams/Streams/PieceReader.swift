@@ -8,8 +8,9 @@ private final class PieceReader: ByteReader {
         self.size = size
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try upstream.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(size)))
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        var piece = buffer.piece(0..<min(size, buffer.count))
+        return try upstream.read(into: &piece)
     }
 }
 

@@ -18,8 +18,9 @@ package final class PlaintextDetector: ByteSink {
 
     package init() {}
 
-    package func write(_ bytes: UnsafeRawBufferPointer) {
-        for byte in bytes.prefix(Self.maximumCount - seen) {
+    package func write(_ bytes: Span<UInt8>) {
+        for index in 0..<min(bytes.count, Self.maximumCount - seen) {
+            let byte = bytes[index]
             counts[Int(byte)] += 1
             run = Self.isText(byte) ? run + 1 : 0
             longestRun = max(longestRun, run)

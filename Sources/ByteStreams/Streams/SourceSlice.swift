@@ -12,13 +12,11 @@ package struct SourceSlice: ByteSource {
     /// How many bytes of the base there are in it.
     package var count: Int { range.count }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, range.count - offset)
         guard length > 0 else { return 0 }
-        return try base.read(
-            into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]),
-            at: range.lowerBound + offset
-        )
+        var piece = buffer.piece(0..<length)
+        return try base.read(into: &piece, at: range.lowerBound + offset)
     }
 
     package func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }

@@ -25,7 +25,7 @@ package final class Base64Decoder: ByteReader {
         self.noteMissingPadding = noteMissingPadding
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         var written = 0
         while written < buffer.count {
             if !pending.isEmpty {
@@ -35,7 +35,7 @@ package final class Base64Decoder: ByteReader {
             }
             if unread.isEmpty {
                 guard !isAtEnd else { break }
-                let count = try upstream.read(into: input.bytes)
+                let count = try input.fill(from: upstream)
                 unread = 0..<count
                 if count == 0 {
                     isAtEnd = true
@@ -43,7 +43,7 @@ package final class Base64Decoder: ByteReader {
                     continue
                 }
             }
-            if characters == 0, paddings == 0 { written += decodeQuanta(into: buffer, from: written) }
+            if characters == 0, paddings == 0 { written += decodeQuanta(into: &buffer, from: written) }
             if !unread.isEmpty, written < buffer.count { try decodeCharacter() }
         }
         return written
@@ -51,10 +51,11 @@ package final class Base64Decoder: ByteReader {
 
     /// Decodes whole quanta while nothing but the alphabet and line ends between quanta are met; returns how many bytes
     /// were written.
-    private func decodeQuanta(into buffer: UnsafeMutableRawBufferPointer, from start: Int) -> Int {
-        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread])
-        let output = UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-        let (read, written) = Self.decodeQuanta(of: text, into: output)
+    private func decodeQuanta(into buffer: inout MutableSpan<UInt8>, from start: Int) -> Int {
+        let text = UnsafeRawBufferPointer(rebasing: input.storage[unread])
+        let (read, written) = buffer.withUnsafeMutableBytes {
+            Self.decodeQuanta(of: text, into: UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
+        }
         unread = unread.lowerBound + read..<unread.upperBound
         return written
     }
@@ -101,7 +102,7 @@ package final class Base64Decoder: ByteReader {
     }
 
     private func decodeCharacter() throws {
-        let value = Base64Alphabet.values[Int(input.bytes[unread.lowerBound])]
+        let value = Base64Alphabet.values[Int(input[unread.lowerBound])]
         unread = unread.lowerBound + 1..<unread.upperBound
         switch value {
         case Base64Alphabet.skipped: return

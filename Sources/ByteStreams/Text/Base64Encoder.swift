@@ -19,19 +19,19 @@ package final class Base64Encoder: ByteSink {
         (count + 2) / 3 * 4 + (count + lineBytes - 1) / lineBytes * lineEnd
     }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
+    package func write(_ bytes: Span<UInt8>) throws {
+        var rest = bytes
         if !carry.isEmpty {
-            let missing = rest.prefix(Self.lineBytes - carry.count)
+            let missing = rest.extracting(first: Self.lineBytes - carry.count)
             carry.append(contentsOf: missing)
-            rest = rest.dropFirst(missing.count)
+            rest = rest.extracting(droppingFirst: missing.count)
             guard carry.count == Self.lineBytes else { return }
-            try carry.withUnsafeBytes { try encodeLines($0) }
+            try carry.withUnsafeBufferPointer { try encodeLines(Span(_unsafeElements: $0)) }
             carry.removeAll(keepingCapacity: true)
         }
         let whole = rest.count / Self.lineBytes * Self.lineBytes
-        try encodeLines(UnsafeRawBufferPointer(rebasing: rest.prefix(whole)))
-        carry.append(contentsOf: rest.dropFirst(whole))
+        try encodeLines(rest.extracting(first: whole))
+        carry.append(contentsOf: rest.extracting(droppingFirst: whole))
     }
 
     /// Writes the last line with its padding.
@@ -50,15 +50,18 @@ package final class Base64Encoder: ByteSink {
     }
 
     /// Encodes a whole number of lines, as many at a time as the window holds.
-    private func encodeLines(_ bytes: UnsafeRawBufferPointer) throws {
+    private func encodeLines(_ bytes: Span<UInt8>) throws {
+        let output = output
         let lineLength = Self.lineBytes / 3 * 4 + lineEnd.count
-        let linesPerWindow = output.bytes.count / lineLength
+        let linesPerWindow = output.count / lineLength
         var lines = 0
         let total = bytes.count / Self.lineBytes
         while lines < total {
             let batch = min(linesPerWindow, total - lines)
-            for line in 0..<batch {
-                encodeLine(bytes, from: (lines + line) * Self.lineBytes, to: line * lineLength)
+            bytes.withUnsafeBytes { bytes in
+                for line in 0..<batch {
+                    encodeLine(bytes, from: (lines + line) * Self.lineBytes, to: line * lineLength)
+                }
             }
             try downstream.write(output.prefix(batch * lineLength))
             lines += batch
@@ -66,7 +69,7 @@ package final class Base64Encoder: ByteSink {
     }
 
     private func encodeLine(_ bytes: UnsafeRawBufferPointer, from start: Int, to target: Int) {
-        guard let source = bytes.baseAddress?.advanced(by: start), let out = output.bytes.baseAddress else { return }
+        guard let source = bytes.baseAddress?.advanced(by: start), let out = output.storage.baseAddress else { return }
         Base64Alphabet.pairs.withUnsafeBufferPointer { pairs in
             guard let pairs = pairs.baseAddress else { return }
             var to = target

@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import PKIX
 import SwiftASN1
@@ -96,7 +97,7 @@ struct KeyAgreementScheme: Sendable {
                         explicitlyTaggedWithIdentifier: .context(0)
                     )
                 }
-                let bits = withUnsafeBytes(of: UInt32(wrap.keyCount * 8).bigEndian) { Array($0) }
+                let bits = UInt32(wrap.keyCount * 8).bigEndianBytes
                 try coder.serialize(
                     ASN1OctetString(contentBytes: bits[...]),
                     explicitlyTaggedWithIdentifier: .context(2)

@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import PKIX
 import SwiftASN1
@@ -69,9 +70,9 @@ struct KeyWrap: Sendable {
                     isEncrypting: true
                 )
                 let output = try SecretBytes(count: key.count + 16) { buffer throws(OpenSSLError) in
-                    _ = try context.update(key, into: buffer)
+                    _ = try context.update(key, into: &buffer)
                 }
-                return output.withBytes { Array($0.prefix(key.count + 8)) }
+                return output.withBytes { Array($0.extracting(first: key.count + 8)) }
             }
         }
     }
@@ -87,17 +88,9 @@ struct KeyWrap: Sendable {
             )
             var count = 0
             let output = try SecretBytes(count: wrapped.count + 16) { buffer throws(OpenSSLError) in
-                var failure: OpenSSLError?
-                wrapped.withUnsafeBytes { wrapped in
-                    do throws(OpenSSLError) { count = try context.update(wrapped, into: buffer) } catch {
-                        failure = error
-                    }
-                }
-                if let failure { throw failure }
+                count = try context.update(wrapped.span, into: &buffer)
             }
-            return output.withBytes { all in
-                SecretBytes(count: count) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: all.prefix(count))) }
-            }
+            return output.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import PKIX
 import SwiftASN1
@@ -43,13 +44,13 @@ struct PasswordKeyWrap: Sendable {
             SecretBytes(count: count) { buffer in
                 buffer[0] = UInt8(key.count)
                 for index in 0..<3 { buffer[1 + index] = ~key[index] }
-                buffer[4...].copyBytes(from: key)
-                buffer[(4 + key.count)...].copyBytes(from: padding)
+                buffer.copy(key, at: 4)
+                buffer.copy(padding.span, at: 4 + key.count)
             }
         }
         let once = try transform(formatted, under: wrappingKey, iv: encryption.iv, isEncrypting: true)
-        let iv = once.withBytes { Array($0.suffix(block)) }
-        return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).withBytes { Array($0) }
+        let iv = once.withBytes { Array($0.extracting(last: block)) }
+        return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).copied()
     }
 
     /// The key that `wrapped` holds; nil if it was not wrapped under `wrappingKey`.
@@ -63,7 +64,7 @@ struct PasswordKeyWrap: Sendable {
             iv: beforeLast,
             isEncrypting: false
         )
-        let iv = last.withBytes { Array($0) }
+        let iv = last.copied()
         let once = try transform(Self.secret(wrapped[...]), under: wrappingKey, iv: iv, isEncrypting: false)
         let formatted = try transform(once, under: wrappingKey, iv: encryption.iv, isEncrypting: false)
         return formatted.withBytes { bytes in
@@ -71,12 +72,12 @@ struct PasswordKeyWrap: Sendable {
             guard count >= 3, count <= bytes.count - 4, (0..<3).allSatisfy({ bytes[1 + $0] == ~bytes[4 + $0] }) else {
                 return nil
             }
-            return SecretBytes(count: count) { $0.copyBytes(from: bytes[4..<4 + count]) }
+            return SecretBytes(copying: bytes.extracting(4..<4 + count))
         }
     }
 
     private static func secret(_ bytes: ArraySlice<UInt8>) -> SecretBytes {
-        SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+        SecretBytes(copying: bytes)
     }
 
     private func transform(
@@ -89,10 +90,8 @@ struct PasswordKeyWrap: Sendable {
             try CipherContext(cipher.libcryptoName, key: key, iv: iv, isEncrypting: isEncrypting, pads: false)
         }
         let padded = try SecretBytes(count: input.count + 2 * block) { buffer in
-            _ = try input.withBytes { try context.update($0, into: buffer) }
+            _ = try input.withBytes { try context.update($0, into: &buffer) }
         }
-        return padded.withBytes { bytes in
-            SecretBytes(count: input.count) { $0.copyBytes(from: bytes.prefix(input.count)) }
-        }
+        return padded.withBytes { SecretBytes(copying: $0.extracting(first: input.count)) }
     }
 }

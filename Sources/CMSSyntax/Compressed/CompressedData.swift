@@ -75,14 +75,15 @@ private final class DecompressingReader: ByteReader {
         zlib = try ZlibStream(compresses: false)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try reporting(.cms) { try decompress(into: buffer) }
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        try reporting(.cms) { try decompress(into: &buffer) }
     }
 
-    private func decompress(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func decompress(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        let input = input
         while !isAtEnd, !buffer.isEmpty {
-            if pending.isEmpty { pending = 0..<(try compressed.read(into: input.bytes)) }
-            let step = try zlib.step(UnsafeRawBufferPointer(rebasing: input.bytes[pending]), into: buffer)
+            if pending.isEmpty { pending = 0..<(try input.fill(from: compressed)) }
+            let step = try zlib.step(input[pending], into: &buffer)
             guard step.isAtEnd || step.consumed + step.produced > 0 else {
                 throw CMSError.malformed(.cms, "the compressed content is cut off")
             }
@@ -106,7 +107,7 @@ private final class DecompressingReader: ByteReader {
     /// Requires that both the compressed stream and the structure around it end here.
     private func finish() throws {
         isAtEnd = true
-        guard pending.isEmpty, try compressed.read(into: input.bytes) == 0 else {
+        guard pending.isEmpty, try input.fill(from: compressed) == 0 else {
             throw CMSError.malformed(.cms, "bytes follow the compressed content")
         }
         for _ in 0..<5 { try reader.leave() }

@@ -57,20 +57,22 @@ private final class DeflatingSink: ByteSink {
         zlib = try ZlibStream(compresses: true)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
+    func write(_ bytes: Span<UInt8>) throws {
+        var rest = bytes
         while !rest.isEmpty {
-            let step = try step(UnsafeRawBufferPointer(rebasing: rest), isLast: false)
-            rest = rest.dropFirst(step.consumed)
+            let step = try step(rest, isLast: false)
+            rest = rest.extracting(droppingFirst: step.consumed)
         }
     }
 
     func finish() throws {
-        while try !step(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true).isAtEnd {}
+        while try !step(Span(), isLast: true).isAtEnd {}
     }
 
-    private func step(_ input: UnsafeRawBufferPointer, isLast: Bool) throws -> ZlibStream.Step {
-        let step = try zlib.step(input, into: output.bytes, isLast: isLast)
+    private func step(_ input: Span<UInt8>, isLast: Bool) throws -> ZlibStream.Step {
+        let output = output
+        var room = output.bytes
+        let step = try zlib.step(input, into: &room, isLast: isLast)
         count += step.produced
         if step.produced > 0 { try downstream.write(output.prefix(step.produced)) }
         return step

@@ -21,9 +21,9 @@ final class BufferedDecryption {
     }
 
     /// Takes the next piece of the ciphertext.
-    func append(_ bytes: UnsafeRawBufferPointer) throws {
+    func append(_ bytes: Span<UInt8>) throws {
         guard ciphertext.count + bytes.count <= Self.maximumCount else { throw Self.tooLong }
-        ciphertext += bytes
+        ciphertext.append(contentsOf: bytes)
     }
 
     /// The plaintext, if the tag fits.
@@ -32,9 +32,9 @@ final class BufferedDecryption {
         try context.announce(count: ciphertext.count)
         if let attributes { try context.authenticate(attributes) }
         var plaintext = [UInt8](repeating: 0, count: ciphertext.count)
-        try ciphertext.withUnsafeBytes { input in
-            try plaintext.withUnsafeMutableBytes { try context.updateOnce(input, into: $0) }
-        }
+        let ciphertext = ciphertext
+        var output = plaintext.mutableSpan
+        try context.updateOnce(ciphertext.span, into: &output)
         return plaintext
     }
 }

@@ -29,7 +29,7 @@ private final class ConcealingReader: ByteReader {
 
     init(_ upstream: DecryptingReader) { self.upstream = upstream }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        try concealing { try upstream.read(into: buffer) }
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        try concealing { try upstream.read(into: &buffer) }
     }
 }

@@ -43,40 +43,41 @@ final class DecryptingReader: ByteReader {
         }
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        guard buffer.count > 2 * Self.slack else { return try readPending(into: buffer) }
-        if !pending.isEmpty { return try readPending(into: buffer) }
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        guard buffer.count > 2 * Self.slack else { return try readPending(into: &buffer) }
+        if !pending.isEmpty { return try readPending(into: &buffer) }
         while !isAtEnd {
-            let room = min(buffer.count - Self.slack, input.bytes.count)
-            let count = try ciphertext.read(into: UnsafeMutableRawBufferPointer(rebasing: input.bytes[..<room]))
-            let written = count > 0 ? try update(input.prefix(count), into: buffer) : try finish(into: buffer)
+            let (input, room) = (input, min(buffer.count - Self.slack, input.count))
+            let count = try input.fill(0..<room, from: ciphertext)
+            let written = count > 0 ? try update(input.prefix(count), into: &buffer) : try finish(into: &buffer)
             if written > 0 { return written }
         }
         return 0
     }
 
     /// Serves a caller whose buffer is too small for the cipher.
-    private func readPending(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func readPending(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         if pending.isEmpty {
             let window = Window(size: 4096)
-            pending = Array(window.prefix(try read(into: window.bytes)))[...]
+            pending = Array(window.prefix(try window.fill(from: self)))[...]
         }
         let count = min(buffer.count, pending.count)
-        buffer.copyBytes(from: pending.prefix(count))
+        let piece = pending.prefix(count)
+        buffer.copy(piece.span)
         pending.removeFirst(count)
         return count
     }
 
-    private func update(_ input: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func update(_ input: Span<UInt8>, into buffer: inout MutableSpan<UInt8>) throws -> Int {
         switch work {
-        case .streaming(let context): return try context.update(input, into: buffer)
+        case .streaming(let context): return try context.update(input, into: &buffer)
         case .whole(let decryption):
             try decryption.append(input)
             return 0
         }
     }
 
-    private func finish(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func finish(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         isAtEnd = true
         let trailer = try layout.readTrailer(reader)
         self.trailer = trailer
@@ -89,10 +90,10 @@ final class DecryptingReader: ByteReader {
         switch work {
         case .streaming(let context):
             if layout.isAuthenticated { try context.expectTag(trailer.tag) }
-            return try context.finish(into: buffer)
+            return try context.finish(into: &buffer)
         case .whole(let decryption):
             pending = try decryption.finish(tag: trailer.tag, attributes: attributes)[...]
-            return pending.isEmpty ? 0 : try readPending(into: buffer)
+            return pending.isEmpty ? 0 : try readPending(into: &buffer)
         }
     }
 }

@@ -118,20 +118,32 @@ private final class EncryptingSink: ByteSink {
         self.downstream = downstream
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes[...]
+    func write(_ bytes: Span<UInt8>) throws {
+        var rest = bytes
         while !rest.isEmpty {
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Window.size))
-            try passOn(try reporting(.cms) { try context.update(piece, into: output.bytes) })
-            rest = rest.dropFirst(Window.size)
+            let piece = rest.extracting(first: Window.size)
+            try passOn(try reporting(.cms) { try update(piece) })
+            rest = rest.extracting(droppingFirst: piece.count)
         }
     }
 
     func finish() throws {
-        try passOn(try reporting(.cms) { try context.finish(into: output.bytes) })
+        let produced = try reporting(.cms) {
+            let output = output
+            var room = output.bytes
+            return try context.finish(into: &room)
+        }
+        try passOn(produced)
+    }
+
+    private func update(_ piece: Span<UInt8>) throws -> Int {
+        let output = output
+        var room = output.bytes
+        return try context.update(piece, into: &room)
     }
 
     private func passOn(_ produced: Int) throws {
+        let output = output
         count += produced
         if produced > 0 { try downstream.write(output.prefix(produced)) }
     }

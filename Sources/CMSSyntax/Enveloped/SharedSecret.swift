@@ -27,7 +27,7 @@ package struct SharedSecret: Sendable {
         guard [16, 24, 32].contains(key.count) else {
             throw CMSError.unsupported("a secret key of \(key.count) bytes instead of 16, 24 or 32")
         }
-        kind = .key(SecretBytes(count: key.count) { $0.copyBytes(from: key) }, identifier: identifier)
+        kind = .key(SecretBytes(copying: key), identifier: identifier)
     }
 
     /// The kind of secret in reports: `password` or `key-encryption-key`.

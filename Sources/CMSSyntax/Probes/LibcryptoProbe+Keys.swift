@@ -43,6 +43,6 @@ extension LibcryptoProbe {
     ]
 
     private static func encrypt(_ value: [UInt8], to key: Handle<EVP_PKEY>, _ padding: RSAPadding) throws -> [UInt8] {
-        try value.withUnsafeBytes { try key.encrypt($0, padding: padding) }
+        try key.encrypt(value.span, padding: padding)
     }
 }

@@ -50,8 +50,8 @@ package struct LibcryptoProbe: Sendable {
             let (key, wrapping) = try (SecretBytes.random(count: 32), SecretBytes.random(count: 32))
             let wrap = try KeyWrap(keyCount: 32)
             var wrapped = try wrap.wrap(key, under: wrapping)
-            let opened = try wrap.unwrap(wrapped, under: wrapping).withBytes { Array($0) }
-            guard opened == key.withBytes({ Array($0) }) else { return false }
+            let opened = try wrap.unwrap(wrapped, under: wrapping).copied()
+            guard opened == key.copied() else { return false }
             wrapped[9] ^= 1
             return isRefused { _ = try wrap.unwrap(wrapped, under: wrapping) }
         },
@@ -72,16 +72,10 @@ package struct LibcryptoProbe: Sendable {
         let key = [UInt8](repeating: 7, count: name.hasPrefix("AES-128") ? 16 : 32)
         let iv = [UInt8](repeating: 9, count: 12)
         func run(isEncrypting: Bool, _ input: [UInt8], tag: [UInt8]? = nil) throws -> (output: [UInt8], tag: [UInt8]) {
-            let context = try key.withUnsafeBytes { key in
-                try CipherContext(name, key: key, iv: iv, isEncrypting: isEncrypting)
-            }
+            let context = try CipherContext(name, key: key.span, iv: iv, isEncrypting: isEncrypting)
             if let tag { try context.expectTag(tag) }
-            var output = [UInt8](repeating: 0, count: input.count + 32)
-            try output.withUnsafeMutableBytes { output in
-                _ = try input.withUnsafeBytes { input in try context.update(input, into: output) }
-                _ = try context.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[input.count...]))
-            }
-            return (Array(output.prefix(input.count)), tag == nil ? try context.tag(count: 16) : [])
+            let output = try context.whole(input.span)
+            return (output, tag == nil ? try context.tag(count: 16) : [])
         }
         let text = [UInt8](repeating: 3, count: 40)
         let sealed = try run(isEncrypting: true, text)

@@ -20,11 +20,11 @@ final class ContentHasher: ByteSink {
         self.digesters = digesters
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: Span<UInt8>) throws {
         for digester in digesters { try digester.update(bytes) }
-        head += bytes.prefix(Self.headCount - head.count)
+        head.append(contentsOf: bytes.extracting(first: Self.headCount - head.count))
         count += bytes.count
-        if keepsContent { kept += bytes.prefix(Self.maximumKept - kept.count) }
+        if keepsContent { kept.append(contentsOf: bytes.extracting(first: Self.maximumKept - kept.count)) }
     }
 
     func finish() throws(OpenSSLError) -> [DigestAlgorithm: [UInt8]] {

@@ -97,14 +97,14 @@ package final class BERReader {
     }
 
     /// Reads up to `buffer.count` raw bytes.
-    package func readRaw(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func readRaw(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         if buffered.isEmpty {
-            let count = try upstream.read(into: window.bytes)
+            let count = try window.fill(from: upstream)
             buffered = 0..<count
             guard count > 0 else { throw malformed("truncated") }
         }
-        let count = min(buffer.count, buffered.count)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: window.bytes[buffered.prefix(count)]))
+        let (window, count) = (window, min(buffer.count, buffered.count))
+        buffer.copy(window[buffered.prefix(count)])
         advance(count)
         return count
     }
@@ -122,7 +122,7 @@ extension BERReader {
             return position == end
         }
         guard try fill(2) else { throw malformed("truncated") }
-        return window.bytes[buffered.lowerBound] == 0 && window.bytes[buffered.lowerBound + 1] == 0
+        return window[buffered.lowerBound] == 0 && window[buffered.lowerBound + 1] == 0
     }
 
     private func skipEndOfContents() throws {
@@ -179,7 +179,7 @@ extension BERReader {
 
     private func nextByte(_ encoded: inout [UInt8]) throws -> UInt8 {
         guard try fill(1) else { throw malformed("truncated") }
-        let byte = window.bytes[buffered.lowerBound]
+        let byte = window[buffered.lowerBound]
         advance(1)
         encoded.append(byte)
         return byte
@@ -193,8 +193,8 @@ extension BERReader {
             var left = length
             while left > 0 {
                 guard try fill(1) else { throw malformed("truncated") }
-                let count = min(left, buffered.count)
-                bytes.append(contentsOf: window.bytes[buffered.prefix(count)])
+                let (window, count) = (window, min(left, buffered.count))
+                bytes.append(contentsOf: window[buffered.prefix(count)])
                 advance(count)
                 left -= count
             }
@@ -227,11 +227,10 @@ extension BERReader {
             if buffered.isEmpty {
                 buffered = 0..<0
             } else if buffered.lowerBound > 0 {
-                window.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: window.bytes[buffered]))
+                window.moveToFront(buffered)
                 buffered = 0..<buffered.count
             }
-            let rest = UnsafeMutableRawBufferPointer(rebasing: window.bytes[buffered.upperBound...])
-            let read = try upstream.read(into: rest)
+            let read = try window.fill(buffered.upperBound..<window.count, from: upstream)
             guard read > 0 else { return false }
             buffered = buffered.lowerBound..<buffered.upperBound + read
         }

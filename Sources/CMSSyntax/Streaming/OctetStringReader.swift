@@ -17,7 +17,7 @@ final class OctetStringReader: ByteReader {
         begin(try reader.enterString(identifier))
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         while left == 0 {
             guard openStrings > 0 else { return 0 }
             if try reader.peek() == nil {
@@ -27,7 +27,8 @@ final class OctetStringReader: ByteReader {
                 begin(try reader.enterString(.octetString))
             }
         }
-        let count = try reader.readRaw(into: UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(left)))
+        var piece = buffer.piece(0..<min(left, buffer.count))
+        let count = try reader.readRaw(into: &piece)
         left -= count
         return count
     }

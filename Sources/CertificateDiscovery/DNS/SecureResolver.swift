@@ -139,11 +139,6 @@ package struct SecureResolver: Sendable {
         let lifetime = Duration.seconds(max(0, result.ttl))
         guard result.havedata != 0 else { return .none(lifetime: lifetime) }
         guard result.secure != 0 else { return .unsigned }
-        var records: [[UInt8]] = []
-        while records.count < maximumRecords, let data = result.data?[records.count] {
-            let count = Int(result.len?[records.count] ?? 0)
-            records.append([UInt8](UnsafeRawBufferPointer(start: data, count: max(0, count))))
-        }
-        return .records(records, lifetime: lifetime)
+        return .records(result.records(limit: maximumRecords), lifetime: lifetime)
     }
 }

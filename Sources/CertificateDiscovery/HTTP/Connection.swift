@@ -70,16 +70,7 @@ final class Connection: Sendable {
     ) throws(RevocationError) {
         let flags = fcntl(descriptor, F_GETFL)
         guard fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else { throw Self.failure(errno) }
-        let result = address.bytes.withUnsafeBytes { bytes -> CInt in
-            guard let start = bytes.baseAddress else { return -1 }
-            let pointer = start.assumingMemoryBound(to: sockaddr.self)
-            #if canImport(Glibc)
-            return Glibc.connect(descriptor, pointer, socklen_t(bytes.count))
-            #else
-            return Darwin.connect(descriptor, pointer, socklen_t(bytes.count))
-            #endif
-        }
-        if result != 0 {
+        if address.connect(descriptor) != 0 {
             guard errno == EINPROGRESS else { throw Self.failure(errno) }
             try wait(descriptor, before: deadline)
             var (code, length) = (CInt(0), socklen_t(MemoryLayout<CInt>.size))

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// Reads address lists word by word.
 struct AddressParser {
     private var tokens: AddressTokens

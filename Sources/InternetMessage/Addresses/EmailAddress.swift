@@ -91,10 +91,7 @@ extension EmailAddress: Hashable {
     // By bytes: Swift's own comparison of strings finds canonically equivalent characters equal.
     public static func == (one: Self, other: Self) -> Bool { one.key.utf8.elementsEqual(other.key.utf8) }
 
-    public func hash(into hasher: inout Hasher) {
-        var key = key
-        key.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(utf8Of: key) }
 }
 
 extension EmailAddress: CustomStringConvertible {

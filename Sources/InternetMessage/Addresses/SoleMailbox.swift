@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// Reads a field that holds one mailbox, in the forms on which programs agree.
 ///
 /// Stricter than RFC 5322 §3.4: programs differ on groups, routes, lists with empty elements, unquoted special characters,

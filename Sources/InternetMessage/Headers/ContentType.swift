@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// The type of a body: a media type with its parameters.
 ///
 /// RFC 2045 §5

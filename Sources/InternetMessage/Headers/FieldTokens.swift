@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// Walks over the body of a structured field: tokens, quoted strings and comments.
 ///
 /// RFC 5322 §3.2, RFC 2045 §5.1

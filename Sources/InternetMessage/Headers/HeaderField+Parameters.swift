@@ -1,3 +1,5 @@
+import ByteStreams
+
 extension HeaderField {
     /// The field's bytes with the parameter `name="value"` behind all others.
     ///

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// One field of a header, in the bytes it was written in.
 ///
 /// RFC 5322 §2.2

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// One walk over the lines of a header.
 struct HeaderScan {
     let bytes: [UInt8]
@@ -166,7 +168,7 @@ struct HeaderScan {
     }
 
     private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-        bytes.withUnsafeBytes { $0.firstOffset(of: byte, from: start) }
+        bytes.span.firstOffset(of: byte, from: start)
     }
 
     private mutating func skipByteOrderMark() -> Int {

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// How lines end.
 public enum LineEnd: String, Sendable, Hashable {
     case crlf = "\r\n"
@@ -25,12 +27,6 @@ extension Array<UInt8> {
 }
 
 extension UInt8 {
-    package static let carriageReturn = UInt8(ascii: "\r")
-    package static let lineFeed = UInt8(ascii: "\n")
-
-    /// Whether this is a space or a tab (RFC 5322 WSP).
-    package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
-
     /// The same letter in lower case, if it is an ASCII letter.
     var lowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self }
 }

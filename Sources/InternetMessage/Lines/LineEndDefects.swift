@@ -22,7 +22,7 @@ package final class LineEndDefects {
     }
 
     /// Looks at the next bytes.
-    package func take(_ bytes: UnsafeRawBufferPointer) {
+    package func take(_ bytes: Span<UInt8>) {
         guard let first = bytes.first else { return }
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if endsInReturn, first != .lineFeed { bareCR = true }
@@ -53,9 +53,9 @@ private final class WatchedReader: ByteReader {
         self.defects = defects
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try upstream.read(into: buffer)
-        defects.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        let count = try upstream.read(into: &buffer)
+        defects.take(buffer.span.extracting(first: count))
         return count
     }
 }

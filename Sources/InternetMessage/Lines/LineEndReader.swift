@@ -26,20 +26,20 @@ package final class LineEndReader: ByteReader {
         self.exempt = exempt.filter { !$0.isEmpty }[...]
     }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         var written = 0
         while written < buffer.count {
             if unread.isEmpty {
                 guard !isAtEnd else { break }
-                unread = 0..<(try upstream.read(into: input.bytes))
+                unread = 0..<(try input.fill(from: upstream))
                 isAtEnd = unread.isEmpty
             }
             if unread.isEmpty {
-                written += payOwed(into: buffer, at: written)
+                written += payOwed(into: &buffer, at: written)
             } else {
-                let out = UnsafeMutableRawBufferPointer(rebasing: buffer[written...])
+                var out = buffer.piece(written..<buffer.count)
                 written +=
-                    isExempt ? copyExempt(to: out) : lineEnd == .crlf ? addReturns(to: out) : dropReturns(to: out)
+                    isExempt ? copyExempt(to: &out) : lineEnd == .crlf ? addReturns(to: &out) : dropReturns(to: &out)
             }
         }
         return written
@@ -55,25 +55,26 @@ package final class LineEndReader: ByteReader {
         min(unread.count, exempt.first.map { $0.lowerBound - position } ?? .max)
     }
 
-    private func payOwed(into buffer: UnsafeMutableRawBufferPointer, at index: Int) -> Int {
+    private func payOwed(into buffer: inout MutableSpan<UInt8>, at index: Int) -> Int {
         guard let byte = owed, index < buffer.count else { return 0 }
         buffer[index] = byte
         owed = nil
         return 1
     }
 
-    private func copyExempt(to out: UnsafeMutableRawBufferPointer) -> Int {
-        let paid = payOwed(into: out, at: 0)
+    private func copyExempt(to out: inout MutableSpan<UInt8>) -> Int {
+        let paid = payOwed(into: &out, at: 0)
         last = 0
         let end = exempt.first?.upperBound ?? position
         let count = min(unread.count, out.count - paid, end - position)
-        move(count, to: out, at: paid)
+        move(count, to: &out, at: paid)
         return paid + count
     }
 
     /// Copies `count` bytes of what is unread.
-    private func move(_ count: Int, to out: UnsafeMutableRawBufferPointer, at index: Int) {
-        skip(out.copy(UnsafeRawBufferPointer(input.bytes), unread.prefix(count), at: index))
+    private func move(_ count: Int, to out: inout MutableSpan<UInt8>, at index: Int) {
+        let input = input
+        skip(out.copy(input[unread.prefix(count)], at: index))
     }
 
     private func skip(_ count: Int) {
@@ -81,24 +82,25 @@ package final class LineEndReader: ByteReader {
         position += count
     }
 
-    private func addReturns(to out: UnsafeMutableRawBufferPointer) -> Int {
-        var written = payOwed(into: out, at: 0)
-        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread.prefix(textCount)])
+    private func addReturns(to out: inout MutableSpan<UInt8>) -> Int {
+        var written = payOwed(into: &out, at: 0)
+        let input = input
+        let text = input[unread.prefix(textCount)]
         // The bytes between `from` and `seen` already have the right line ends and are copied in one piece.
         var (from, seen) = (0, 0)
         while case let end = min(text.count, from + out.count - written), from < end {
-            let piece = UnsafeRawBufferPointer(rebasing: text[..<end])
+            let piece = text.extracting(first: end)
             guard let feed = piece.firstOffset(of: .lineFeed, from: seen) else {
-                written += out.copy(piece, from..<end, at: written)
+                written += out.copy(piece.extracting(from..<end), at: written)
                 from = end
                 break
             }
             seen = feed + 1
             guard (feed > 0 ? text[feed - 1] : last) != .carriageReturn else { continue }
-            written += out.copy(piece, from..<feed, at: written)
+            written += out.copy(piece.extracting(from..<feed), at: written)
             out[written] = .carriageReturn
             owed = .lineFeed
-            written += 1 + payOwed(into: out, at: written + 1)
+            written += 1 + payOwed(into: &out, at: written + 1)
             from = seen
         }
         if from > 0 { last = text[from - 1] }
@@ -106,33 +108,24 @@ package final class LineEndReader: ByteReader {
         return written
     }
 
-    private func dropReturns(to out: UnsafeMutableRawBufferPointer) -> Int {
-        let text = UnsafeRawBufferPointer(rebasing: input.bytes[unread.prefix(textCount)])
+    private func dropReturns(to out: inout MutableSpan<UInt8>) -> Int {
+        let input = input
+        let text = input[unread.prefix(textCount)]
         if owed != nil, text.first == .lineFeed { owed = nil }
-        var written = payOwed(into: out, at: 0)
+        var written = payOwed(into: &out, at: 0)
         var (from, seen) = (0, 0)
         while case let end = min(text.count, from + out.count - written), from < end {
-            let piece = UnsafeRawBufferPointer(rebasing: text[..<end])
+            let piece = text.extracting(first: end)
             let found = piece.firstOffset(of: .carriageReturn, from: seen)
             seen = (found ?? end) + 1
             if let found, found + 1 < text.count, text[found + 1] != .lineFeed { continue }
-            written += out.copy(piece, from..<(found ?? end), at: written)
+            written += out.copy(piece.extracting(from..<(found ?? end)), at: written)
             from = found.map { $0 + 1 } ?? end
             // Whether a CR at the end stays depends on the next window.
             if let found, found + 1 == text.count { owed = .carriageReturn }
         }
         skip(from)
         return written
-    }
-}
-
-extension UnsafeMutableRawBufferPointer {
-    /// Copies `range` of `bytes` to `index`, and returns how many bytes those are.
-    fileprivate func copy(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, at index: Int) -> Int {
-        guard !range.isEmpty else { return 0 }
-        UnsafeMutableRawBufferPointer(rebasing: self[index...])
-            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
-        return range.count
     }
 }
 

@@ -14,11 +14,9 @@ struct LineScanner {
         let previousEnd: Int
     }
 
-    /// The bytes of a line without its end.
-    struct Text {
-        /// As many as a boundary may have with its padding.
-        let bytes: UnsafeRawBufferPointer
-        /// Whether it goes on behind them.
+    /// What the bytes of a line without its end, as many as a boundary may have with its padding, do not show.
+    struct Context {
+        /// Whether the line goes on behind them.
         let isCut: Bool
         /// Whether it is a line only for readers for which a carriage return alone ends a line.
         let isBehindReturn: Bool
@@ -41,7 +39,7 @@ struct LineScanner {
     /// `match` knows.
     mutating func next<Match>(
         from start: Int,
-        where match: (Text) -> Match?
+        where match: (Span<UInt8>, Context) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
         var position = start
         var isAtLineStart = true
@@ -51,7 +49,7 @@ struct LineScanner {
             // Elsewhere a hyphen is only of interest after the end of a line.
             guard let lineEnd = nextEndBeforeHyphens(from: position) else {
                 position = loaded.upperBound
-                isAtLineStart = window.bytes[loaded.count - 1].endsLines
+                isAtLineStart = window[loaded.count - 1].endsLines
                 continue
             }
             (position, isAtLineStart) = (lineEnd + 1, true)
@@ -61,6 +59,7 @@ struct LineScanner {
 
     /// Where, in the window from `start` on, a line feed or a carriage return stands in front of two hyphens.
     private func nextEndBeforeHyphens(from start: Int) -> Int? {
+        let window = window
         let bytes = window.prefix(loaded.count)
         let first = start - loaded.lowerBound
         let hyphen = UInt8(ascii: "-")
@@ -76,31 +75,29 @@ struct LineScanner {
 
     private func starts(at position: Int) -> Bool {
         let offset = position - loaded.lowerBound
-        return offset + 1 < loaded.count && window.bytes[offset] == UInt8(ascii: "-")
-            && window.bytes[offset + 1] == UInt8(ascii: "-")
+        return offset + 1 < loaded.count && window[offset] == UInt8(ascii: "-")
+            && window[offset + 1] == UInt8(ascii: "-")
     }
 
     /// The line at `start`, unless `match` does not know it.
     private mutating func line<Match>(
         at start: Int,
-        where match: (Text) -> Match?
+        where match: (Span<UInt8>, Context) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
         try load(start, atLeast: Self.longestLine)
         let offset = start - loaded.lowerBound
-        let visible = UnsafeRawBufferPointer(
-            rebasing: window.bytes[offset..<min(loaded.count, offset + Self.longestLine)]
-        )
+        let window = window
+        let visible = window[offset..<min(loaded.count, offset + Self.longestLine)]
         let feed = visible.firstOffset(of: .lineFeed)
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
         // Taken from the window where possible: millions of lines may begin like this.
-        let before = offset > 0 ? window.bytes[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
-        let text = Text(
-            bytes: UnsafeRawBufferPointer(rebasing: visible[..<length]),
+        let before = offset > 0 ? window[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
+        let context = Context(
             isCut: feed == nil && start + visible.count < end,
             isBehindReturn: before == .carriageReturn
         )
-        guard let match = match(text) else { return nil }
+        guard let match = match(visible.extracting(first: length), context) else { return nil }
         let next = start + (feed.map { $0 + 1 } ?? visible.count)
         return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
     }
@@ -117,13 +114,12 @@ struct LineScanner {
         let wanted = min(position + count, end)
         guard position < loaded.lowerBound || wanted > loaded.upperBound else { return }
         var filled = 0
-        let length = min(window.bytes.count, end - position)
+        let length = min(window.count, end - position)
         while filled < length, position + filled < wanted || filled == 0 {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: window.bytes[filled..<length])
             guard !Task.isCancelled else { throw .unreadable(.cancelled) }
             let read: Int
             do throws(StreamError) {
-                read = try source.read(into: rest, at: position + filled)
+                read = try window.fill(filled..<length, from: source, at: position + filled)
             } catch {
                 throw .unreadable(error)
             }

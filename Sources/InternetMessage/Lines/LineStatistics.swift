@@ -52,9 +52,9 @@ package struct LineStatistics: Sendable, Equatable {
     package var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
     /// Counts the next bytes.
-    mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    mutating func take(_ bytes: Span<UInt8>) {
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
-        if !has8Bit { has8Bit = Self.has8Bit(bytes) }
+        if !has8Bit { has8Bit = bytes.has8Bit }
         var position = 0
         while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
             // A carriage return before a line feed is subtracted again when its line ends.
@@ -63,14 +63,14 @@ package struct LineStatistics: Sendable, Equatable {
         }
         var start = 0
         while let end = bytes.firstOffset(of: .lineFeed, from: start) {
-            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            let line = bytes.extracting(start..<end)
             if length > 0 || !endOrdinaryLine(line) {
                 extendLine(line)
                 endLine(hasFeed: true)
             }
             start = end + 1
         }
-        extendLine(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+        extendLine(bytes.extracting(start...))
     }
 
     /// Ends the last line, which has no line feed.
@@ -80,7 +80,7 @@ package struct LineStatistics: Sendable, Equatable {
     /// as the `From ` of a mailbox would.
     ///
     /// - Returns: false for any other line, which is not counted.
-    private mutating func endOrdinaryLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    private mutating func endOrdinaryLine(_ line: Span<UInt8>) -> Bool {
         let count = line.count - 1
         guard count > 1, line[count] == .carriageReturn, line[0] != UInt8(ascii: "F") else { return false }
         crlf += 1
@@ -90,12 +90,12 @@ package struct LineStatistics: Sendable, Equatable {
         return true
     }
 
-    private mutating func extendLine(_ piece: UnsafeRawBufferPointer) {
+    private mutating func extendLine(_ piece: Span<UInt8>) {
         if length == 0, piece.count >= 8 {
-            head = UInt64(littleEndian: piece.loadUnaligned(as: UInt64.self)) & 0xFF_FFFF_FFFF
+            head = piece.word(at: 0) & 0xFF_FFFF_FFFF
         } else if length < 5 {
-            for (offset, byte) in piece.prefix(5 - length).enumerated() {
-                head |= UInt64(byte) << UInt64(8 * (length + offset))
+            for offset in 0..<min(piece.count, 5 - length) {
+                head |= UInt64(piece[offset]) << UInt64(8 * (length + offset))
             }
         }
         if piece.count >= 2 {
@@ -122,14 +122,6 @@ package struct LineStatistics: Sendable, Equatable {
         if length == 1, UInt8(truncatingIfNeeded: tail) == UInt8(ascii: ".") { loneDots += 1 }
         (length, head, tail) = (0, 0, 0)
     }
-
-    private static func has8Bit(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let words = bytes.count / 8
-        var seen: UInt64 = 0
-        for word in 0..<words { seen |= bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
-        for byte in bytes[(8 * words)...] { seen |= UInt64(byte) }
-        return seen & 0x8080_8080_8080_8080 != 0
-    }
 }
 
 /// Counts the lines of the bytes that pass.
@@ -139,9 +131,9 @@ final class StatisticsReader: ByteReader {
 
     init(_ upstream: any ByteReader) { self.upstream = upstream }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-        let count = try upstream.read(into: buffer)
-        statistics.take(UnsafeRawBufferPointer(rebasing: buffer.prefix(count)))
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        let count = try upstream.read(into: &buffer)
+        statistics.take(buffer.span.extracting(first: count))
         return count
     }
 

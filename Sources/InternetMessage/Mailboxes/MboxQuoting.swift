@@ -16,7 +16,7 @@ package enum MboxQuoting {
         let reader = message.reader()
         let window = Window()
         while true {
-            let count = try reader.read(into: window.bytes)
+            let count = try window.fill(from: reader)
             guard count > 0 else { break }
             try spool.write(undoing.bytes(for: window.prefix(count)))
         }
@@ -47,10 +47,10 @@ package enum MboxQuoting {
             }
         }
 
-        mutating func bytes(for input: UnsafeRawBufferPointer) -> [UInt8] {
+        mutating func bytes(for input: Span<UInt8>) -> [UInt8] {
             var output: [UInt8] = []
             output.reserveCapacity(input.count + 16)
-            for byte in input { add(byte, to: &output) }
+            for index in input.indices { add(input[index], to: &output) }
             return output
         }
 

@@ -40,6 +40,7 @@ package struct MboxReader {
         var position = position
         while position < source.count {
             try load(position)
+            let window = window
             let bytes = window.prefix(loaded.count)
             while let feed = bytes.firstOffset(of: .lineFeed, from: position - loaded.lowerBound) {
                 position = loaded.lowerBound + feed + 1
@@ -73,11 +74,9 @@ package struct MboxReader {
 
     private mutating func load(_ position: Int) throws(MIMEError) {
         guard !loaded.contains(position) else { return }
-        let buffer = UnsafeMutableRawBufferPointer(
-            rebasing: window.bytes.prefix(min(window.bytes.count, source.count - position))
-        )
+        let range = 0..<min(window.count, source.count - position)
         let count: Int
-        do throws(StreamError) { count = try source.read(into: buffer, at: position) } catch {
+        do throws(StreamError) { count = try window.fill(range, from: source, at: position) } catch {
             throw .unreadable(error)
         }
         guard count > 0 else { throw .unreadable(.changedWhileReading) }

@@ -30,7 +30,7 @@ extension Entity {
         do {
             let reader = try decodedBody(of: source).makeReader()
             let window = Window()
-            while bytes.count <= limit, case let count = try reader.read(into: window.bytes), count > 0 {
+            while bytes.count <= limit, case let count = try window.fill(from: reader), count > 0 {
                 bytes.append(contentsOf: window.prefix(count))
             }
         } catch StreamError.malformedBase64 {

@@ -1,3 +1,5 @@
+import ByteStreams
+
 extension HeaderBlock {
     /// Whether a field has bytes that are no ASCII.
     var has8Bit: Bool { bytes.contains { $0 > 127 } }

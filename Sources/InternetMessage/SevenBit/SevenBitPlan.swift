@@ -102,7 +102,7 @@ struct SevenBitPlan {
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
         // One unsafe line suffices, so reading can stop.
-        while case let count = try text.read(into: window.bytes), count > 0, reader.statistics.mayBeTransportSafe {
+        while case let count = try window.fill(from: text), count > 0, reader.statistics.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }
         let statistics = reader.finish()

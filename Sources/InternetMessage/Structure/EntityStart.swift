@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// Whether bytes can be the start of a MIME entity: a header field, or the empty line.
 ///
 /// `HeaderBlock` finds out the same, but in a time that depends on the bytes. This takes one table look-up for each
@@ -8,14 +10,10 @@ package enum EntityStart {
 
     /// Whether `head`, the first bytes of something, may begin an entity. Nothing at all is one, too.
     package static func isThere(in head: [UInt8]) -> Bool {
-        let end = head.withUnsafeBufferPointer { head in
-            table.withUnsafeBufferPointer { table in
-                var state = State.start.rawValue
-                for index in 0..<min(head.count, reach) { state = table[Int(state) << 8 | Int(head[index])] }
-                return state
-            }
-        }
-        return end == State.yes.rawValue || head.isEmpty
+        let table = table
+        var state = State.start.rawValue
+        for byte in head.prefix(reach) { state = table[Int(state) << 8 | Int(byte)] }
+        return state == State.yes.rawValue || head.isEmpty
     }
 
     /// How much of the possible start was read.

@@ -26,7 +26,7 @@ struct StructureScan {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
         // Without an open multipart no boundary is looked for, and a long body need not be read.
         while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
-            let line = try scanner.next(from: position, where: { Self.mark(of: $0, among: boundaries) })
+            let line = try scanner.next(from: position, where: { Self.mark(of: $0, $1, among: boundaries) })
         {
             position = line.next
             guard case .delimiter(let level, let isClosing) = line.match else {
@@ -52,11 +52,9 @@ struct StructureScan {
         let boundaries = boundaries
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
-            line.withUnsafeBytes { bytes in
-                let text = LineScanner.Text(bytes: bytes, isCut: false, isBehindReturn: false)
-                if case .delimiter = Self.mark(of: text, among: boundaries) { return true }
-                return false
-            }
+            let context = LineScanner.Context(isCut: false, isBehindReturn: false)
+            if case .delimiter = Self.mark(of: line.span, context, among: boundaries) { return true }
+            return false
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
@@ -82,17 +80,22 @@ struct StructureScan {
         case likeness(level: Int, isMere: Bool)
     }
 
+    private static let hyphens = Array("--".utf8)
+
     /// The multipart whose boundary `line` is; the innermost one if there are several.
-    private static func mark(of line: LineScanner.Text, among boundaries: [[UInt8]?]) -> Mark? {
+    private static func mark(
+        of line: Span<UInt8>,
+        _ context: LineScanner.Context,
+        among boundaries: [[UInt8]?]
+    ) -> Mark? {
         var likeness: Mark?
         for level in boundaries.indices.reversed() {
             guard let boundary = boundaries[level] else { continue }
-            let length = 2 + boundary.count
-            guard line.bytes.count >= length, line.bytes[2..<length].elementsEqual(boundary) else { continue }
-            let rest = line.bytes[length...]
-            let isClosing = rest.starts(with: "--".utf8)
-            let padding = isClosing ? rest.dropFirst(2) : rest
-            if !line.isCut, !line.isBehindReturn, padding.allSatisfy(\.isBlank) {
+            guard line.has(boundary, at: 2) else { continue }
+            let rest = line.extracting((2 + boundary.count)...)
+            let isClosing = rest.has(hyphens)
+            let padding = isClosing ? rest.extracting(2...) : rest
+            if !context.isCut, !context.isBehindReturn, padding.allSatisfy(\.isBlank) {
                 return .delimiter(level: level, isClosing: isClosing)
             }
             likeness = likeness ?? .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })

@@ -1,3 +1,4 @@
+import ByteStreams
 import COpenSSL
 
 /// A symmetric cipher in progress, in either direction.
@@ -55,7 +56,7 @@ package final class CipherContext {
     ///   - isLegacy: whether only the legacy provider has the cipher.
     package init(
         _ name: String,
-        key: UnsafeRawBufferPointer,
+        key: Span<UInt8>,
         iv: [UInt8],
         isEncrypting: Bool,
         pads: Bool = true,
@@ -74,9 +75,11 @@ package final class CipherContext {
             guard EVP_CIPHER_CTX_get_key_length(context) == key.count else {
                 throw OpenSSLError("EVP_CipherInit_ex2")
             }
-            let bytes = key.bindMemory(to: UInt8.self).baseAddress
             let vector = iv.isEmpty ? nil : iv
-            try check(EVP_CipherInit_ex2(context, nil, bytes, vector, direction, nil), "EVP_CipherInit_ex2")
+            let result = key.withUnsafeBufferPointer {
+                EVP_CipherInit_ex2(context, nil, $0.baseAddress, vector, direction, nil)
+            }
+            try check(result, "EVP_CipherInit_ex2")
             if !pads { EVP_CIPHER_CTX_set_padding(context, 0) }
         }
         self.context = context
@@ -100,53 +103,64 @@ package final class CipherContext {
     }
 
     /// Transforms the whole input at once, also an empty one; for decrypting CCM this checks the tag.
-    package func updateOnce(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
-        throws(OpenSSLError)
-    {
+    package func updateOnce(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) {
+        precondition(output.count >= input.count)
         // A null pointer would have another meaning to libcrypto.
-        var spare: (UInt8, UInt8) = (0, 0)
+        var spare: UInt8 = 0
         try context.withPointer { context throws(OpenSSLError) in
-            let result = withUnsafeMutablePointer(to: &spare.0) { spare in
-                var count: CInt = 0
-                return EVP_CipherUpdate(
-                    context,
-                    output.bindMemory(to: UInt8.self).baseAddress ?? spare,
-                    &count,
-                    input.bindMemory(to: UInt8.self).baseAddress ?? UnsafePointer(spare),
-                    CInt(input.count)
-                )
+            var count: CInt = 0
+            let result = withUnsafeMutablePointer(to: &spare) { spare in
+                input.withUnsafeBufferPointer { input in
+                    output.withUnsafeMutableBufferPointer { output in
+                        EVP_CipherUpdate(
+                            context,
+                            output.baseAddress ?? spare,
+                            &count,
+                            input.baseAddress ?? UnsafePointer(spare),
+                            CInt(input.count)
+                        )
+                    }
+                }
             }
             try check(result, "EVP_CipherUpdate")
         }
     }
 
     /// Transforms `input` into the front of `output`, which must have room for one block more; returns the count.
-    package func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
-        throws(OpenSSLError) -> Int
-    {
+    package func update(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         guard !input.isEmpty else { return 0 }
+        precondition(output.count >= input.count)
         return try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
-            let result = EVP_CipherUpdate(
-                context,
-                output.bindMemory(to: UInt8.self).baseAddress,
-                &count,
-                input.bindMemory(to: UInt8.self).baseAddress,
-                CInt(input.count)
-            )
+            let result = input.withUnsafeBufferPointer { input in
+                output.withUnsafeMutableBufferPointer {
+                    EVP_CipherUpdate(context, $0.baseAddress, &count, input.baseAddress, CInt(input.count))
+                }
+            }
             try check(result, "EVP_CipherUpdate")
             return Int(count)
         }
     }
 
     /// Ends the operation, which checks padding or tag when decrypting; returns the last bytes' count.
-    package func finish(into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
+    package func finish(into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
-            let target = output.bindMemory(to: UInt8.self).baseAddress
-            try check(EVP_CipherFinal_ex(context, target, &count), "EVP_CipherFinal_ex")
+            let result = output.withUnsafeMutableBufferPointer { EVP_CipherFinal_ex(context, $0.baseAddress, &count) }
+            try check(result, "EVP_CipherFinal_ex")
             return Int(count)
         }
+    }
+
+    /// Transforms the whole of `input` and ends; a secret in the result is the caller's to wipe.
+    package func whole(_ input: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: input.count + 32)
+        var bytes = output.mutableSpan
+        let count = try update(input, into: &bytes)
+        var rest = bytes.piece(count..<bytes.count)
+        let total = count + (try finish(into: &rest))
+        output.removeLast(output.count - total)
+        return output
     }
 
     /// The authentication tag, after `finish` when encrypting.

@@ -19,9 +19,11 @@ package final class Digester {
         self.context = context
     }
 
-    package func update(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) {
+    /// Digests the next bytes.
+    package func update(_ bytes: Span<UInt8>) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
-            try check(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count), "EVP_DigestUpdate")
+            let result = bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+            try check(result, "EVP_DigestUpdate")
         }
     }
 
@@ -54,13 +56,10 @@ extension DigestAlgorithm {
     }
 
     /// The digest of `bytes`.
-    package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
-        let result = bytes.withUnsafeBytes { buffer in Result { () throws(OpenSSLError) in try digest(buffer) } }
-        return try result.get()
-    }
+    package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] { try digest(bytes.span) }
 
     /// The digest of `bytes`, of which no copy is made.
-    package func digest(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) -> [UInt8] {
+    package func digest(_ bytes: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         let digester = try Digester(self)
         try digester.update(bytes)
         return try digester.finish()

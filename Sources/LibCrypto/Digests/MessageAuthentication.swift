@@ -9,7 +9,7 @@ package enum MessageAuthentication {
     /// - Parameter digest: its name in libcrypto.
     package static func hmac(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
-        return try key.withBytes { key throws(OpenSSLError) in
+        return try key.withUnsafeBytes { key throws(OpenSSLError) in
             var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
             var count = 0
             let result = EVP_Q_mac(

@@ -16,8 +16,8 @@ package enum KeyDerivationFunction {
         let context = try kdf.withPointer { kdf throws(OpenSSLError) in
             try Owned<EVP_KDF_CTX>(EVP_KDF_CTX_new(kdf), "EVP_KDF_CTX_new")
         }
-        return try secret.withBytes { secret throws(OpenSSLError) in
-            try SecretBytes(count: count) { output throws(OpenSSLError) in
+        return try secret.withUnsafeBytes { secret throws(OpenSSLError) in
+            try SecretBytes(filling: count) { output throws(OpenSSLError) in
                 let target = output.bindMemory(to: UInt8.self).baseAddress
                 let result = withParameters(secret, digest) { parameters in
                     context.withPointer { EVP_KDF_derive($0, target, count, parameters) }

@@ -15,9 +15,9 @@ package enum PasswordDerivation {
         let method = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, "DES-CBC", nil), "EVP_CIPHER_fetch")
         let hash = try Owned<EVP_MD>(EVP_MD_fetch(nil, digest.libcryptoName, nil), "EVP_MD_fetch")
         var iv = [UInt8](repeating: 0, count: 8)
-        let key = try SecretBytes(count: 8) { key throws(OpenSSLError) in
+        let key = try SecretBytes(filling: 8) { key throws(OpenSSLError) in
             let count = withPointers(method, hash) { method, hash in
-                password.withBytes { password in
+                password.withUnsafeBytes { password in
                     EVP_BytesToKey(
                         method,
                         hash,
@@ -138,8 +138,8 @@ package enum PasswordDerivation {
         _ operation: StaticString,
         _ body: (UnsafeRawBufferPointer, UnsafeMutablePointer<UInt8>?) -> CInt
     ) throws(OpenSSLError) -> SecretBytes {
-        try SecretBytes(count: count) { output throws(OpenSSLError) in
-            let result = password.withBytes { body($0, output.bindMemory(to: UInt8.self).baseAddress) }
+        try SecretBytes(filling: count) { output throws(OpenSSLError) in
+            let result = password.withUnsafeBytes { body($0, output.bindMemory(to: UInt8.self).baseAddress) }
             try check(result, operation)
         }
     }

@@ -39,7 +39,7 @@ extension Handle<EVP_PKEY> {
     package convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
         Libcrypto.start()
         defer { Leftovers.wipe() }
-        let pointer = secret.withBytes { bytes in
+        let pointer = secret.withUnsafeBytes { bytes in
             var start = bytes.bindMemory(to: UInt8.self).baseAddress
             return d2i_AutoPrivateKey_ex(nil, &start, bytes.count, nil, nil)
         }
@@ -55,7 +55,7 @@ extension Handle<EVP_PKEY> {
             ERR_clear_error()
             Leftovers.wipe()
         }
-        let pointer = passphrase.withBytes { passphrase in
+        let pointer = passphrase.withUnsafeBytes { passphrase in
             text.withUnsafeBytes { text in
                 withUnsafePointer(to: passphrase) { Self.readPEM(text, passphrase: $0) }
             }
@@ -101,7 +101,7 @@ extension Handle<EVP_PKEY> {
     /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
     ///
     /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
-    package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+    package func withPKCS8<Value>(_ body: (Span<UInt8>) throws -> Value) throws -> Value {
         defer { Leftovers.wipe() }
         let info = try owned.withPointer { key throws(OpenSSLError) in
             try Owned<PKCS8_PRIV_KEY_INFO>(EVP_PKEY2PKCS8(key), "EVP_PKEY2PKCS8")
@@ -111,7 +111,7 @@ extension Handle<EVP_PKEY> {
             let count = i2d_PKCS8_PRIV_KEY_INFO(info, &encoding)
             guard count > 0, let encoding else { throw OpenSSLError("i2d_PKCS8_PRIV_KEY_INFO") }
             defer { smime_OPENSSL_clear_free(encoding, Int(count)) }
-            return try body(UnsafeRawBufferPointer(start: encoding, count: Int(count)))
+            return try body(Span(_unsafeElements: UnsafeBufferPointer(start: encoding, count: Int(count))))
         }
     }
 

@@ -5,15 +5,20 @@ extension Handle<EVP_PKEY> {
     /// `value` encrypted to this RSA key.
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
-    package func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
+    package func encrypt(_ value: Span<UInt8>, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
         try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_encrypt_init(context), "EVP_PKEY_encrypt_init")
             try padding.configure(context)
-            let input = value.bindMemory(to: UInt8.self).baseAddress
             var count = 0
-            try check(EVP_PKEY_encrypt(context, nil, &count, input, value.count), "EVP_PKEY_encrypt")
+            let size = value.withUnsafeBufferPointer {
+                EVP_PKEY_encrypt(context, nil, &count, $0.baseAddress, $0.count)
+            }
+            try check(size, "EVP_PKEY_encrypt")
             var output = [UInt8](repeating: 0, count: count)
-            try check(EVP_PKEY_encrypt(context, &output, &count, input, value.count), "EVP_PKEY_encrypt")
+            let result = value.withUnsafeBufferPointer {
+                EVP_PKEY_encrypt(context, &output, &count, $0.baseAddress, $0.count)
+            }
+            try check(result, "EVP_PKEY_encrypt")
             return Array(output.prefix(count))
         }
     }
@@ -63,7 +68,7 @@ extension Handle<EVP_PKEY> {
             try check(EVP_PKEY_derive_set_peer(context, peer), "EVP_PKEY_derive_set_peer")
             var count = 0
             try check(EVP_PKEY_derive(context, nil, &count), "EVP_PKEY_derive")
-            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+            return try SecretBytes(filling: count) { buffer throws(OpenSSLError) in
                 let target = buffer.bindMemory(to: UInt8.self).baseAddress
                 try check(EVP_PKEY_derive(context, target, &count), "EVP_PKEY_derive")
             }
@@ -79,7 +84,7 @@ extension Handle<EVP_PKEY> {
             var (count, secretCount) = (0, 0)
             try check(EVP_PKEY_encapsulate(context, nil, &count, nil, &secretCount), "EVP_PKEY_encapsulate")
             var ciphertext = [UInt8](repeating: 0, count: count)
-            let secret = try SecretBytes(count: secretCount) { buffer throws(OpenSSLError) in
+            let secret = try SecretBytes(filling: secretCount) { buffer throws(OpenSSLError) in
                 let target = buffer.bindMemory(to: UInt8.self).baseAddress
                 let result = EVP_PKEY_encapsulate(context, &ciphertext, &count, target, &secretCount)
                 try check(result, "EVP_PKEY_encapsulate")
@@ -98,7 +103,7 @@ extension Handle<EVP_PKEY> {
             var count = 0
             let result = EVP_PKEY_decapsulate(context, nil, &count, ciphertext, ciphertext.count)
             try check(result, "EVP_PKEY_decapsulate")
-            return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+            return try SecretBytes(filling: count) { buffer throws(OpenSSLError) in
                 let target = buffer.bindMemory(to: UInt8.self).baseAddress
                 let result = EVP_PKEY_decapsulate(context, target, &count, ciphertext, ciphertext.count)
                 try check(result, "EVP_PKEY_decapsulate")

@@ -13,7 +13,7 @@ extension Handle<EVP_PKEY> {
         guard counts.reduce(0, +) == numbers.count else { return nil }
         Libcrypto.start()
         defer { ERR_clear_error() }
-        let key = numbers.withBytes { buffer -> OpaquePointer? in
+        let key = numbers.withUnsafeBytes { buffer -> OpaquePointer? in
             guard let start = UnsafeMutableRawPointer(mutating: buffer.baseAddress),
                 let context = Owned<EVP_PKEY_CTX>(adopting: EVP_PKEY_CTX_new_from_name(nil, "RSA", nil))
             else { return nil }

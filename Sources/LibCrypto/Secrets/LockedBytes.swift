@@ -41,12 +41,13 @@ package final class LockedBytes: Sendable {
     }
 
     /// Lends the bytes to be filled in; call before others have a reference.
-    package func fill(_ body: (UnsafeMutableRawBufferPointer) -> Void) {
-        body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
+    package func fill(_ body: (inout MutableSpan<UInt8>) -> Void) {
+        var bytes = MutableSpan<UInt8>(_unsafeBytes: storage[..<count])
+        body(&bytes)
     }
 
-    /// Lends the bytes for the duration of `body`; they must not escape.
-    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
+    /// Lends the bytes for the duration of `body`.
+    package func withBytes<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        body(Span(_unsafeBytes: storage[..<count]))
     }
 }

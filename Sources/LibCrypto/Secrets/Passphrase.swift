@@ -14,6 +14,9 @@ public struct Passphrase: ~Copyable, Sendable {
         characters.initializeElement(at: end, to: 0)
     }
 
+    /// Copies the UTF-8 of a passphrase.
+    package init(_ utf8: Span<UInt8>) { self = utf8.withUnsafeBufferPointer { Passphrase($0) } }
+
     /// Whether there is nothing in it.
     public var isEmpty: Bool { characters.count == 1 }
 
@@ -29,6 +32,13 @@ public struct Passphrase: ~Copyable, Sendable {
 
     /// Lends the UTF-8 bytes, without a terminator.
     package func withBytes<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(Span(_unsafeElements: UnsafeBufferPointer(characters).dropLast()))
+    }
+
+    /// Lends the UTF-8 bytes, without a terminator, to libcrypto.
+    func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(characters).dropLast()))

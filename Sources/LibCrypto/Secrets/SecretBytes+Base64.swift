@@ -1,9 +1,15 @@
+import ByteStreams
 import COpenSSL
 
 extension SecretBytes {
     /// A copy of `bytes`, which stay the caller's to wipe.
     package convenience init(copying bytes: some Collection<UInt8>) {
-        self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+        self.init(filling: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    /// A copy of `bytes`, which stay the caller's to wipe.
+    package convenience init(copying bytes: Span<UInt8>) {
+        self.init(count: bytes.count) { $0.copy(bytes) }
     }
 
     /// The bytes of the base64 in `lines`, decoded in place so that no other copy is left; nil if it is not base64.
@@ -12,11 +18,11 @@ extension SecretBytes {
     package convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {
         let room = lines.reduce(0) { $0 + $1.count } / 4 * 3 + 3
         var count: Int?
-        let padded = try SecretBytes(count: room) { output throws(OpenSSLError) in
+        let padded = try SecretBytes(filling: room) { output throws(OpenSSLError) in
             count = try Self.decode(lines, into: output)
         }
         guard let count else { return nil }
-        self.init(count: count) { output in padded.withBytes { output.copyBytes(from: $0.prefix(count)) } }
+        self.init(filling: count) { output in padded.withUnsafeBytes { output.copyBytes(from: $0.prefix(count)) } }
     }
 
     private static func decode(

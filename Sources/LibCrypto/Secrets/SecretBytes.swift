@@ -1,12 +1,24 @@
+import ByteStreams
 import COpenSSL
 
 /// Secret bytes in one place of memory, wiped when the last reference goes.
 package final class SecretBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
-    /// `count` bytes that `body` fills in.
-    package init<Failure: Error>(
+    /// `count` bytes that `body` fills in; they are zero before.
+    package convenience init<Failure: Error>(
         count: Int,
+        _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        try self.init(filling: count) { buffer throws(Failure) in
+            var bytes = MutableSpan<UInt8>(_unsafeBytes: buffer)
+            try body(&bytes)
+        }
+    }
+
+    /// `count` bytes that `body`, which hands them to libcrypto, fills in.
+    init<Failure: Error>(
+        filling count: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
         storage = .allocate(byteCount: max(count, 1), alignment: 16)
@@ -28,7 +40,7 @@ package final class SecretBytes: Sendable {
     /// libcrypto: `RAND_priv_bytes`
     package static func random(count: Int) throws(OpenSSLError) -> SecretBytes {
         Libcrypto.start()
-        return try SecretBytes(count: count) { buffer throws(OpenSSLError) in
+        return try SecretBytes(filling: count) { buffer throws(OpenSSLError) in
             try check(
                 RAND_priv_bytes(buffer.bindMemory(to: UInt8.self).baseAddress, CInt(buffer.count)),
                 "RAND_priv_bytes"
@@ -36,8 +48,18 @@ package final class SecretBytes: Sendable {
         }
     }
 
-    /// Lends the bytes for the duration of `body`; they must not escape.
+    /// Lends the bytes for the duration of `body`.
     package func withBytes<Result: ~Copyable, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(Span(_unsafeBytes: storage[..<count]))
+    }
+
+    /// A copy of the bytes, which is the caller's to wipe.
+    package func copied() -> [UInt8] { Array(storage[..<count]) }
+
+    /// Lends the bytes to libcrypto for the duration of `body`; they must not escape.
+    func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))

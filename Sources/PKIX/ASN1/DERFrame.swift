@@ -1,3 +1,4 @@
+import ByteStreams
 package import SwiftASN1
 
 /// The DER before and after content that is streamed between them.
@@ -42,7 +43,7 @@ package struct DERFrame: Sendable {
             }
         let tag = tagClass | (isConstructed ? 0x20 : 0) | UInt8(truncatingIfNeeded: identifier.tagNumber & 0x1F)
         guard length > 127 else { return [tag, UInt8(length)] }
-        let octets = withUnsafeBytes(of: UInt64(length).bigEndian) { Array($0.drop { $0 == 0 }) }
+        let octets = Array(UInt64(length).bigEndianBytes.drop { $0 == 0 })
         return [tag, 0x80 | UInt8(octets.count)] + octets
     }
 }

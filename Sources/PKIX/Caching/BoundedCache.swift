@@ -1,3 +1,4 @@
+import ByteStreams
 import Synchronization
 
 /// A cache of the results of a pure function.
@@ -52,5 +53,5 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
 struct EncodingKey: Hashable, Sendable {
     let bytes: [UInt8]
 
-    func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 }

@@ -26,7 +26,7 @@ public struct Fingerprint: Hashable, Sendable {
     }
 
     /// In one piece, where an array is hashed byte by byte.
-    public func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    public func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
     /// As tables show it: so many digits that an attacker cannot make another certificate with the same ones by trying.
     package var short: String { String(hexadecimal.prefix(16)) }

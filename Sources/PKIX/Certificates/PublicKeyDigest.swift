@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import SwiftASN1
 
@@ -19,7 +20,7 @@ package struct PublicKeyDigest: Hashable, Sendable {
     }
 
     /// In one piece, where an array is hashed byte by byte.
-    package func hash(into hasher: inout Hasher) { bytes.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    package func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
     /// The kind of the key and its numbers; nil if the encoding itself is digested.
     private static func canonical(_ info: [UInt8], _ algorithm: PublicKeyAlgorithm) -> [UInt8]? {

@@ -50,7 +50,7 @@ package struct EncodedPrivateKey: Sendable {
     ) throws(CMSError) -> PrivateKey {
         switch encoding {
         case .pkcs8(let secret):
-            var bytes = secret.withBytes { Array($0) }
+            var bytes = secret.copied()
             defer { bytes.wipe() }
             return try PrivateKey(pkcs8: bytes)
         case .traditional(let secret): return try PrivateKey(traditional: secret)
@@ -81,7 +81,7 @@ extension PrivateKey {
     }
 
     init(traditional secret: SecretBytes) throws(CMSError) {
-        var bytes = secret.withBytes { Array($0) }
+        var bytes = secret.copied()
         defer { bytes.wipe() }
         let shape = (try? ElementExtent.elements(of: bytes, limit: 9))?.map(\.identifier) ?? []
         // PKCS#8 under the label of another form, which libcrypto would take as well.

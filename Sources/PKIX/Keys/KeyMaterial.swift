@@ -89,7 +89,7 @@ package enum KeyMaterial: Sendable {
         switch block.label {
         case "PRIVATE KEY": return EncodedPrivateKey(encoding: .pkcs8(secret))
         case "ENCRYPTED PRIVATE KEY":
-            return EncodedPrivateKey(encoding: .encryptedPKCS8(secret.withBytes { Array($0) }))
+            return EncodedPrivateKey(encoding: .encryptedPKCS8(secret.copied()))
         case "DSA PRIVATE KEY", "EC PRIVATE KEY", "RSA PRIVATE KEY":
             return EncodedPrivateKey(
                 encoding: block.isEncrypted ? .traditionalEncryptedPEM(block.text) : .traditional(secret)

@@ -11,7 +11,7 @@ extension PrivateKey {
     /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ.
     package init(sealed: [UInt8], under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) {
         let secret = try key.open(sealed, authenticating: context)
-        var pkcs8 = secret.withBytes { Array($0) }
+        var pkcs8 = secret.copied()
         defer { pkcs8.wipe() }
         try self.init(pkcs8: pkcs8)
     }

@@ -97,7 +97,7 @@ public struct PrivateKey: Sendable {
     }
 
     /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
-    package func withPKCS8<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) throws -> Value {
+    package func withPKCS8<Value>(_ body: (Span<UInt8>) throws -> Value) throws -> Value {
         try handle.withPKCS8(body)
     }
 }

@@ -46,7 +46,7 @@ extension SealingKey {
         var budget = DerivationBudget()
         try budget.spend(function.cost(count: count))
         let secret = passphrase.withBytes { bytes in
-            SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+            SecretBytes(copying: bytes)
         }
         return SealingKey(secret: try lift { () throws(OpenSSLError) in try function.derive(secret, count: count) })
     }

@@ -1,3 +1,4 @@
+import ByteStreams
 package import LibCrypto
 
 /// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
@@ -20,24 +21,27 @@ package struct SealingKey: Sendable {
     }
 
     /// Copies 32 bytes; nil if there are more or fewer. The original stays the caller's to wipe.
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.count else { return nil }
-        self.init(secret: SecretBytes(count: Self.count) { $0.copyMemory(from: bytes) })
+        self.init(secret: SecretBytes(copying: bytes))
     }
 
     init(secret: SecretBytes) { self.secret = secret }
 
     /// Lends the key for the duration of `body`; it must not escape.
     package func withBytes<Value, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+        _ body: (Span<UInt8>) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try secret.withBytes(body)
     }
 
+    /// A copy of the key, which is the caller's to wipe.
+    package func copied() -> [UInt8] { secret.copied() }
+
     /// Encrypts and authenticates `bytes` together with `context`, which must be given again to open them.
     ///
     /// libcrypto: AES-256-GCM
-    package func seal(_ bytes: UnsafeRawBufferPointer, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
+    package func seal(_ bytes: Span<UInt8>, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         Libcrypto.start()
         defer { Leftovers.wipe() }
         return try lift { () throws(OpenSSLError) in
@@ -46,21 +50,13 @@ package struct SealingKey: Sendable {
                 try CipherContext("AES-256-GCM", key: key, iv: nonce, isEncrypting: true)
             }
             if !context.isEmpty { try cipher.authenticate(context) }
-            var output = [UInt8](repeating: 0, count: bytes.count + 16)
-            let count = try output.withUnsafeMutableBufferPointer { output throws(OpenSSLError) in
-                let output = UnsafeMutableRawBufferPointer(output)
-                let count = try cipher.update(bytes, into: output)
-                return count + (try cipher.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...])))
-            }
-            return nonce + output.prefix(count) + (try cipher.tag(count: Self.tagCount))
+            return nonce + (try cipher.whole(bytes)) + (try cipher.tag(count: Self.tagCount))
         }
     }
 
     /// Encrypts and authenticates `bytes` together with `context`.
     package func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
-        try bytes.withUnsafeBufferPointer { buffer throws(CMSError) in
-            try seal(UnsafeRawBufferPointer(buffer), authenticating: context)
-        }
+        try seal(bytes.span, authenticating: context)
     }
 
     /// Decrypts what `seal` made with the same key and context.
@@ -83,10 +79,9 @@ package struct SealingKey: Sendable {
             if !context.isEmpty { try cipher.authenticate(context) }
             try cipher.expectTag(Array(sealed.suffix(Self.tagCount)))
             return try SecretBytes(count: body.count) { output throws(OpenSSLError) in
-                let count = try body.withUnsafeBufferPointer { input throws(OpenSSLError) in
-                    try cipher.update(UnsafeRawBufferPointer(input), into: output)
-                }
-                _ = try cipher.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...]))
+                let count = try cipher.update(body.span, into: &output)
+                var rest = output.piece(count..<output.count)
+                _ = try cipher.finish(into: &rest)
             }
         } catch { throw .decryptionFailed }
     }
@@ -97,7 +92,7 @@ package struct SealingKey: Sendable {
     package func withOpened<Value>(
         _ sealed: [UInt8],
         authenticating context: [UInt8],
-        _ body: (UnsafeRawBufferPointer) throws -> Value
+        _ body: (Span<UInt8>) throws -> Value
     ) throws -> Value {
         // Also wipes copies that `body` made.
         defer { Leftovers.wipe() }

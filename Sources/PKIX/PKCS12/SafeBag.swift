@@ -40,7 +40,7 @@ struct SafeBag {
         switch type {
         case [1, 2, 840, 113549, 1, 12, 10, 1, 1]:
             let encoded = value.encodedBytes
-            content = .key(SecretBytes(count: encoded.count) { $0.copyBytes(from: encoded) })
+            content = .key(SecretBytes(copying: encoded))
         case [1, 2, 840, 113549, 1, 12, 10, 1, 2]:
             var info = try ElementReader(value)
             let algorithm = try AlgorithmIdentifier(berEncoded: info.next(.sequence))

@@ -73,7 +73,7 @@ struct SafeOpener {
                 defer { pkcs8.wipe() }
                 try add(pkcs8: pkcs8, bag.friendlyName)
             case .key(let secret):
-                var pkcs8 = secret.withBytes { Array($0) }
+                var pkcs8 = secret.copied()
                 defer { pkcs8.wipe() }
                 try add(pkcs8: pkcs8, bag.friendlyName)
             case .unsupported(let name): skip(name)

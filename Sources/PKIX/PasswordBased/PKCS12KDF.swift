@@ -44,7 +44,7 @@ enum PKCS12KDF {
         let digest = DigestAlgorithm.sha1
         let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
         return first.withBytes { first in
-            salt.withUnsafeBytes { hasSumWithLeadingZero($0, first) }
+            hasSumWithLeadingZero(salt.span, first)
                 || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
         }
     }
@@ -55,8 +55,8 @@ enum PKCS12KDF {
     /// Whether a block of `bytes`, repeated to whole blocks, begins with a zero byte once `addend`, repeated to one block, and one
     /// were added.
     private static func hasSumWithLeadingZero(
-        _ bytes: UnsafeRawBufferPointer,
-        _ addend: UnsafeRawBufferPointer
+        _ bytes: Span<UInt8>,
+        _ addend: Span<UInt8>
     ) -> Bool {
         guard !bytes.isEmpty, !addend.isEmpty else { return false }
         return stride(from: 0, to: bytes.count, by: blockCount).contains { start in

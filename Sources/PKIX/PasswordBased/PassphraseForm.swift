@@ -33,39 +33,43 @@ package struct PassphraseForm: Sendable {
         }
     }
 
-    private static func forms(of bytes: UnsafeBufferPointer<UInt8>) -> [PassphraseForm] {
+    private static func forms(of bytes: Span<UInt8>) -> [PassphraseForm] {
         let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
         // Old NSS gave PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
-        guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
-            return [given, widened]
-        }
-        // A String cannot be wiped; only a passphrase beyond ASCII ever becomes one.
+        guard let text = textBeyondASCII(bytes) else { return [given, widened] }
         let composed = Array(text.canonicallyComposed.utf8)
         let decomposed = Array(text.canonicallyDecomposed.utf8)
-        let others = [composed, decomposed].filter { !$0.elementsEqual(bytes) }
-            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0)) }
+        let others = [composed, decomposed].filter { !$0.elementsEqual(text.utf8) }
+            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0.span)) }
         let latin1 =
             text.unicodeScalars.allSatisfy { $0.value < 0x100 } ? text.unicodeScalars.map { UInt8($0.value) } : nil
         return [given] + others + [latin1.map { PassphraseForm(utf8: secret($0), bmp: widen(bytes)) } ?? widened]
     }
 
-    private static func secret(_ bytes: some Collection<UInt8>) -> SecretBytes {
-        SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
+    private static func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes) }
+
+    private static func secret(_ bytes: Span<UInt8>) -> SecretBytes { SecretBytes(copying: bytes) }
+
+    /// The text of UTF-8 that is not all ASCII; nil for other bytes. A String cannot be wiped; only such a passphrase ever becomes
+    /// one.
+    private static func textBeyondASCII(_ bytes: Span<UInt8>) -> String? {
+        guard bytes.has8Bit else { return nil }
+        var copy = Array(bytes)
+        defer { copy.wipe() }
+        return String(validating: copy, as: UTF8.self)
     }
 
     /// UTF-16 in network order with a terminator; each byte widened where the bytes are no UTF-8.
-    private static func bmp(_ bytes: some Collection<UInt8>) -> SecretBytes {
-        guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
-            return widen(bytes)
-        }
+    private static func bmp(_ bytes: Span<UInt8>) -> SecretBytes {
+        guard let text = textBeyondASCII(bytes) else { return widen(bytes) }
         return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 
     /// Each byte after a zero, and two zeros at the end; written in its place, so that no copy is left.
-    private static func widen(_ bytes: some Collection<UInt8>) -> SecretBytes {
+    private static func widen(_ bytes: Span<UInt8>) -> SecretBytes {
         SecretBytes(count: 2 * (bytes.count + 1)) { target in
-            for (index, byte) in bytes.enumerated() { target[2 * index + 1] = byte }
+            for index in bytes.indices { target[2 * index + 1] = bytes[index] }
         }
     }
 }

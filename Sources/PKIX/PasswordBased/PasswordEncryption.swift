@@ -75,23 +75,21 @@ struct PasswordEncryption: Sendable {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
         try checkIsOffered()
         let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
-        return try? transform(ciphertext, key, iv, isEncrypting: false)
+        return try? transform(ciphertext.span, key, iv, isEncrypting: false)
     }
 
     /// `plaintext` encrypted under this form of the passphrase.
     ///
     /// - Parameter last: the key that was derived last, which is taken if it is the one for this scheme.
     func encrypt(
-        _ plaintext: UnsafeRawBufferPointer,
+        _ plaintext: Span<UInt8>,
         with form: PassphraseForm,
         reusing last: inout DerivedKey?
     ) throws(CMSError) -> [UInt8] {
         try checkIsOffered()
         return try lift { () throws(OpenSSLError) in
             let (key, iv) = try keyAndIV(form, reusing: &last)
-            var bytes = Array(plaintext)
-            defer { bytes.wipe() }
-            return try transform(bytes, key, iv, isEncrypting: true)
+            return try transform(plaintext, key, iv, isEncrypting: true)
         }
     }
 
@@ -105,7 +103,7 @@ struct PasswordEncryption: Sendable {
     }
 
     private func transform(
-        _ input: [UInt8],
+        _ input: Span<UInt8>,
         _ key: SecretBytes,
         _ iv: [UInt8],
         isEncrypting: Bool
@@ -125,16 +123,7 @@ struct PasswordEncryption: Sendable {
                 parameters: parameters
             )
         }
-        var output = [UInt8](repeating: 0, count: input.count + 32)
-        let count = try output.withUnsafeMutableBufferPointer { output throws(OpenSSLError) in
-            let output = UnsafeMutableRawBufferPointer(output)
-            let count = try input.withUnsafeBufferPointer { input throws(OpenSSLError) in
-                try context.update(UnsafeRawBufferPointer(input), into: output)
-            }
-            return count + (try context.finish(into: UnsafeMutableRawBufferPointer(rebasing: output[count...])))
-        }
-        output.removeLast(output.count - count)
-        return output
+        return try context.whole(input)
     }
 
     private func keyAndIV(
@@ -155,7 +144,7 @@ struct PasswordEncryption: Sendable {
             let key = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .key, count: cipher.keyCount)
             guard cipher.ivCount > 0 else { return (key, []) }
             let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
-            return (key, iv.withBytes { Array($0) })
+            return (key, iv.copied())
         }
     }
 }

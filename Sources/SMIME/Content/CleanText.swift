@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// Looks at bytes as they pass: are they clean text, UTF-8 (RFC 3629) without control characters but TAB, LF, FF and CR?
 ///
 /// It is shown all the bytes in turn, in windows of any size. It takes the same time for any bytes, so it may read plaintext whose
@@ -42,7 +44,7 @@ package struct CleanText {
     }
 
     /// Looks at the next bytes.
-    package mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func take(_ bytes: Span<UInt8>) {
         var index = 0
         while index < bytes.count, pending.count > 0 {
             take(bytes[index])
@@ -51,11 +53,14 @@ package struct CleanText {
         // A local copy can stay in registers.
         var copy = self
         while index + 8 <= bytes.count {
-            copy.take(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+            copy.take(word: bytes.word(at: index))
             index += 8
         }
         self = copy
-        for byte in bytes[index...] { take(byte) }
+        while index < bytes.count {
+            take(bytes[index])
+            index += 1
+        }
     }
 
     private mutating func take(_ byte: UInt8) {

@@ -2,14 +2,6 @@ package import ByteStreams
 import InternetMessage
 import PKIX
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// A CMS object in PEM (RFC 7468 §9), of any size, with any text before and after it (§5.2).
 package enum PEMObject {
     /// How far the beginning of a block is looked for, in bytes.
@@ -88,18 +80,13 @@ package enum PEMObject {
 
     /// The first offset of `pattern` in `bytes` at or after `start`.
     private static func offset(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        bytes.withUnsafeBytes { bytes -> Int? in
-            guard let base = bytes.baseAddress else { return nil }
-            var position = start
-            while position + pattern.count <= bytes.count,
-                let found = memchr(base + position, 0x2D, bytes.count - pattern.count - position + 1)
-            {
-                position = UnsafeRawPointer(found) - base
-                if memcmp(found, pattern, pattern.count) == 0 { return position }
-                position += 1
-            }
-            return nil
+        let bytes = bytes.span
+        var position = start
+        while position + pattern.count <= bytes.count, let found = bytes.firstOffset(of: 0x2D, from: position) {
+            if bytes.has(pattern, at: found) { return found }
+            position = found + 1
         }
+        return nil
     }
 
     /// The offset of the first hyphen at or after `start`; base64 contains none.
@@ -107,10 +94,8 @@ package enum PEMObject {
         let window = Window()
         let reader = source.reader(in: min(start, source.count)..<source.count)
         var position = start
-        while case let count = try reader.read(into: window.bytes), count > 0 {
-            if let start = window.bytes.baseAddress, let found = memchr(start, 0x2D, count) {
-                return position + (UnsafeRawPointer(found) - UnsafeRawPointer(start))
-            }
+        while case let count = try window.fill(from: reader), count > 0 {
+            if let found = window.prefix(count).firstOffset(of: 0x2D) { return position + found }
             position += count
         }
         return nil

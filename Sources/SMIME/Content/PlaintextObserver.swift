@@ -1,14 +1,6 @@
 import ByteStreams
 import InternetMessage
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Looks at plaintext as it passes: is it a MIME entity, and what may its parts be like?
 package final class PlaintextObserver: ByteSink {
     private var head: [UInt8] = []
@@ -25,16 +17,17 @@ package final class PlaintextObserver: ByteSink {
 
     package init() {}
 
-    package func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: Span<UInt8>) {
         // The end of the header is searched later: before the check, no step's duration may depend on the plaintext.
-        head.append(contentsOf: bytes.prefix(Self.headLimit - head.count))
+        head.append(contentsOf: bytes.extracting(first: Self.headLimit - head.count))
         text.take(bytes)
         guard !mayHoldBinary || !mayHoldLegacyDisplay else { return }
         // The words may lie across two windows.
-        tail.append(contentsOf: bytes.prefix(Self.reach))
-        tail.withUnsafeBytes { lookFor($0) }
+        var border = tail
+        border.append(contentsOf: bytes.extracting(first: Self.reach))
+        lookFor(border.span)
         lookFor(bytes)
-        tail = bytes.count < Self.reach ? Array(tail.suffix(Self.reach)) : Array(bytes.suffix(Self.reach))
+        tail = bytes.count < Self.reach ? Array(border.suffix(Self.reach)) : Array(bytes.extracting(last: Self.reach))
     }
 
     /// Whether the plaintext begins like an entity, with a field or with the empty line. Takes the same time for any
@@ -49,12 +42,11 @@ package final class PlaintextObserver: ByteSink {
     var header: HeaderBlock? { try? HeaderBlock(parsing: head) }
 
     /// Looks for what may follow a hyphen. That is no base64 character, so few are met.
-    private func lookFor(_ bytes: UnsafeRawBufferPointer) {
-        guard let start = bytes.baseAddress else { return }
+    private func lookFor(_ bytes: Span<UInt8>) {
         var position = 0
-        while position < bytes.count, let found = memchr(start + position, 0x2D, bytes.count - position) {
-            position = UnsafeRawPointer(found) - start + 1
-            let following = UnsafeRawBufferPointer(rebasing: bytes[position..<min(position + Self.reach, bytes.count)])
+        while let found = bytes.firstOffset(of: 0x2D, from: position) {
+            position = found + 1
+            let following = bytes.extracting(position..<min(position + Self.reach, bytes.count))
             // Millions of hyphens must not make this slow.
             if Self.isThere(Self.encoding, at: 0, in: following) {
                 mayHoldBinary =
@@ -70,7 +62,7 @@ package final class PlaintextObserver: ByteSink {
     private static let binary = Array("binary".utf8)
 
     /// Whether `word`, in lower case, is at `index` in any case.
-    private static func isThere(_ word: [UInt8], at index: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
+    private static func isThere(_ word: [UInt8], at index: Int, in bytes: Span<UInt8>) -> Bool {
         guard index + word.count <= bytes.count else { return false }
         return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }
     }

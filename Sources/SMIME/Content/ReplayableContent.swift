@@ -60,24 +60,36 @@ final class LineEndSink: ByteSink {
         self.lineEnd = lineEnd
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws {
+    func write(_ bytes: Span<UInt8>) throws {
         guard lineEnd == .lf else { return try downstream.write(bytes) }
         // The output may be one byte longer than the input: a carriage return held back before.
-        let room = window.bytes.count - 1
-        var rest = bytes[...]
+        let (window, room) = (window, window.count - 1)
+        var rest = bytes
         while !rest.isEmpty {
-            var count = 0
-            func put(_ byte: UInt8) {
-                window.bytes[count] = byte
+            let piece = rest.extracting(first: room)
+            let count = drop(returnsOf: piece, into: window)
+            try downstream.write(window.prefix(count))
+            rest = rest.extracting(droppingFirst: piece.count)
+        }
+    }
+
+    /// Writes `piece` to the front of `window` without the carriage returns of line ends, and returns how many bytes are left.
+    private func drop(returnsOf piece: Span<UInt8>, into window: Window) -> Int {
+        var output = window.bytes
+        var (count, owesReturn) = (0, owesReturn)
+        for index in piece.indices {
+            let byte = piece[index]
+            if owesReturn, byte != 10 {
+                output[count] = 13
                 count += 1
             }
-            for byte in UnsafeRawBufferPointer(rebasing: rest.prefix(room)) {
-                if owesReturn, byte != 10 { put(13) }
-                owesReturn = byte == 13
-                if !owesReturn { put(byte) }
+            owesReturn = byte == 13
+            if !owesReturn {
+                output[count] = byte
+                count += 1
             }
-            try downstream.write(window.prefix(count))
-            rest = rest.dropFirst(room)
         }
+        self.owesReturn = owesReturn
+        return count
     }
 }

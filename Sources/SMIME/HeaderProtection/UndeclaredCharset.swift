@@ -15,9 +15,10 @@ package enum UndeclaredCharset: String, Sendable, CaseIterable {
         let window = Window()
         var carried: [UInt8] = []
         self = .ascii
-        while case let count = try reader.read(into: window.bytes), count > 0 {
+        while case let count = try window.fill(from: reader), count > 0 {
             guard self != .unknown else { continue }
-            var bytes = carried + window.prefix(count)
+            var bytes = carried
+            bytes.append(contentsOf: window.prefix(count))
             carried = Self.unfinished(bytes)
             bytes.removeLast(carried.count)
             if self == .ascii, carried.isEmpty, bytes.allSatisfy({ $0 < 128 }) { continue }

@@ -67,7 +67,7 @@ extension PrivateKey {
     ///
     /// - Throws: `.bug` if libcrypto cannot encode it; what `body` throws.
     public func withPKCS8<Value>(_ body: (RawSpan) throws -> Value) throws -> Value {
-        try withPKCS8 { (bytes: UnsafeRawBufferPointer) in try body(bytes.bytes) }
+        try withPKCS8 { (bytes: Span<UInt8>) in try body(bytes.bytes) }
     }
 }
 

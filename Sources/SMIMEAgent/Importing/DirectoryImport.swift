@@ -42,7 +42,7 @@ package struct DirectoryImport {
     {
         var parser = LDIFReader()
         let window = Window()
-        while case let count = try reader.read(into: window.bytes), count > 0 {
+        while case let count = try window.fill(from: reader), count > 0 {
             try Task.checkCancellation()
             parser.read(window.prefix(count)).forEach { add($0) }
             guard batch.recipients.count + batch.intermediates.count >= Self.batchSize else { continue }

@@ -40,14 +40,14 @@ package struct LDIFReader {
     /// Reads the next piece.
     ///
     /// - Returns: what it completes.
-    package mutating func read(_ bytes: UnsafeRawBufferPointer) -> [Item] {
-        var rest = bytes[...]
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            append(rest[..<end])
+    package mutating func read(_ bytes: Span<UInt8>) -> [Item] {
+        var start = 0
+        while let end = bytes.firstOffset(of: .lineFeed, from: start) {
+            append(bytes.extracting(start..<end))
             endLine()
-            rest = rest[(end + 1)...]
+            start = end + 1
         }
-        append(rest)
+        append(bytes.extracting(start...))
         return takeFound()
     }
 
@@ -63,14 +63,14 @@ package struct LDIFReader {
         return found
     }
 
-    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) {
+    private mutating func append(_ bytes: Span<UInt8>) {
         guard physical.count + bytes.count <= Self.maximumLine else {
             isLineTooLong = true
             // Its name is still of interest.
-            physical += bytes.prefix(max(0, Self.maximumName - physical.count))
+            physical.append(contentsOf: bytes.extracting(first: max(0, Self.maximumName - physical.count)))
             return
         }
-        physical += bytes
+        physical.append(contentsOf: bytes)
     }
 
     private mutating func endLine() {

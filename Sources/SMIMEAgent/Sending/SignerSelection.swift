@@ -57,7 +57,15 @@ package struct SignerSelection: Sendable {
         let author = try MailAuthor.sole(in: header)
         guard author != nil || !isMail else { throw AgentError.noAuthor }
         let keyed = try await chosenIdentity(author, store, time, options, warn)
-        try await check(keyed.certificate, isFrom: author, in: store, at: time, warn)
+        if let author {
+            switch try await store.read({ try $0.match(of: keyed.certificate, with: author) }) {
+            case .named: break
+            case .assigned: warn(.assignedToAuthor(author))
+            case .foreign:
+                let fitting = try await fitting(author, store, time)
+                throw AgentError.signerNotAuthor(author, keyed.certificate, fitting: fitting)
+            }
+        }
         if let digest, !keyed.certificate.signatureDigests.contains(digest) {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
         }
@@ -107,23 +115,5 @@ package struct SignerSelection: Sendable {
     private func fitting(_ author: EmailAddress?, _ store: Store, _ time: Date) async throws -> [EmailAddress] {
         guard let author else { return [] }
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
-    }
-
-    /// Makes sure that `certificate` names `author`, so that recipients accept the signature.
-    ///
-    /// - Throws: `AgentError.signerNotAuthor`, unless the author's account was given the certificate by hand.
-    private func check(
-        _ certificate: Certificate,
-        isFrom author: EmailAddress?,
-        in store: Store,
-        at time: Date,
-        _ warn: (Warning) -> Void
-    ) async throws {
-        guard let author, !certificate.names(author) else { return }
-        let isAssigned = try await store.read { snapshot in
-            try snapshot.account(for: author)?.identities.contains { $0.isAssigned && $0.certificate == certificate }
-        }
-        guard isAssigned != true else { return warn(.assignedToAuthor(author)) }
-        throw AgentError.signerNotAuthor(author, certificate, fitting: try await fitting(author, store, time))
     }
 }

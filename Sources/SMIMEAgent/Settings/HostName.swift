@@ -36,13 +36,7 @@ package struct HostName: Hashable, Sendable {
     private init(unchecked full: String) { self.full = full }
 
     private static func canonical(_ name: String) -> HostName? {
-        var hints = addrinfo()
-        hints.ai_flags = AI_CANONNAME
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, &hints, &found) == 0, let found else { return nil }
-        defer { freeaddrinfo(found) }
-        let text = found.pointee.ai_canonname.map { String(cString: $0) }
-        return text.flatMap { $0.contains(".") ? HostName($0) : nil }
+        CanonicalName.resolved(name).flatMap { $0.contains(".") ? HostName($0) : nil }
     }
 
     private static func text(_ buffer: [CChar]) -> String {

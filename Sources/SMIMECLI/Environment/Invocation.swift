@@ -11,7 +11,7 @@ import SMIMEServer
 package struct Invocation: Sendable {
     /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
     static let current = Invocation(
-        FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? ownArguments
+        FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? CommandLine.bytes
     )
 
     /// The options that may also precede a verb.
@@ -47,12 +47,6 @@ package struct Invocation: Sendable {
         case "smime-git": [Array("git".utf8)]
         case "sendmail", "smime-sendmail": [Array("sendmail".utf8)]
         default: []
-        }
-    }
-
-    private static var ownArguments: [[UInt8]] {
-        (0..<Int(CommandLine.argc)).compactMap { index in
-            CommandLine.unsafeArgv[index].map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
         }
     }
 

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import LibCrypto
 import SMIMEGateway
@@ -32,7 +33,7 @@ enum KeyAgentProcess {
             throw Failure(.tryAgain, error.reason)
         }
         close(output[1])
-        key.withBytes { _ = write(input[1], $0.baseAddress, $0.count) }
+        key.withBytes { _ = SystemCall.writeBytes(input[1], $0) }
         close(input[1])
         var byte: UInt8 = 0
         guard read(output[0], &byte, 1) == 1, byte == ready else {
@@ -94,8 +95,9 @@ extension LockedBytes {
     fileprivate func read(from descriptor: Int32) -> Bool {
         var total = 0
         fill { buffer in
-            while total < buffer.count, let start = buffer.baseAddress {
-                let count = Foundation.read(descriptor, start + total, buffer.count - total)
+            while total < buffer.count {
+                var rest = buffer.piece(total..<buffer.count)
+                let count = SystemCall.readBytes(descriptor, into: &rest)
                 guard count > 0 else { return }
                 total += count
             }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import CMSSyntax
 import Foundation
 import LibCrypto
@@ -57,11 +58,15 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         let identifier = secretKeyID.flatMap { Self.bytes(hexadecimal: $0.utf8) }
         let tooLong = Failure(.badData, "\(secretKeyFile): too long for a secret key")
         return try SecretFile.withBytes(of: secretKeyFile, limit: 1024, orThrow: tooLong) { bytes in
-            var decoded = [16, 24, 32].contains(bytes.count) ? [] : Self.bytes(hexadecimal: bytes) ?? []
-            defer { decoded.wipe() }
+            var text = Array(bytes)
+            var decoded = [16, 24, 32].contains(text.count) ? [] : Self.bytes(hexadecimal: text) ?? []
+            defer {
+                text.wipe()
+                decoded.wipe()
+            }
             do {
                 guard decoded.isEmpty else { return try SharedSecret(key: decoded, identifier: identifier) }
-                return try SharedSecret(key: bytes, identifier: identifier)
+                return try SharedSecret(key: text, identifier: identifier)
             } catch { throw Failure(error, in: secretKeyFile) }
         }
     }

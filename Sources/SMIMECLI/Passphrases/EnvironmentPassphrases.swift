@@ -25,17 +25,11 @@ enum EnvironmentPassphrases {
     /// Takes the variables `names`, and overwrites them. Call while there is one thread.
     static func take(_ names: Set<String>) {
         for name in names {
-            guard let value = getenv(name) else { continue }
-            let bytes = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
-            // The value is between `NAME=` and a zero byte. environ(7)
-            let entry = UnsafeRawBufferPointer(
-                start: value - name.utf8.count - 1,
-                count: name.utf8.count + 1 + bytes.count + 1
-            )
-            let taken = Held(Passphrase(bytes), SecretVariable(entry: entry))
+            guard let variable = EnvironmentVariable(name) else { continue }
+            let secret = variable.withEntry { SecretVariable(entry: $0) }
+            let taken = Held(variable.withValue { Passphrase($0) }, secret)
             held.withLock { $0[name] = taken }
-            bytes.initializeMemory(as: UInt8.self, repeating: 0)
-            unsetenv(name)
+            variable.erase()
         }
     }
 

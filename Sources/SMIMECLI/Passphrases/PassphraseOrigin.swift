@@ -55,7 +55,7 @@ struct PassphraseOrigin: Sendable {
             var end = bytes.count
             if end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
             if end > 0, end < bytes.count, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-            return Passphrase(bytes[..<end])
+            return Passphrase(bytes.extracting(first: end))
         }
     }
 }

@@ -14,7 +14,7 @@ enum SecretFile {
         of path: String,
         limit: Int,
         orThrow tooLong: Failure,
-        _ body: (UnsafeRawBufferPointer) throws -> Value
+        _ body: (Span<UInt8>) throws -> Value
     ) throws -> Value {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
@@ -26,13 +26,14 @@ enum SecretFile {
         var count = 0
         let held = try SecretBytes(count: limit + 1) { buffer throws(StreamError) in
             while count < buffer.count {
-                let result = read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+                var rest = buffer.piece(count..<buffer.count)
+                let result = SystemCall.readBytes(descriptor, into: &rest)
                 guard result >= 0 || errno == EINTR else { throw StreamError.readFailed(code: errno) }
                 if result == 0 { return }
                 count += max(result, 0)
             }
         }
         guard count <= limit else { throw tooLong }
-        return try held.withBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        return try held.withBytes { try body($0.extracting(first: count)) }
     }
 }

@@ -93,18 +93,6 @@ package struct ChildProgram {
     /// Prevents libdispatch from writing to the system's log; it reads this variable before its first line.
     package static let dispatchLog = (name: "LIBDISPATCH_LOG", value: "NO")
 
-    /// Our environment but for what we set for ourselves.
-    private static var environment: [UnsafeMutablePointer<CChar>?] {
-        let ours = "\(dispatchLog.name)=\(dispatchLog.value)"
-        var strings: [UnsafeMutablePointer<CChar>?] = []
-        var next = environ
-        while let string = next.pointee {
-            if strcmp(string, ours) != 0 { strings.append(string) }
-            next += 1
-        }
-        return strings
-    }
-
     /// Children must not inherit our signal settings.
     private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()

@@ -49,9 +49,7 @@ package struct FilterSupervisor {
         let isRegular = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         do {
             message = isRegular ? nil : try SpooledFile(readingToEnd: STDIN_FILENO)
-            self.arguments = try SpooledFile { sink in
-                try FilterWorker.encode(arguments).withUnsafeBytes { try sink.write($0) }
-            }
+            self.arguments = try SpooledFile { try $0.write(FilterWorker.encode(arguments)) }
             said = try SpooledFile { _ in }
         } catch { throw TransportError("\(error)") }
         start = isRegular ? max(0, lseek(STDIN_FILENO, 0, SEEK_CUR)) : 0

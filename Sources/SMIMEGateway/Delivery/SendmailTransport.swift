@@ -79,14 +79,14 @@ package struct SendmailTransport: MailTransport {
         let window = Window()
         // The line so far: empty, a single dot, or anything else.
         var (isEmpty, isDot) = (true, false)
-        while case let count = try reader.read(into: window.bytes), count > 0 {
-            for byte in window.prefix(count) {
-                switch byte {
+        while case let count = try window.fill(from: reader), count > 0 {
+            for index in 0..<count {
+                switch window[index] {
                 case UInt8(ascii: "\n"):
                     if isDot { return true }
                     (isEmpty, isDot) = (true, false)
                 case UInt8(ascii: "\r") where isDot: break
-                default: (isEmpty, isDot) = (false, isEmpty && byte == dot)
+                case let byte: (isEmpty, isDot) = (false, isEmpty && byte == dot)
                 }
             }
         }

@@ -14,9 +14,9 @@ struct RewrittenSource: ByteSource {
         self.start = start
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+    func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         offset < head.count
-            ? try head.read(into: buffer, at: offset) : try base.read(into: buffer, at: offset - head.count + start)
+            ? try head.read(into: &buffer, at: offset) : try base.read(into: &buffer, at: offset - head.count + start)
     }
 
     func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }

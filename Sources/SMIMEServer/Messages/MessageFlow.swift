@@ -145,7 +145,7 @@ package final class MessageFlow {
     /// Adds bytes of the message. A disk that is full is told when the message ends.
     package func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
-        bytes.withUnsafeReadableBytes { try? digester?.update($0) }
+        try? digester?.update(bytes.readableBytesSpan.octets)
         do throws(StreamError) { try slot?.append(bytes) } catch { spoolFailure = error }
     }
 

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import Logging
 import Synchronization
@@ -38,7 +39,8 @@ struct ServiceLogHandler: LogHandler {
         case .stderr:
             let line = (hasPriorities ? "<\(priority)>" : "") + text + "\n"
             // One call for each line, so that lines of several processes do not mix.
-            _ = Array(line.utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            let bytes = Array(line.utf8)
+            _ = SystemCall.writeBytes(STDERR_FILENO, bytes.span)
         case .syslog:
             text.withCString { text in withVaList([text]) { vsyslog(priority, "%s", $0) } }
         case .journal: JournalSocket.shared.send(text, priority: priority, fields: event.metadata ?? [:])
@@ -83,23 +85,15 @@ private final class JournalSocket: Sendable {
         var bytes = Self.field("MESSAGE", text) + Self.field("PRIORITY", "\(priority)")
         bytes += Self.field("SYSLOG_IDENTIFIER", "smime")
         for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), "\(value)") }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Self.path.utf8) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let sent = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, bytes, bytes.count, 0, $0, length)
-            }
-        }
-        guard sent < 0 else { return }
-        _ = Array((text + "\n").utf8).withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        guard !UnixDatagram.send(bytes, over: descriptor, to: Self.path) else { return }
+        let line = Array((text + "\n").utf8)
+        _ = SystemCall.writeBytes(STDERR_FILENO, line.span)
     }
 
     /// A field; if its value contains a line end, the length precedes it.
     private static func field(_ name: String, _ value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
-        let count = withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { Array($0) }
+        let count = UInt64(value.utf8.count).bigEndianBytes.reversed()
         return Array("\(name)\n".utf8) + count + Array(value.utf8) + [10]
     }
 }

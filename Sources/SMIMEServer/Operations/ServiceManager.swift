@@ -50,21 +50,6 @@ struct ServiceManager: Sendable {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // The name of an abstract socket begins with @ in place of its zero byte.
-        let path = Array(notifySocket.utf8.map { CChar(bitPattern: $0) })
-        withUnsafeMutableBytes(of: &address.sun_path) { field in
-            for (place, byte) in path.enumerated() where place < field.count - 1 {
-                field[place] = UInt8(bitPattern: place == 0 && byte == 64 ? 0 : byte)
-            }
-        }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count + (path.first == 64 ? 0 : 1))
-        let text = Array(state.utf8)
-        withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = sendto(descriptor, text, text.count, 0, $0, length)
-            }
-        }
+        _ = UnixDatagram.send(Array(state.utf8), over: descriptor, to: notifySocket)
     }
 }

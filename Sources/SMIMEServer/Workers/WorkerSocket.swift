@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import NIOCore
 import SMIMEGateway
@@ -38,16 +39,7 @@ struct WorkerSocket {
     ///
     /// - Throws: `TransportError` if the service is gone.
     func send(_ frame: ByteBuffer) throws(TransportError) {
-        let code: Int32 = frame.withUnsafeReadableBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = write(descriptor, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return errno }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-            return 0
-        }
+        let code = SystemCall.writeAll(descriptor, frame.readableBytesSpan.octets)
         guard code == 0 else { throw TransportError("the service has ended: \(String(cString: strerror(code)))") }
     }
 }

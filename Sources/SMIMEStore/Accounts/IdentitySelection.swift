@@ -94,26 +94,6 @@ package enum IdentitySelection {
         return zip(identities, states).first { $1 == .current }?.0
     }
 
-    /// The identity that signs mail with `author` in From: the current one of those whose certificates name the author.
-    ///
-    /// This is the one rule for commands and gateways. They differ in `account`: readers take a signature by a certificate that
-    /// does not name the author for a stranger's, so a gateway never makes one; a command's user may have given such a
-    /// certificate to the account by hand.
-    ///
-    /// - Parameter account: the address of the account whose current identity signs where none names the author; nil if then
-    ///   none signs.
-    package static func signer(
-        naming author: EmailAddress,
-        orCurrentOf account: EmailAddress?,
-        of identities: [AccountIdentity],
-        at time: Date,
-        verdicts: CertificateVerdicts
-    ) -> AccountIdentity? {
-        let named = identities.filter { $0.certificate.names(author) }
-        return current(of: named, for: author, purpose: .signing, at: time, verdicts: verdicts)
-            ?? account.flatMap { current(of: identities, for: $0, purpose: .signing, at: time, verdicts: verdicts) }
-    }
-
     /// The identity that ends without a usable successor at the time `end`: the one that is current at the time `start`, or else
     /// the one that ended last.
     ///

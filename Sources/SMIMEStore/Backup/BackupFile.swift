@@ -51,7 +51,7 @@ struct BackupFile {
             throw KeystoreError.malformedBackup(path: path, detail: "\(error)")
         }
         do {
-            return try key.withOpened(Array(sealed.dropFirst(headerCount)), authenticating: header) { Array($0) }
+            return try key.open(Array(sealed.dropFirst(headerCount)), authenticating: header).copied()
         } catch {
             throw KeystoreError.malformedBackup(path: path, detail: "it was changed")
         }

@@ -66,7 +66,7 @@ struct StoreTransfer {
             if table == "setting", omitted.contains(try row.value("key")) { return }
             // The engines give columns in the same order only as long as no migration adds one in another place.
             for (column, value) in row.stored.sorted(by: { $0.column < $1.column }) {
-                try Self.encoding(of: value, in: column).withUnsafeBytes { try digester.update($0) }
+                try digester.update(Self.encoding(of: value, in: column).span)
             }
             try body(row)
             count += 1

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 
 /// The directories and files of a store on disk: made private, and refused when they are not.
@@ -33,7 +34,7 @@ struct StoreFolder {
         unlink(temporary)
         let descriptor = try Self.createPrivate(temporary)
         defer { close(descriptor) }
-        let written = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        let written = SystemCall.writeBytes(descriptor, bytes.span)
         guard written == bytes.count, fsync(descriptor) == 0 else {
             let reason = errno == 0 ? "short write" : String(cString: strerror(errno))
             unlink(temporary)

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import LibCrypto
 
@@ -58,7 +59,7 @@ package struct KeyAgent: ~Copyable {
         var byte: UInt8 = 0
         let count = read(peer, &byte, 1)
         let answer = kept.answer(count == 1 ? byte : nil, from: AgentSocket.peer(of: peer), at: now())
-        if answer == .key { kept.key.withBytes { _ = write(peer, $0.baseAddress, $0.count) } }
+        if answer == .key { kept.key.withBytes { _ = SystemCall.writeBytes(peer, $0) } }
         return answer
     }
 

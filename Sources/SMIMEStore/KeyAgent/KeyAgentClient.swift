@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 package import LibCrypto
 
@@ -34,8 +35,9 @@ package struct KeyAgentClient: Equatable, Sendable {
         defer { close(socket) }
         var total = 0
         let key = SecretBytes(count: count) { buffer in
-            while total < count, let start = buffer.baseAddress {
-                let got = read(socket, start + total, count - total)
+            while total < count {
+                var rest = buffer.piece(total..<count)
+                let got = SystemCall.readBytes(socket, into: &rest)
                 guard got > 0 else { return }
                 total += got
             }

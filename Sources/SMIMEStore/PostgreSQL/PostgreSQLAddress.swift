@@ -61,22 +61,10 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             || host.hasPrefix("127.") && host.allSatisfy { $0 == "." || $0.isASCII && $0.isNumber }
     }
 
-    /// libpq: `PQconninfoParse`
     private static func parse(_ url: String) throws -> [String: String] {
-        let library = try PostgreSQLLibrary.shared
-        var message: UnsafeMutablePointer<CChar>?
-        guard let first = library.parse(url, &message) else {
-            // What libpq says may quote the URL, and so the password.
-            library.freeMemory(message)
+        guard let options = try PostgreSQLLibrary.shared.options(in: url) else {
             throw KeystoreError.unusableAddress(name: "--store", why: "is no URL like postgresql://user@host/database")
         }
-        defer { library.freeOptions(first) }
-        var given: [String: String] = [:]
-        var option = first
-        while let keyword = option.pointee.keyword {
-            if let value = option.pointee.val { given[String(cString: keyword)] = String(cString: value) }
-            option += 1
-        }
-        return given
+        return options
     }
 }

@@ -29,12 +29,7 @@ final class PostgreSQLSession: Sendable {
     /// - Throws: `SQLError` of the kind `.unreachable`
     init(_ address: PostgreSQLAddress) throws {
         library = try PostgreSQLLibrary.shared
-        let names = address.options.keys.sorted()
-        let keywords = names.map { strdup($0) } + [nil]
-        let values = names.map { strdup(address.options[$0] ?? "") } + [nil]
-        defer { (keywords + values).forEach { free($0) } }
-        let pointers = (keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) })
-        guard let connection = library.connect(pointers.0, pointers.1, 0) else {
+        guard let connection = library.connection(address.options) else {
             throw SQLError(.denied, "no memory for a connection")
         }
         self.connection = connection

@@ -57,7 +57,7 @@ struct KeyFile {
 
     private func write(_ key: SealingKey, to path: String) throws(KeystoreError) {
         guard source.isOurs else { throw .notWritable(path: self.path) }
-        var bytes = Self.magic + key.withBytes { Array($0) }
+        var bytes = Self.magic + key.copied()
         defer { bytes.wipe() }
         try folder.createFile(path, holding: bytes)
     }
@@ -93,6 +93,6 @@ struct KeyFile {
         var bytes = bytes
         defer { bytes.wipe() }
         guard bytes.count == magic.count + SealingKey.count, bytes.starts(with: magic) else { return nil }
-        return bytes[magic.count...].withUnsafeBytes { SealingKey($0) }
+        return SealingKey(bytes.span.extracting(magic.count...))
     }
 }

@@ -69,7 +69,7 @@ struct StoreKey: Sendable {
     }
 
     /// Lends the bytes of the store key, for an agent that keeps it; they must not escape.
-    func withBytes<Value>(_ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    func withBytes<Value>(_ body: (Span<UInt8>) throws -> Value) rethrows -> Value {
         try key.withBytes(body)
     }
 

@@ -72,37 +72,11 @@ struct SQLiteConnection: SQLConnection {
         var values: [SQLValue] = []
         values.reserveCapacity(columns.count)
         for (index, name) in columns.enumerated() {
-            guard let value = value(statement.sqliteStatement, Int32(truncatingIfNeeded: index)) else {
+            guard let value = SQLiteColumn.value(statement.sqliteStatement, Int32(truncatingIfNeeded: index)) else {
                 throw SQLRow.damage(in: name)
             }
             values.append(value)
         }
         return values
-    }
-
-    /// Nil for a floating-point number, which no column of a store has.
-    private static func value(_ statement: SQLiteStatement, _ index: Int32) -> SQLValue? {
-        switch sqlite3_column_type(statement, index) {
-        case SQLITE_NULL: .null
-        case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, index))
-        case SQLITE_TEXT:
-            // The text must be asked for before its length.
-            .text(
-                String(
-                    decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, index),
-                    as: UTF8.self
-                )
-            )
-        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(statement, index), statement, index)))
-        default: nil
-        }
-    }
-
-    private static func bytes(
-        _ start: UnsafeRawPointer?,
-        _ statement: SQLiteStatement,
-        _ index: Int32
-    ) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
     }
 }

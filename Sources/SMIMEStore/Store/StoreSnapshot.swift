@@ -17,6 +17,14 @@ package struct StoreSnapshot {
         try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
+    /// What `certificate`, which is to sign mail, has to do with the mail's author.
+    package func match(
+        of certificate: Certificate,
+        with author: EmailAddress
+    ) throws -> IdentitySelection.AuthorMatch {
+        IdentitySelection.match(of: certificate, with: author, in: try account(for: author)?.identities ?? [])
+    }
+
     /// The account that has the whole domain of `address` as an alias; nil if there is none.
     package func account(forDomainOf address: EmailAddress) throws -> Account? {
         try AccountRecord.id(forDomainOf: address, in: database).map { try AccountRecord.account($0, in: database) }

@@ -10,8 +10,9 @@ enum LoneDot {
         /// The bytes of the line so far: only the first three matter.
         var line: [UInt8] = []
         var (position, start) = (0, 0)
-        while case let count = try reader.read(into: window.bytes), count > 0 {
-            for byte in window.prefix(count) {
+        while case let count = try window.fill(from: reader), count > 0 {
+            for index in 0..<count {
+                let byte = window[index]
                 position += 1
                 guard byte == UInt8(ascii: "\n") else {
                     if line.count < 3 { line.append(byte) }

@@ -1,3 +1,4 @@
+import ByteStreams
 import InternetMessage
 package import NIOCore
 
@@ -40,9 +41,8 @@ package struct SMTPReplyParser: Sendable {
     package mutating func next() -> Item? {
         guard !hasFailed else { return nil }
         while true {
-            let found = input.withUnsafeReadableBytes {
-                UnsafeRawBufferPointer(rebasing: $0.prefix(Self.maximumLineLength)).firstOffset(of: .lineFeed)
-            }
+            let limit = Self.maximumLineLength
+            let found = input.readableBytesSpan.octets.extracting(first: limit).firstOffset(of: .lineFeed)
             guard let found else { return input.readableBytes < Self.maximumLineLength ? nil : fail() }
             guard let line = input.readSlice(length: found + 1)?.readableBytesView,
                 let isLast = take(line)

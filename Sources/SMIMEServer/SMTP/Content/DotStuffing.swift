@@ -1,3 +1,4 @@
+import ByteStreams
 package import NIOCore
 
 /// Encodes a message's content for DATA, in pieces of any size: a dot at the start of a line is doubled, and the lone dot follows at the end.
@@ -20,7 +21,7 @@ package struct DotStuffing: Sendable {
         var content = content
         var start = 0
         while start < content.readableBytes {
-            let stop = content.withUnsafeReadableBytes { scanner.scan($0, from: start) }
+            let stop = scanner.scan(content.readableBytesSpan.octets, from: start)
             switch scanner.hasHiddenDot ? .violation : stop {
             case .exhausted: start = content.readableBytes
             case .loneDot(let end): start = end

@@ -1,3 +1,4 @@
+import ByteStreams
 package import NIOCore
 
 /// Decodes the content of a message after DATA or BDAT, and refuses bytes that another server might read as the message's end.
@@ -36,7 +37,7 @@ package struct SMTPContentDecoder: Sendable {
     package mutating func next(from bytes: inout ByteBuffer) -> Piece? {
         var start = 0
         while start < bytes.readableBytes {
-            switch bytes.withUnsafeReadableBytes({ scanner.scan($0, from: start) }) {
+            switch scanner.scan(bytes.readableBytesSpan.octets, from: start) {
             case .exhausted:
                 // The carriage return after a dot at the start of a line belongs to the end of the message or to a violation.
                 let isHeld = framing == .dotStuffed && scanner.position == .dotReturn

@@ -1,3 +1,4 @@
+import ByteStreams
 import InternetMessage
 
 /// Scans the lines of a message's content in pieces of any size, and stops at dots at the start of a line and at violations.
@@ -42,13 +43,12 @@ struct SMTPLineScanner: Sendable {
     init(allowsDotReturn: Bool) { self.allowsDotReturn = allowsDotReturn }
 
     /// Scans `bytes` from `start` to the next stop.
-    mutating func scan(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Stop {
+    mutating func scan(_ bytes: Span<UInt8>, from start: Int) -> Stop {
         var index = start
         while index < bytes.count {
             if position == .text {
                 let end = bytes.firstOffset(of: .carriageReturn, from: index) ?? bytes.count
-                guard UnsafeRawBufferPointer(rebasing: bytes[..<end]).firstOffset(of: .lineFeed, from: index) == nil
-                else { return .violation }
+                guard bytes.extracting(index..<end).firstOffset(of: .lineFeed) == nil else { return .violation }
                 guard end < bytes.count else { return .exhausted }
                 position = .carriageReturn
                 index = end + 1
@@ -85,7 +85,5 @@ struct SMTPLineScanner: Sendable {
 
 extension UInt8 {
     static let null: UInt8 = 0x00
-    static let lineFeed: UInt8 = 0x0A
-    static let carriageReturn: UInt8 = 0x0D
     static let dot = UInt8(ascii: ".")
 }

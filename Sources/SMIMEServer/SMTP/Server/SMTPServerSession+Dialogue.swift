@@ -1,3 +1,4 @@
+import ByteStreams
 import InternetMessage
 import NIOCore
 
@@ -55,9 +56,7 @@ extension SMTPServerSession {
         }
         let limit = min(settings.maximumLineLength, settings.maximumInput)
         let searched = min(view.count, limit)
-        let found = input.withUnsafeReadableBytes {
-            UnsafeRawBufferPointer(rebasing: $0.prefix(searched)).firstOffset(of: .lineFeed)
-        }
+        let found = input.readableBytesSpan.octets.extracting(first: searched).firstOffset(of: .lineFeed)
         guard let found else {
             guard searched == limit else { return false }
             violate("5.5.2", "line too long", code: 500)

@@ -1,5 +1,3 @@
-package import ByteStreams
-
 /// Decodes quoted-printable text as it is read.
 ///
 /// An escape without its two digits stays as it is, and is noted.
@@ -36,15 +34,15 @@ package final class QuotedPrintableDecoder: ByteReader {
     /// A reader of the decoded bytes of `upstream`.
     package init(_ upstream: any ByteReader) { self.upstream = upstream }
 
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         while delivered == filled, !isAtEnd {
             (filled, delivered) = (0, 0)
-            let count = try upstream.read(into: input.bytes)
-            decode(input.prefix(count))
+            let count = try input.fill(from: upstream)
+            decode(UnsafeRawBufferPointer(rebasing: input.storage[..<count]))
             if count == 0 { finish() }
         }
-        let count = min(buffer.count, filled - delivered)
-        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: decoded.bytes[delivered..<delivered + count]))
+        let (decoded, count) = (decoded, min(buffer.count, filled - delivered))
+        buffer.copy(decoded[delivered..<delivered + count])
         delivered += count
         return count
     }
@@ -63,7 +61,7 @@ package final class QuotedPrintableDecoder: ByteReader {
     /// Decodes while nothing but plain text, escapes, line ends and soft breaks are met, each of them whole; returns where that
     /// ends.
     private func decodeOrdinary(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        let (out, equals) = (decoded.bytes, UInt8(ascii: "="))
+        let (out, equals) = (decoded.storage, UInt8(ascii: "="))
         var (index, filled) = (start, filled)
         defer { self.filled = filled }
         return Self.values.withUnsafeBufferPointer { values in
@@ -95,7 +93,7 @@ package final class QuotedPrintableDecoder: ByteReader {
     private static let values = (UInt8.min ... .max).map { $0.hexadecimalValue ?? 255 }
 
     private func put(_ byte: UInt8) {
-        decoded.bytes[filled] = byte
+        decoded[filled] = byte
         filled += 1
     }
 

@@ -1,5 +1,3 @@
-package import ByteStreams
-
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
 /// No blank ends a line, and no line starts with a dot, "From " or two hyphens. A CRLF stays a line end; a lone CR or LF is a
@@ -19,7 +17,7 @@ package final class QuotedPrintableEncoder: ByteSink {
 
     package init(_ downstream: any ByteSink) { self.downstream = downstream }
 
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    package func write(_ bytes: Span<UInt8>) throws {
         input.append(contentsOf: bytes)
         try encode(lookahead: Self.mailboxLine.count)
     }
@@ -28,7 +26,7 @@ package final class QuotedPrintableEncoder: ByteSink {
     package func finish() throws { try encode(lookahead: 0) }
 
     private func encode(lookahead: Int) throws {
-        let end = max(0, input.count - lookahead)
+        let (output, end) = (output, max(0, input.count - lookahead))
         var taken = 0
         while taken < end {
             let (next, filled) = input.withUnsafeBytes { encode($0, from: taken, to: end) }
@@ -40,7 +38,7 @@ package final class QuotedPrintableEncoder: ByteSink {
 
     /// Encodes from `start` to `end`, or until the window is full; returns where to go on, and how much of it is filled.
     private func encode(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> (next: Int, filled: Int) {
-        let out = output.bytes
+        let out = output.storage
         // One step writes an escape as four bytes, of which the last does not count, or one run inside a line.
         let last = out.count - Self.longestLine - 4
         var (index, filled, column) = (start, 0, column)
@@ -116,7 +114,7 @@ package final class QuotedPrintableEncoder: ByteSink {
 
 extension QuotedPrintableEncoder {
     /// Counts what is written to it: how long it would be in quoted-printable and in base64.
-    final class Estimate: ByteSink {
+    package final class Estimate: ByteSink {
         private var count = 0
         private var escaped = 0
 
@@ -126,16 +124,18 @@ extension QuotedPrintableEncoder {
             return isText || [9, .lineFeed, .carriageReturn].contains(byte) ? 0 : 1
         }
 
-        func write(_ bytes: UnsafeRawBufferPointer) {
+        package init() {}
+
+        package func write(_ bytes: Span<UInt8>) {
             count += bytes.count
             escaped += Self.isEscaped.withUnsafeBufferPointer { isEscaped in
-                bytes.reduce(into: 0) { $0 &+= isEscaped[Int($1)] }
+                bytes.withUnsafeBytes { $0.reduce(into: 0) { $0 &+= isEscaped[Int($1)] } }
             }
         }
 
         /// Whether base64 is shorter. Soft line breaks are left aside, as they are about as many in both.
         ///
         /// RFC 2045 §6
-        var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }
+        package var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }
     }
 }

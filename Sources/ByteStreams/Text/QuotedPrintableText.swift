@@ -1,18 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 extension UnsafeRawBufferPointer {
-    /// Where the first `byte` is at or after `start`, found at the speed of memory.
-    package func firstOffset(of byte: UInt8, from start: Int = 0) -> Int? {
-        guard let base = baseAddress, start < count else { return nil }
-        return memchr(base + start, CInt(byte), count - start).map { UnsafeRawPointer($0) - base }
-    }
-
     /// Where the run of bytes ends that starts at `start` and is the same in quoted-printable: printable ASCII
     /// without =, and spaces with such characters behind them.
     func endOfPlainText(from start: Int, to end: Int) -> Int {

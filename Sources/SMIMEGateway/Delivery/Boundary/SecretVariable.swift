@@ -5,7 +5,7 @@ package final class SecretVariable: Sendable {
     private let entry: Passphrase
 
     /// Copies `entry`, which is `NAME=value` and a zero byte; the copy is wiped after use.
-    package init(entry: some Collection<UInt8>) { self.entry = Passphrase(entry) }
+    package init(entry: Span<UInt8>) { self.entry = Passphrase(entry) }
 
     /// Lends the entries of `variables`, as an environment holds them.
     static func withEntries<Result>(
@@ -14,8 +14,9 @@ package final class SecretVariable: Sendable {
     ) -> Result {
         guard let last = variables.last else { return body([]) }
         return last.entry.withBytes { bytes in
-            bytes.withMemoryRebound(to: CChar.self) { entry in
-                withEntries(of: variables.dropLast()) { body($0 + [entry.baseAddress.map { .init(mutating: $0) }]) }
+            bytes.withUnsafeBytes { entry in
+                let entry = entry.baseAddress?.assumingMemoryBound(to: CChar.self)
+                return withEntries(of: variables.dropLast()) { body($0 + [entry.map { .init(mutating: $0) }]) }
             }
         }
     }

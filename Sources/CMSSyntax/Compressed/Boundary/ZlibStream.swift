@@ -39,16 +39,20 @@ final class ZlibStream {
     /// - Parameter isLast: whether nothing follows `input`; only compressing has to know.
     /// - Throws: `CMSError.malformed` if what is to be decompressed is no zlib stream.
     func step(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer,
+        _ input: Span<UInt8>,
+        into output: inout MutableSpan<UInt8>,
         isLast: Bool = false
     ) throws -> Step {
         let (offered, room) = (UInt32(clamping: input.count), UInt32(clamping: output.count))
-        state.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
-        state.pointee.avail_in = offered
-        state.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
-        state.pointee.avail_out = room
-        let result = compresses ? deflate(state, isLast ? Z_FINISH : Z_NO_FLUSH) : inflate(state, Z_NO_FLUSH)
+        let result = input.withUnsafeBufferPointer { input in
+            output.withUnsafeMutableBufferPointer { output in
+                state.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+                state.pointee.avail_in = offered
+                state.pointee.next_out = output.baseAddress
+                state.pointee.avail_out = room
+                return compresses ? deflate(state, isLast ? Z_FINISH : Z_NO_FLUSH) : inflate(state, Z_NO_FLUSH)
+            }
+        }
         // Z_BUF_ERROR only says that there is nothing to do without more input or room.
         guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(result) else {
             throw CMSError.malformed(.cms, "the compressed content is damaged")

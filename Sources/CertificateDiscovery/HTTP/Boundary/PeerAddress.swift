@@ -35,6 +35,21 @@ struct PeerAddress: Sendable {
         return found
     }
 
+    /// Begins to connect a socket. Returns 0, or -1 with errno.
+    ///
+    /// connect(2)
+    func connect(_ descriptor: CInt) -> CInt {
+        bytes.withUnsafeBytes { bytes -> CInt in
+            guard let start = bytes.baseAddress else { return -1 }
+            let pointer = start.assumingMemoryBound(to: sockaddr.self)
+            #if canImport(Glibc)
+            return Glibc.connect(descriptor, pointer, socklen_t(bytes.count))
+            #else
+            return Darwin.connect(descriptor, pointer, socklen_t(bytes.count))
+            #endif
+        }
+    }
+
     /// Whether the address is on the public Internet. Loopback, private, link-local, carrier, documentation and
     /// multicast addresses are not, and neither are IPv6 addresses that map to them.
     ///

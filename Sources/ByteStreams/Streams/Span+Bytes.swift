@@ -1,0 +1,103 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+extension Span<UInt8> {
+    /// Where the first `byte` is at or after `start`, found at the speed of memory.
+    package func firstOffset(of byte: UInt8, from start: Int = 0) -> Int? {
+        guard start < count else { return nil }
+        precondition(start >= 0)
+        return withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress else { return nil }
+            return memchr(base + start, CInt(byte), bytes.count - start).map { UnsafeRawPointer($0) - base }
+        }
+    }
+
+    /// The first byte, if there is one.
+    @inlinable
+    package var first: UInt8? { isEmpty ? nil : self[0] }
+
+    /// The last byte, if there is one.
+    @inlinable
+    package var last: UInt8? { isEmpty ? nil : self[count - 1] }
+
+    /// Whether `word` stands at `index`.
+    @inlinable
+    package func has(_ word: [UInt8], at index: Int = 0) -> Bool {
+        guard word.count <= count - index else { return false }
+        for offset in word.indices where self[index + offset] != word[offset] { return false }
+        return true
+    }
+
+    /// Whether `condition` holds for each byte.
+    @inlinable
+    package func allSatisfy(_ condition: (UInt8) -> Bool) -> Bool {
+        for index in indices where !condition(self[index]) { return false }
+        return true
+    }
+
+    /// Whether a byte is above 127.
+    package var has8Bit: Bool {
+        withUnsafeBytes { bytes in
+            let words = bytes.count / 8
+            var seen: UInt64 = 0
+            for word in 0..<words { seen |= bytes.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self) }
+            for byte in bytes[(8 * words)...] { seen |= UInt64(byte) }
+            return seen & 0x8080_8080_8080_8080 != 0
+        }
+    }
+
+    /// The eight bytes at `offset`, the first in the low byte.
+    @inlinable
+    package func word(at offset: Int) -> UInt64 {
+        precondition(offset >= 0 && offset + 8 <= count)
+        return withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+    }
+}
+
+extension RawSpan {
+    /// The same bytes, one by one.
+    @inlinable
+    package var octets: Span<UInt8> {
+        @_lifetime(copy self)
+        get { Span(_bytes: self) }
+    }
+}
+
+extension MutableSpan<UInt8> {
+    /// The bytes of `range`, to be written.
+    @inlinable
+    @_lifetime(&self)
+    package mutating func piece(_ range: Range<Int>) -> MutableSpan<UInt8> {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count)
+        let bytes = withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[range]) }
+        return _overrideLifetime(MutableSpan(_unsafeBytes: bytes), mutating: &self)
+    }
+
+    /// Copies `bytes` to `index`, and returns how many they are.
+    @inlinable
+    @discardableResult
+    package mutating func copy(_ bytes: Span<UInt8>, at index: Int = 0) -> Int {
+        precondition(index >= 0 && bytes.count <= count - index)
+        bytes.withUnsafeBytes { source in
+            withUnsafeMutableBytes {
+                UnsafeMutableRawBufferPointer(rebasing: $0[index...]).copyMemory(from: source)
+            }
+        }
+        return bytes.count
+    }
+}
+
+extension Array<UInt8> {
+    /// A copy of `bytes`.
+    package init(_ bytes: Span<UInt8>) { self = bytes.withUnsafeBufferPointer { Array($0) } }
+
+    /// Appends a copy of `bytes`.
+    package mutating func append(contentsOf bytes: Span<UInt8>) {
+        bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
+    }
+}
