@@ -41,6 +41,7 @@ struct Batch {
         _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
+        // Or the bar of the only input.
         defer { progress.clear() }
         // Without parallel jobs everything runs on the thread of the command.
         guard jobs > 1 else {

@@ -20,6 +20,7 @@ enum Output {
         _ body: (any ByteSink) throws -> Void
     ) throws {
         guard let path else {
+            ProgressBar.hide()
             let sink = DescriptorSink.standardOutput()
             do {
                 try body(sink)

@@ -7,6 +7,8 @@ import InternetMessage
 protocol InputFiles {
     /// The files on the command line.
     var files: [String] { get }
+    /// Whether a message is written to the terminal while the input is read.
+    var writesToTerminal: Bool { get }
 }
 
 extension InputFiles {
@@ -31,6 +33,8 @@ extension ArgumentHelp {
 struct InputOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []
+
+    var writesToTerminal: Bool { false }
 
     func validate() throws { try checkStandardInput() }
 }
@@ -60,6 +64,7 @@ struct FileOptions: ParsableArguments, InputFiles {
 
     /// The line ends that were asked for; nil keeps those of the input.
     var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
+    var writesToTerminal: Bool { paths.contains { target(for: $0) == nil } && isatty(STDOUT_FILENO) == 1 }
 
     func validate() throws {
         try checkStandardInput()

@@ -57,6 +57,7 @@ enum Console {
 
     /// A message that cannot be written is lost, because there is no other place to report it.
     static func write(_ text: String) {
+        ProgressBar.hide()
         let sink = DescriptorSink(STDERR_FILENO)
         try? sink.write(text)
         try? sink.flush()

@@ -135,7 +135,8 @@ extension SMIMECommand {
         }
 
         private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
-            let source = try InputFile.open(path)
+            let opened = try InputFile.open(path)
+            let source = input.measured(opened, passes: passes(over: opened))
             if let detachedSignature {
                 let signature = try InputFile.open(detachedSignature)
                 let object = try verification.object(in: signature) ?? signature.stream()
@@ -150,6 +151,12 @@ extension SMIMECommand {
             }
             try MessageInput.checkSingle(source, at: path)
             return try await opener.verify(source)
+        }
+
+        /// How often `source` is read: content beside its signature in a mail is first sought and then hashed.
+        private func passes(over source: any ByteSource) -> Int {
+            guard detachedSignature == nil, let entity = try? MIMEReader.message(in: source) else { return 1 }
+            return entity.contentType.name == "multipart/signed" ? 2 : 1
         }
 
         /// Hints at the other line ends, if the signature fits the file with those.
