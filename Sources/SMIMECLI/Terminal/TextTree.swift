@@ -13,16 +13,23 @@ struct TextTree {
         self.indent = indent
     }
 
+    /// A tree that begins with the first line added, at level 0.
+    init() { (lines, indent) = ([], "") }
+
     /// - Parameter level: 1 is below the root; no line is more than one level below the line before it.
     mutating func add(_ line: String, level: Int) { lines.append((level, line.escapedForDisplay)) }
 
-    /// The lines, each with its end.
+    /// The lines, each with its end, for standard output.
     var text: String {
-        text(
-            hasBranches: isatty(STDOUT_FILENO) == 1 && Terminal.isUnicode,
-            width: Terminal.width(STDOUT_FILENO)
-        )
+        text(hasBranches: Self.hasBranches(on: STDOUT_FILENO), width: Terminal.width(STDOUT_FILENO))
     }
+
+    /// The lines as they are, however long, for messages on `descriptor`.
+    func lines(on descriptor: Int32) -> [String] {
+        text(hasBranches: Self.hasBranches(on: descriptor), width: nil).split(separator: "\n").map(String.init)
+    }
+
+    private static func hasBranches(on descriptor: Int32) -> Bool { isatty(descriptor) == 1 && Terminal.isUnicode }
 
     /// - Parameter width: the columns that a line has, so that longer ones go on below; nil for as long as they get.
     func text(hasBranches: Bool, width: Int?) -> String {
