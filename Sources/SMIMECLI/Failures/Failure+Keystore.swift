@@ -21,7 +21,7 @@ extension Failure {
         case .malformedBackup, .unmatchedKey: return .badData
         case .unusableAddress: return .usage
         case .writeFailed: return .inputOutput
-        // The first four are temporary, and named only so that a new case does not compile until it has a status.
+        // The first four are temporary. They are listed so that a new case does not compile until it has a status.
         case .busy, .cancelled, .openingTimedOut, .unreachable, .closed, .insideStore, .unexpected: return .software
         }
     }
@@ -29,7 +29,7 @@ extension Failure {
     /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
-    /// The way out where no private key of the store can be opened again.
+    /// What to do if the store's private keys can never be opened again.
     private static let startOver =
         "without a copy: smime store start-over keeps the old store aside, then import your .p12 files again"
 
@@ -59,7 +59,7 @@ extension Failure {
         case .noStore: ["make one with: smime store init"]
         case .noUsableIdentity(let address, _):
             [
-                "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` shows those that there are)"
+                "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` lists the present ones)"
             ]
         case .older: ["export the keys with that smime, and import them into a new store; nothing was changed"]
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]

@@ -19,7 +19,7 @@ struct Failure: Error {
     let hints: [String]
     /// The original error of the library; nil if there is none.
     var cause: (any Error)?
-    /// Whether it was said on standard error already.
+    /// Whether it was already reported on standard error.
     var isSaid = false
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
@@ -60,7 +60,7 @@ struct Failure: Error {
         return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
 
-    /// Any error, said of the file or address `subject` if it does not name one itself.
+    /// The failure for any error, about the file or address `subject` unless the error names one itself.
     init(_ error: any Error, in subject: String? = nil) {
         switch error {
         case let failure as Failure: self = failure

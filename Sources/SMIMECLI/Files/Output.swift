@@ -12,7 +12,7 @@ enum Output {
     ///
     /// - Parameters:
     ///   - isPrivate: whether a new file may be read by its owner only.
-    ///   - isReport: whether it is text that a pager may stop reading, which is no news for its user.
+    ///   - isReport: whether it is text for a pager, which may stop reading; that is not reported as an error.
     static func write(
         to path: String?,
         isPrivate: Bool = false,

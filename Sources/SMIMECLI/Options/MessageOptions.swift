@@ -84,7 +84,7 @@ struct FileOptions: ParsableArguments, InputFiles {
             throw ValidationError("--json needs --output or --output-dir for the message")
         }
         if outputDir != nil {
-            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
+            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files, not standard input") }
             let names = paths.map { URL(filePath: $0).lastPathComponent }
             guard Set(names).count == names.count else {
                 throw ValidationError("two of the files have the same name, and would overwrite each other")

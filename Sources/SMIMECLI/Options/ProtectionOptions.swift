@@ -9,7 +9,7 @@ import SMIMEStore
 
 /// The options of verbs that sign or encrypt: the output format, header protection, and trust.
 ///
-/// One group, because each group costs the parser more time than its options.
+/// One flat group: the parser spends more time on a group than on the options in it.
 struct ProtectionOptions: ParsableArguments {
     @Option(
         name: .customLong("outform"),

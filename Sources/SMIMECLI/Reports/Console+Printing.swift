@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 
 extension Console {
-    /// Writes lines of text to standard output, and fails if they do not arrive.
+    /// Writes lines of text to standard output; throws if they cannot be written.
     static func print(_ text: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")

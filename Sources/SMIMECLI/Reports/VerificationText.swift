@@ -54,7 +54,7 @@ extension VerificationReport {
         return "\(who)\(side(of: layer).map { ", \($0)" } ?? "")"
     }
 
-    /// On which side of the encryption a layer is; nil where that is no question.
+    /// On which side of the encryption a layer is; nil if the message is not encrypted.
     func side(of layer: Layer) -> String? {
         if layer.isInsideEncryption { return "inside the encryption" }
         let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }
@@ -123,6 +123,6 @@ extension Problem {
 extension String {
     /// The text with blanks up to `width` characters.
     ///
-    /// Foundation's `padding` would make an `NSString` of it, which takes longer than the rest of the report.
+    /// Foundation's `padding` would convert it to an `NSString`, which takes longer than the rest of the report.
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

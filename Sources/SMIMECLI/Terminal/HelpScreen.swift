@@ -28,7 +28,7 @@ package struct HelpScreen {
     private var sections: [[Substring]]
     private var isComplete = true
 
-    /// The help in `text`, as the parser writes it; whatever else it says stays as it is.
+    /// The parser's help in `text`, shortened; any other text is returned unchanged.
     static func shortened(_ text: String) -> String {
         guard text.hasPrefix("OVERVIEW: ") else { return text }
         var screen = HelpScreen(text)
@@ -71,7 +71,7 @@ package struct HelpScreen {
         sections.removeAll { $0.count == 1 && $0.first?.hasPrefix("USAGE: ") == false }
     }
 
-    /// Leaves out the options that need not be given, where the line names them all.
+    /// Removes optional options from a usage line that lists all of them.
     private mutating func shortenUsage() {
         for index in sections.indices {
             guard let usage = sections[index].first, usage.hasPrefix("USAGE: "), usage.count > 80 else { continue }
@@ -82,9 +82,9 @@ package struct HelpScreen {
         }
     }
 
-    /// Leaves out the last paragraph that is no example, with the examples that it announces.
+    /// Removes the last paragraph that is not an example, with the examples that it introduces.
     ///
-    /// - Returns: whether there was one behind the first, which says what the verb is for.
+    /// - Returns: whether there was one after the first, which is kept: it says what the verb is for.
     private mutating func dropParagraph() -> Bool {
         guard let index = paragraphs.indices.dropFirst().last(where: { !paragraphs[$0].isExample }) else {
             return false

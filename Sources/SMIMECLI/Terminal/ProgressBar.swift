@@ -7,10 +7,10 @@ final class ProgressBar: Sendable {
     /// Whether standard error is a terminal that can draw over a line.
     static var isPossible: Bool { isatty(STDERR_FILENO) == 1 && ProcessEnvironment["TERM"] != "dumb" }
 
-    /// The time that the bar is about, and what is drawn.
+    /// What was drawn last, and what the rate is computed from.
     private struct State {
         var percent = 0
-        /// When a rate was last measured, and what was done then; the rate counts from the earlier of the last two.
+        /// The progress at the last two moments of measuring; the rate is computed since the earlier one.
         var marks: (earlier: Mark, later: Mark)
         var isOver = false
     }
@@ -96,11 +96,11 @@ struct Progress {
     }
 
     let done: Int
-    /// More than none.
+    /// At least one.
     let total: Int
     /// What was done in the last `seconds`.
     let recent: Int
-    /// More than none.
+    /// More than zero.
     let seconds: Double
     let unit: Unit
 

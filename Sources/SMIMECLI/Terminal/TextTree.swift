@@ -31,7 +31,7 @@ struct TextTree {
 
     private static func hasBranches(on descriptor: Int32) -> Bool { isatty(descriptor) == 1 && Terminal.isUnicode }
 
-    /// - Parameter width: the columns that a line has, so that longer ones go on below; nil for as long as they get.
+    /// - Parameter width: the columns of the terminal, at which lines are wrapped; nil does not wrap.
     func text(hasBranches: Bool, width: Int?) -> String {
         guard hasBranches else {
             return lines.map { level, text in
@@ -39,7 +39,7 @@ struct TextTree {
                 return Self.wrapped(text, behind: stem, then: stem + "  ", width)
             }.joined()
         }
-        // From the last line up: whether a branch of a level goes on below.
+        // Worked out from the last line up: whether the branch of each level continues below.
         var goesOn: [Bool] = []
         let drawn = lines.reversed().map { level, text in
             let hasChildren = goesOn.count > level && goesOn[level]

@@ -9,7 +9,7 @@ struct WrappedText {
 
     /// - Parameters:
     ///   - width: the columns that a line has.
-    ///   - taken: the columns that the first line has less.
+    ///   - taken: the columns of the first line that are used already.
     init(_ text: String, width: Int, taken: Int = 0) {
         guard width >= Self.leastWidth, text.count > width - taken else {
             lines = [text]

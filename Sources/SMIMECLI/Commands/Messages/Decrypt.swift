@@ -48,7 +48,7 @@ extension SMIMECommand {
             let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                // Who has read enough of it closes the pager, as with `smime read`.
+                // The user may close the pager early, as with `smime read`.
                 try Output.write(to: files.target(for: path), isPrivate: true, isReport: true) {
                     try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
@@ -60,13 +60,13 @@ extension SMIMECommand {
             }
             try await asked.finish()
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
-            // A secret that both sides have needs no store, and then there is nothing to learn.
+            // With a shared secret there may be no store, and then nothing is learned.
             let teacher =
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
-                // A secret that both sides have needs no store, and nothing is to be known then.
+                // With a shared secret there may be no store to ask.
                 let isKnown = report.status == .untrusted
                 describe(report, isKnown ? try await opening.store().context(of: report) : .init(), outcome.path)
             }
@@ -132,7 +132,7 @@ extension SMIMECommand {
             if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
         }
 
-        /// The layers, without a signed one of which the verdict says all.
+        /// The layers, without the only signed one: the verdict says all about it.
         private func tree(of report: VerificationReport) -> TextTree {
             let isSingle = report.layers.flatMap(\.signers).count == 1
             var tree = TextTree()

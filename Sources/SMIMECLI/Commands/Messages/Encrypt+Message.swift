@@ -8,7 +8,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.Encrypt {
-    /// The values that are the same for every file.
+    /// The values that all files share.
     struct Common: Sendable {
         let opening: StoreOpening
         /// Certificates to encrypt to that were given as files.

@@ -110,7 +110,7 @@ extension SMIMECommand {
                 of: path,
                 isText: text,
                 fields: textFields,
-                // A signer that the user names signs whatever From says.
+                // A signer that the user names signs regardless of From.
                 readsHeader: signing.from == nil && signing.identity == nil,
                 measured: { files.measured($0, passes: signing.opaque ? 2 : 1) }
             )

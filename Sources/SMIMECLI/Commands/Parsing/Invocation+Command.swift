@@ -49,7 +49,7 @@ extension Invocation {
 
     /// `smime sendmail`: words that are no options of ours are handed on, as other programs write them.
     private func sendmail() throws -> any ParsableCommand {
-        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         let given = divided.arguments
         let help = ["--help", HelpScreen.allOption]
         guard !(["-h"] + help).contains(where: { given == [$0] }) else {
@@ -64,7 +64,7 @@ extension Invocation {
 
     /// `smime git`: the words are git's, behind the global options.
     private func git() throws -> any ParsableCommand {
-        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         guard !asksForHelp else { throw CleanExit.helpRequest(SMIMECommand.Git.self) }
         let given = divided.arguments
         var (own, rest) = ([String](), given[...])
