@@ -31,7 +31,8 @@ extension Failure {
 
     /// What to do if the store's private keys can never be opened again.
     private static let startOver =
-        "without a copy: smime store start-over keeps the old store aside, then import your .p12 files again"
+        "smime store start-over keeps the old store aside, then import your .p12 files again"
+    private static let withoutCopy = "without a copy: \(startOver)"
 
     /// Hints for the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
@@ -45,8 +46,8 @@ extension Failure {
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put back its key file first"]
-        case .keyMismatch: ["put back its key file", startOver]
-        case .keyMissing: ["put back the key file from a copy", startOver]
+        case .keyMismatch: ["put back its key file", withoutCopy]
+        case .keyMissing: ["put back the key file from a copy", withoutCopy]
         case .locked:
             [
                 """

@@ -41,8 +41,11 @@ struct Failure: Error {
             let value = Self.quoted(in: message[..<end.lowerBound]).first
             let meant = value.flatMap { Suggestion.closest(to: $0, among: choices) }
             hint = meant.map { "did you mean \($0)?" } ?? hint
-            message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
+            // A long list would hide what was meant.
+            let isListed = meant == nil || choices.count <= 8
+            message = message[..<end.lowerBound] + (isListed ? "; it can be \(choices.joined(separator: ", "))" : "")
         }
+        message = Self.plainly(message)
         while message.hasSuffix(".") { message.removeLast() }
         let first = message.prefix(1)
         // A name that begins the sentence keeps its case.
@@ -52,6 +55,16 @@ struct Failure: Error {
             (isWord ? first.lowercased() : String(first)) + message.dropFirst(),
             hints: hint.map { [$0] } ?? []
         )
+    }
+
+    /// `message` without the parser's words for a value that is not accepted.
+    private static func plainly(_ message: Substring) -> Substring {
+        guard let found = message.prefixMatch(of: /The value ('.*') is invalid for '([^']*)'/) else { return message }
+        let (value, name) = (found.output.1, found.output.2)
+        let rest = message[found.range.upperBound...]
+        guard name.hasSuffix("<addr>") else { return "\(value) is not valid for \(name)\(rest)" }
+        let option = name.dropLast("<addr>".count)
+        return "\(option.isEmpty ? "" : "\(option.dropLast()): ")\(value) is not a mail address\(rest)"
     }
 
     /// The words in single quotes.

@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether commands in it get the --home of this command line.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say(hintKind, "36", namesHome ? namingHome(in: message) : message) }
+        if !isQuiet { say("hint", "36", namesHome ? namingHome(in: message) : message) }
     }
 
     /// `hint`, whose commands get the --home of this command line.
@@ -37,22 +37,19 @@ enum Console {
     }
 
     /// One line of plain information.
-    static func note(_ message: String) { if !isQuiet { write("smime: \(message.escapedForDisplay)\n") } }
+    static func note(_ message: String) {
+        guard !isQuiet else { return }
+        write("smime: \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: 7))\n")
+    }
 
     /// One line without `smime:` in front, for mail servers, which read its beginning.
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
-    /// Only hints are wrapped at the width of the terminal: people search logs for the other messages.
-    private static let hintKind = "hint"
-
+    /// Says it in one line, which a terminal shows broken at blanks.
     private static func say(_ kind: String, _ color: String, _ message: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
-        let text = message.escapedForDisplay
-        guard kind == hintKind, let width = Terminal.width(STDERR_FILENO) else {
-            return write("smime: \(label): \(text)\n")
-        }
-        let lines = WrappedText(text, width: width, taken: "smime: \(kind): ".count).lines
-        write("smime: \(label): \(lines.joined(separator: "\n"))\n")
+        let taken = "smime: \(kind): ".count
+        write("smime: \(label): \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: taken))\n")
     }
 
     /// A message that cannot be written is lost, because there is no other place to report it.

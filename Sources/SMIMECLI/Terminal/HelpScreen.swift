@@ -6,6 +6,8 @@ package struct HelpScreen {
     static let allOption = "--help-all"
     /// A screen with room for the prompt.
     private static let lineLimit = 40
+    /// The column in which the parser begins explanations.
+    private static let explanationColumn = 26
     /// The options that are left out where the help is longer than a screen.
     package static let rare: Set<String> = [
         "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
@@ -13,7 +15,7 @@ package struct HelpScreen {
         "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
         "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
         "--password-fd", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
-        "--store-password-fd", "--store-password-file", "--time", "--version",
+        "--store-password-fd", "--store-password-file", "--time", "--to-cert", "--version",
     ]
 
     /// A paragraph of the overview.
@@ -61,7 +63,9 @@ package struct HelpScreen {
             var isDropped = false
             let kept = sections[index].filter { line in
                 if line.hasPrefix("  -") {
-                    isDropped = line.matches(of: /--[a-z-]+/).contains { Self.rare.contains(String($0.output)) }
+                    // The explanation behind the names may mention other options.
+                    let names = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
+                    isDropped = names.contains { Self.rare.contains(String($0.output)) }
                 }
                 return !isDropped
             }

@@ -62,7 +62,7 @@ enum Terminal {
     /// The input after `prompt`, up to the end of the line; empty at the end of input.
     private static func enteredLine(at prompt: String, from terminal: Int32) -> [UInt8] {
         ProgressBar.hide()
-        let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
+        let text = Array(WrappedText.text("smime: \(prompt.escapedForDisplay)", on: terminal).utf8)
         _ = write(terminal, text, text.count)
         var bytes = [UInt8](repeating: 0, count: lineLimit)
         defer { bytes.wipe() }

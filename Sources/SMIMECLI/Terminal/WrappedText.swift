@@ -16,12 +16,12 @@ struct WrappedText {
             return
         }
         let (prose, command) = Self.parts(of: text)
-        var lines = [""]
+        var lines = [String(text.prefix { $0 == " " })]
         for piece in prose.split(separator: " ").map(String.init) + [command].compactMap(\.self) {
             let last = lines[lines.count - 1]
             let room = width - (lines.count == 1 ? taken : 0)
-            if last.isEmpty {
-                lines[lines.count - 1] = piece
+            if last.allSatisfy({ $0 == " " }) {
+                lines[lines.count - 1] = last + piece
             } else if last.count + 1 + piece.count <= room {
                 lines[lines.count - 1] = "\(last) \(piece)"
             } else {
@@ -38,6 +38,12 @@ struct WrappedText {
         }
         guard let start = starts.min() else { return (text, nil) }
         return (String(text[..<start]), String(text[start...].drop { $0 == " " }))
+    }
+
+    /// `text` with the ends of its lines, for a terminal on `descriptor`; on one line elsewhere.
+    static func text(_ text: String, on descriptor: Int32, taken: Int = 0) -> String {
+        guard let width = Terminal.width(descriptor) else { return text }
+        return WrappedText(text, width: width, taken: taken).lines.joined(separator: "\n")
     }
 
     /// The programs that our hints name.

@@ -130,7 +130,8 @@ extension SMIMECommand {
                 Console.note(verdict, file: InputFile.name(path))
                 lines.forEach(Console.note)
             } else {
-                try Console.print(verdict, file: isAlone ? nil : InputFile.name(path), lines: lines)
+                let name = isAlone ? nil : InputFile.name(path)
+                try Console.print(verdict, file: name, lines: lines, wraps: !verification.verbose)
             }
             if let step = checked.step ?? verdict.step { Console.hint(step.text) }
         }
