@@ -28,6 +28,8 @@ struct WrappedText {
                 lines.append(piece)
             }
         }
+        // A prompt ends in a blank, behind which the answer is typed.
+        if text.hasSuffix(" ") { lines[lines.count - 1] += " " }
         self.lines = lines
     }
 
