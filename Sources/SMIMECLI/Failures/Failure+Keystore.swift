@@ -30,9 +30,8 @@ extension Failure {
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
     /// What to do if the store's private keys can never be opened again.
-    private static let startOver =
-        "smime store start-over keeps the old store aside, then import your .p12 files again"
-    private static let withoutCopy = "without a copy: \(startOver)"
+    private static let startOver = "put the store aside, and then import your .p12 files again: smime store start-over"
+    private static let withoutCopy = "without a copy, \(startOver)"
 
     /// Hints for the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
@@ -68,7 +67,7 @@ extension Failure {
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
         // Starting over helps a store, which is a folder, but no backup.
-        case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten: \(startOver)"] : []
+        case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten, \(startOver)"] : []
         case .unknownAccount:
             ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]

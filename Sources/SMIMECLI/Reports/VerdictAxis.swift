@@ -14,7 +14,7 @@ struct VerdictAxis {
     /// The axes of `signer`, in the order in which they are shown.
     ///
     /// That the certificate names the sender proves nothing if the content was changed or no authority vouches for the
-    /// certificate. A trusted certificate proves nothing about changed content: whoever changed it chose the certificate.
+    /// certificate. A trusted certificate proves nothing about changed content: the attacker chose the certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
         let (sender, trusted) = (state(signer.identity), state(signer.chain))

@@ -49,7 +49,7 @@ struct WrappedText {
     }
 
     /// The programs that our hints name.
-    private static let programs = ["smime", "chown", "chmod", "rm", "postconf", "openssl"]
+    private static let programs = ["smime", "git cat-file", "chown", "chmod", "rm", "postconf", "openssl"]
     /// A terminal that is narrower breaks the lines itself.
     private static let leastWidth = 24
 }
