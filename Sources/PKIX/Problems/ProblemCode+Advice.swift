@@ -32,7 +32,8 @@ extension ProblemCode {
         case .notARecipient: "import the key it is for, or ask the sender to encrypt it for your certificate"
         case .notEncrypted: "verify it, if it is signed"
         case .unreadable: "see the text for what is wrong with the file or the store"
-        case .crlUnreadable: "nothing, unless the list or the folder is your own: then correct it"
+        case .crlUnreadable:
+            "correct the list or the folder if it is your own; remove a list of the store that cannot be read"
         case .certificateExpired:
             "ask its owner for the new one; what was signed before can be judged at the time it was signed"
         case .certificateNotYetValid, .chainNotYetValid: "wait, or check your clock"

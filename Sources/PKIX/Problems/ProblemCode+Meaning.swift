@@ -53,7 +53,7 @@ extension ProblemCode {
         case .crlExpired: "a revocation list expired long ago"
         case .crlSignature: "a revocation list is not signed by the authority that it names, and does not count"
         case .crlUnreadable:
-            "a revocation list, or the folder of revocation lists in the settings, cannot be read, and is ignored"
+            "a revocation list, in the store or at hand, or the folder of lists in the settings cannot be read, and is skipped"
         case .certificatesOnly: "the message contains only certificates"
         case .decryptionFailed: "the message was changed or cut off, or is not encrypted with the key that it names"
         case .needsSecret: "the message is encrypted with a password or a secret key that was not given"

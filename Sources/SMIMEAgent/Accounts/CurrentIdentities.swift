@@ -18,7 +18,7 @@ package struct CurrentIdentities: Sendable {
     /// The identities in use; empty if the account has no choice.
     package let choices: [Choice]
 
-    /// - Parameter verdicts: what is known against the account's certificates.
+    /// - Parameter verdicts: the known faults of the account's certificates.
     package init(of account: Account, at time: Date, verdicts: CertificateVerdicts) {
         self.account = account.address
         guard account.identities.count > 1 else {

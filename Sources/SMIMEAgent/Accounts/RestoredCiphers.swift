@@ -11,7 +11,7 @@ package struct RestoredCiphers: Sendable {
     /// The ciphers of the backup that differ from this store's, in words. They are not restored.
     package let kept: [String]
 
-    /// - Parameter preferences: what the store says.
+    /// - Parameter preferences: the store's own rules.
     /// - Throws: `AgentError.unknownCipher`
     package init(_ restoration: Restoration, beside preferences: CipherPreferences, file: String) throws {
         var new: [(account: EmailAddress, cipher: ContentCipher)] = []

@@ -1,4 +1,4 @@
-/// Something that doctor has looked at, and how it stands.
+/// The result of one check of `smime doctor`.
 package struct DoctorFinding: Sendable {
     package enum Level: String, Sendable { case ok, warning, error }
 
@@ -32,7 +32,7 @@ package struct DoctorFinding: Sendable {
 }
 
 extension [DoctorFinding] {
-    /// The findings, the worst first; those of one kind as they were made.
+    /// The findings, worst first; equally bad ones in the order of the checks.
     package var ranked: [DoctorFinding] {
         DoctorFinding.Urgency.allCases.reversed().flatMap { urgency in
             let found = filter { $0.urgency == urgency }
@@ -41,7 +41,7 @@ extension [DoctorFinding] {
     }
 }
 
-/// Looks at one thing, and collects what it finds.
+/// One check, which collects its findings.
 protocol DoctorCheck {
     var findings: [DoctorFinding] { get set }
 }

@@ -14,7 +14,7 @@ struct DoctorRegistryCheck: DoctorCheck {
         try await checkSources()
     }
 
-    /// How many addresses are named whose certificates expire; the others are counted.
+    /// How many addresses with expiring certificates are named; the rest are counted.
     private static let maximumNamed = 10
 
     /// Which addresses have a certificate that waits for a person to trust it.

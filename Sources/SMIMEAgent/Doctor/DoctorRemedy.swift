@@ -4,7 +4,7 @@ package import SMIMEStore
 
 /// A remedy for a finding.
 package enum DoctorRemedy: Sendable {
-    /// An advice without a command of ours, such as to install a package.
+    /// An instruction without a command of ours, such as to install a package.
     case advice(String)
     /// The usual remedy for this error.
     case resolve(any Error)
@@ -15,19 +15,19 @@ package enum DoctorRemedy: Sendable {
     case bringFolderBack
     /// The directory belongs to another user.
     case changeOwner(of: String, to: String)
-    /// Postfix is to be installed, or its configuration named.
+    /// Install Postfix, or name its configuration.
     case findPostfix
     case forgetList(Fingerprint)
     case importKey
     case importList
-    /// A recipient's certificate comes with signed mail, or by hand.
+    /// Get the recipient's certificate from a signed mail, or add it by hand.
     case learn(AddressScope)
     case listSettings
     /// Repair the source of certificates, or remove it from the settings.
     case mendSource(kind: String)
-    /// A new certificate is to be issued, and imported.
+    /// Request a new certificate, and import it.
     case renew
-    /// The same, if there is no other one.
+    /// The same, for an account with no other identity.
     case renewRevoked
     /// Replace this file by a newer list, if it is needed.
     case replaceList(path: String)
@@ -35,7 +35,7 @@ package enum DoctorRemedy: Sendable {
     /// Set up Postfix in the folder where it was looked for, or name its configuration.
     case setUpPostfix
     case showAccount(EmailAddress)
-    /// The certificate that is held back can be used once its fingerprint was compared.
+    /// Compare the fingerprint of the certificate that is held back, and trust it.
     case trustHeld(AddressScope, Fingerprint)
     case trustRoot
 }

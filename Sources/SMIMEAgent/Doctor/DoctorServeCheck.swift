@@ -1,4 +1,4 @@
-/// Looks at who can connect to `smime serve`.
+/// Checks who can connect to `smime serve`.
 struct DoctorServeCheck: DoctorCheck {
     let listeners: [ServeListener]
     var findings: [DoctorFinding] = []

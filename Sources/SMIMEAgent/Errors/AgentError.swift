@@ -54,7 +54,7 @@ package enum AgentError: Error, Sendable {
     case weakRecipientKey(file: String, Certificate)
     /// The address cannot be written in the setting.
     case noCipherRule(for: EmailAddress, in: String)
-    /// What is to be restored is a file of another kind.
+    /// The file to restore is of another kind.
     case notRestorable(file: String, NotRestorable)
     /// Nothing was learned from the mail among the files of an import, which hold nothing else; with the last reason.
     case nothingLearned(Problem?)

@@ -65,7 +65,7 @@ package struct ConfigurationProfile {
 
     /// A payload with the keys that every payload has.
     ///
-    /// A profile that is made again has the same identifiers, so it replaces the earlier one.
+    /// The identifiers depend only on the contents' names, so a new profile replaces the earlier one on a device.
     private func payload(
         _ type: String,
         named name: String,

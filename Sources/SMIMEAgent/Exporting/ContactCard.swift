@@ -27,7 +27,7 @@ package struct ContactCard {
     /// RFC 6350 §3.4
     private static func escaped(_ value: String) -> String {
         var text = String.UnicodeScalarView()
-        // Not by characters: a mark behind a comma makes one of both.
+        // By scalars, not characters: a combining mark after a comma forms one character with it.
         for scalar in value.unicodeScalars {
             if ["\\", ",", ";"].contains(scalar) { text.append("\\") }
             text.append(scalar)

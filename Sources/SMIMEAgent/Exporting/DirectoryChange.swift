@@ -57,7 +57,7 @@ package struct DirectoryChange {
 
     /// RFC 4514 §2.4
     private static func escaped(_ value: String) -> String {
-        // Not by characters: a mark behind a comma makes one of both.
+        // By scalars, not characters: a combining mark after a comma forms one character with it.
         let scalars = Array(value.unicodeScalars)
         var text = String.UnicodeScalarView()
         for (index, scalar) in scalars.enumerated() {

@@ -2,7 +2,7 @@ package import InternetMessage
 package import PKIX
 package import SMIMEStore
 
-/// The identities of an account that leave the store, and the certificates that go along.
+/// The identities of an account to export, and the certificates that accompany them.
 package struct ExportedIdentities: Sendable {
     package let identities: [Identity]
     /// The certificates above them, roots included, each once.

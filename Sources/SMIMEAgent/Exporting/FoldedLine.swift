@@ -1,6 +1,6 @@
 /// A line of a text format that breaks long lines: the next one begins with a space.
 enum FoldedLine {
-    /// `line` in pieces of at most `width` bytes, the space counted; no character of more bytes is torn apart.
+    /// `line` in pieces of at most `width` bytes, including the space; a multibyte character is never split.
     ///
     /// RFC 2849 note 10, RFC 6350 §3.2
     static func folding(_ line: String, width: Int, lineEnd: String) -> String {

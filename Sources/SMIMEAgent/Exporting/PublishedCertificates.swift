@@ -20,8 +20,8 @@ package struct PublishedCertificates: Sendable {
 
     /// - Parameters:
     ///   - fingerprint: the only certificate to hand out; nil is those in use.
-    ///   - keepsUnusable: whether the identity of `fingerprint` may be one that cannot be used today, as its owner gets it.
-    ///   - verdicts: what is known against the account's certificates.
+    ///   - keepsUnusable: whether the identity of `fingerprint` may be unusable today, as in an export for its owner.
+    ///   - verdicts: the known faults of the account's certificates.
     /// - Throws: `KeystoreError.noUsableIdentity` if none can be used today, `KeystoreError.unknownCertificate`
     package init(
         of account: Account,

@@ -10,7 +10,7 @@ package enum SecretFileKind: CaseIterable, Sendable {
     case profile
     case storeCopy
 
-    /// How many bytes of a file tell.
+    /// How many bytes of a file determine its kind.
     package static let headCount = 64 * 1024
 
     /// The kind of a file that begins with `head`; nil for none of these.

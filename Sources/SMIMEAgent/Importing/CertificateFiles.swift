@@ -21,7 +21,7 @@ extension ImportBatch {
         }
     }
 
-    /// Takes in a certificate that a person adds for `address`: as that recipient's, or as an intermediate.
+    /// Adds a certificate that a person named for `address`: as that recipient's, or as an intermediate.
     package mutating func add(_ certificate: Certificate, for address: AddressScope, isPinned: Bool) {
         // Self-signed certificates of people often claim to be authorities.
         let isPersons = certificate.isSelfIssued && certificate.names(address)

@@ -6,7 +6,7 @@ package import SMIMEStore
 /// Stores the certificates of a directory's LDIF file, however many they are: a thousand at a time, each in a transaction of its own.
 /// Importing again changes nothing, so an interrupted import can be repeated.
 package struct DirectoryImport {
-    /// What became of a file.
+    /// The result for a file.
     package struct Outcome: Equatable, Sendable {
         /// How many entries there were.
         package fileprivate(set) var entries = 0
@@ -15,7 +15,7 @@ package struct DirectoryImport {
         package fileprivate(set) var known = 0
         /// How many certificates of authorities there were that were not known.
         package fileprivate(set) var intermediates = 0
-        /// How many values were no certificates, or ones without an address.
+        /// How many values were not certificates, or named no address.
         package fileprivate(set) var leftOut = 0
 
         package init() {}

@@ -7,19 +7,19 @@ package import SMIMEStore
 
 /// Stores what files hold, and learns from the mail among them: the steps of an import, in their order.
 package struct FileImport {
-    /// What became of the files.
+    /// The result of the import.
     package struct Outcome: Sendable {
         /// The store, which is still open.
         package let store: Store
-        /// What was stored, what was learned included.
+        /// What was stored, including what was learned.
         package let report: ImportReport
-        /// What is odd about the files.
+        /// The problems of the files.
         package let problems: [Problem]
         package let advice: [ImportPlan.Advice]
         package let nextSteps: [ImportStep]
         /// The accounts that got identities.
         package let accounts: [Account]
-        /// What is known against their certificates.
+        /// The known faults of their certificates.
         package let verdicts: CertificateVerdicts
         /// Why learning ended early; nil if it did not. What was stored and learned until then stays.
         package let failure: (any Error)?
@@ -54,7 +54,7 @@ package struct FileImport {
         contents.certificates.contains { !$0.isCertificateAuthority }
     }
 
-    /// Stores what is in `contents`, all or nothing, and then learns from its mail, which may be trusted because of what was stored.
+    /// Stores what is in `contents`, all or nothing, and then learns from its mail, which the new anchors may make valid.
     ///
     /// - Parameters:
     ///   - existing: the store, if there is one already.

@@ -9,7 +9,7 @@ package protocol ImportPassphrases {
     /// The passphrase of the file at `path`; `-` is standard input.
     func passphrase(for path: String) throws -> Passphrase
 
-    /// Says that the passphrase of the file at `path` was wrong, and that it is asked for again.
+    /// Reports that the passphrase of the file at `path` was wrong, before it is asked for again.
     func noteWrongPassphrase(for path: String)
 }
 

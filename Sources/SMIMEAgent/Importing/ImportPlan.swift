@@ -8,9 +8,9 @@ package import SMIMEStore
 package struct ImportPlan {
     /// Advice about a certificate.
     package enum Advice: Sendable {
-        /// If the certificate is of the person with this address, or of its domain, and no authority's, it can be a recipient's.
+        /// If the certificate belongs to the person or domain of this address, and not to an authority, it can be added as a recipient's.
         case addAsRecipient(Certificate, AddressScope)
-        /// The certificate says that it is an authority's, and should be issued anew without that.
+        /// The certificate claims to be an authority's, and should be reissued without that claim.
         case reissueAsEndEntity
     }
 

@@ -5,9 +5,9 @@ package import SMIMEStore
 
 /// A next step after an import.
 package enum ImportStep: Sendable {
-    /// Trust this root, which came along and is not trusted yet.
+    /// Trust this root, which was among the files and is not trusted yet.
     case trust(Certificate)
-    /// Trust the root of this certificate, which did not come along.
+    /// Trust the root of this certificate, which was not among the files.
     case findRoot(of: Certificate)
     /// Sign mail as this account.
     case sign(as: AddressScope)

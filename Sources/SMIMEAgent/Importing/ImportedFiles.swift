@@ -85,7 +85,7 @@ package struct ImportedFiles {
         }
     }
 
-    /// Lends the passphrase of `file` to `body`, and says how many iterations more could be allowed where it asks for too many.
+    /// Lends the passphrase of `file` to `body`. If the file asks for too many iterations, the error says how many to allow.
     private func open<Value>(
         _ file: String,
         isLocked: Bool,

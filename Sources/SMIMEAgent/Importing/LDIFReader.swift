@@ -2,7 +2,7 @@ import ByteStreams
 
 /// Finds the certificates in LDIF, the text form of directories, piece by piece: no more than one value is held.
 ///
-/// Entries and changes are read alike; what a change deletes is passed over.
+/// Entries and changes are read alike; deleted values are skipped.
 ///
 /// RFC 2849
 package struct LDIFReader {
@@ -10,14 +10,14 @@ package struct LDIFReader {
     package enum Item: Equatable, Sendable {
         /// A value of `userCertificate` or `userSMIMECertificate`, not parsed.
         case certificate([UInt8])
-        /// One that is no base64, is named by a URL, or is too long.
+        /// A value that is not base64, is a URL, or is too long.
         case unreadable
     }
 
     /// The longest value that is read, with its name, in bytes of text.
     package static let maximumLine = 1 << 20
 
-    /// How much of a name matters.
+    /// How many bytes of a name are compared.
     private static let maximumName = 128
     private static let attributes = ["usercertificate", "usersmimecertificate"]
 
@@ -51,7 +51,7 @@ package struct LDIFReader {
         return takeFound()
     }
 
-    /// Reads what is left when there is no more.
+    /// Handles the last line at the end of the input.
     package mutating func finish() -> [Item] {
         endLine()
         endLogicalLine()
@@ -66,7 +66,7 @@ package struct LDIFReader {
     private mutating func append(_ bytes: Span<UInt8>) {
         guard physical.count + bytes.count <= Self.maximumLine else {
             isLineTooLong = true
-            // Its name is still of interest.
+            // The name is still needed.
             physical.append(contentsOf: bytes.extracting(first: max(0, Self.maximumName - physical.count)))
             return
         }

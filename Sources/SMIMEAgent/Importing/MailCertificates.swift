@@ -6,7 +6,7 @@ package import SMIME
 package struct MailCertificates: Sendable {
     /// The certificates of the signers whose signature covers the whole message and is intact. Their owners are not verified.
     package let signers: [Certificate]
-    /// The certificates of authorities that came along.
+    /// The certificates of authorities in the mail.
     package let authorities: [Certificate]
 
     /// The certificates in `source`; nil if it is no mail.
@@ -22,7 +22,7 @@ package struct MailCertificates: Sendable {
         authorities = try Inspection(of: source, form: .message).certificates.filter(\.isCertificateAuthority)
     }
 
-    /// The highest authority above `signer` that came along; nil if none did.
+    /// The highest authority above `signer` in the mail; nil if there is none.
     package func authority(above signer: Certificate) -> Certificate? {
         var (found, last) = (Certificate?.none, signer)
         for _ in authorities {

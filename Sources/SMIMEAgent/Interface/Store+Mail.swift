@@ -5,9 +5,9 @@ public import SMIME
 public import SMIMEStore
 
 extension Store {
-    /// One form of a message, and who is to get it.
+    /// One form of a message, and its recipients.
     public struct Copy: Sendable {
-        /// The message, protected when it is written.
+        /// The message; it is signed and encrypted while it is written.
         public let message: Message
         /// The only recipients of this message.
         public let recipients: [EmailAddress]
@@ -99,10 +99,10 @@ extension Store {
         }
     }
 
-    /// Learns the author's certificate from a mail that is valid; from any other nothing is learned.
+    /// Learns the author's certificate from a valid mail, and nothing from any other.
     ///
-    /// A certificate below another trust anchor than the one known is held until a person decides, and so is one in the place
-    /// of a certificate that a person imported or pinned.
+    /// A certificate below another trust anchor than the known one is held until a person decides. So is one that would replace a
+    /// certificate that a person imported or pinned.
     ///
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func learn(from mail: OpenedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
@@ -110,7 +110,7 @@ extension Store {
         return try await learn(from: message, at: time)
     }
 
-    /// The same from what a gateway found.
+    /// The same for a message that a gateway verified.
     ///
     /// - Throws: as above
     public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {

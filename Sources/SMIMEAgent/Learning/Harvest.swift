@@ -34,7 +34,7 @@ package struct Harvest: Sendable {
         case valid(VerifiedMessage, isUnquoted: Bool)
     }
 
-    /// It holds nothing of the message: a whole batch waits to be stored.
+    /// It does not hold the message, because a whole batch waits in memory to be stored.
     private struct Outcome: Sendable {
         let index: Int
         let place: MailSources.Place

@@ -52,7 +52,7 @@ package struct HarvestSummary: Sendable {
     package private(set) var learned: [Learned] = []
     package private(set) var refused: [Refusal] = []
     package private(set) var refusedCount = 0
-    /// Messages that were signed before a mailbox quoted their lines "From ".
+    /// Messages whose signature only fits after removing the mailbox's quoting of lines that begin with "From ".
     package private(set) var unquoted: [MailSources.Place] = []
     package internal(set) var isInterrupted = false
     /// Why it ended early.

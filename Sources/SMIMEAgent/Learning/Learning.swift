@@ -18,7 +18,7 @@ package struct Learning: Sendable {
         self.reopens = reopens
     }
 
-    /// What would be learned from `messages`; nothing is changed.
+    /// What would be learned from `messages`, without changing the store.
     ///
     /// A store that does not exist is not created for this: nothing is learned then.
     package func preview(
@@ -51,7 +51,7 @@ package struct Learning: Sendable {
         }
     }
 
-    /// Learns from `messages` if there is anything new: as a rule the authors are known, and no other writer is waited for.
+    /// Learns from `messages` only if there is anything new, so that the usual case, known authors, waits for no other writer.
     ///
     /// - Returns: as `learn`; if there is nothing new, what `preview` says.
     package func learnWhatIsNew(

@@ -30,7 +30,7 @@ package final class MailSources {
 
     /// Messages up to this size are read at once.
     private static let memoryLimit = 1 << 20
-    /// One of these makes a file in a directory a mail.
+    /// A file in a directory counts as mail if its header has one of these fields.
     private static let usualFields = ["Date", "From", "Message-ID", "MIME-Version", "Received", "Return-Path"]
 
     private var paths: ArraySlice<String>
@@ -131,11 +131,11 @@ package final class MailSources {
         guard let folder else { return nil }
         let path = "\(folder.path)/\(name)"
         guard let status = Self.status(path) else {
-            // An entry that was removed meanwhile is no loss. Foundation returns names that are no UTF-8 with
+            // An entry that was removed meanwhile is skipped. Foundation returns names that are not UTF-8 with
             // replacement characters.
             guard name.unicodeScalars.contains("\u{FFFD}") else { return nil }
             folder.entries.skipDescendants()
-            throw Refusal(place: Place(file: path, number: nil), reason: "its name is no UTF-8; give it another one")
+            throw Refusal(place: Place(file: path, number: nil), reason: "its name is not UTF-8; rename it")
         }
         if status.st_mode & S_IFMT == S_IFDIR {
             // Files in a Maildir's tmp are not complete yet.

@@ -5,7 +5,7 @@ package import SMIMEStore
 
 /// The program of the setting `lookup.command` as a source of certificates. It is not asked about whole domains.
 package struct CommandSource: RemoteSource {
-    /// The whole path of the program.
+    /// The absolute path of the program.
     package let path: String
     package let timeLimit: Duration
     /// `command`

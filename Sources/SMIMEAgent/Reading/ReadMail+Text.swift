@@ -47,7 +47,7 @@ extension ReadMail {
 
     private static let prefix = "[smime: "
     private static let bar = "| "
-    /// In front of the rest of a wrapped line of ours, so that no line begins with words of the mail.
+    /// Precedes the continuation of a wrapped line of ours, so that no line begins with words of the mail.
     private static let indent = "    "
 
     /// A line of ours up to its closing bracket, with brackets inside replaced.
@@ -72,14 +72,14 @@ extension ReadMail {
         }
     }
 
-    /// The words of a text that is there in one form or in two.
+    /// Says whether a text exists in one form or in two.
     private static func words(_ plain: BodyText?, _ html: BodyText?) -> String {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
     /// Whether a text contains `[smime`, with blanks or characters beyond ASCII between the letters.
     private static func posesAsOurs(_ text: String) -> Bool {
-        // With this bit letters are small, and `[` is `{`.
+        // This bit makes letters lower case, and turns `[` into `{`.
         let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
         return String(decoding: shown, as: UTF8.self).contains("{smime")
     }

@@ -73,7 +73,7 @@ extension ReadableMessage.Content {
 }
 
 extension String {
-    /// This name for use inside our own lines: it cannot end the name or the line, or push what follows out of sight.
+    /// The name, made safe for use inside our own lines: it cannot end the name or the line, or push what follows out of sight.
     fileprivate var asFileLabel: String {
         // The end of a name says what kind of file it is.
         let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets

@@ -51,7 +51,7 @@ package actor OnlineRevocation: RevocationSource {
         knownSilence = Set(known.keys)
         return RevocationFetcher(
             HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses),
-            // With --online even services that were silent just before are asked.
+            // With --online, services that gave no answer a moment ago are asked again.
             silentServices: isDemanded ? [:] : known
         )
     }
@@ -67,10 +67,10 @@ package actor OnlineRevocation: RevocationSource {
         return await hasOutages
     }
 
-    /// How many services that did not answer are named; the others are counted.
+    /// How many of the silent services are named; the rest are counted.
     private static let maximumWarnings = 3
 
-    /// The first services that did not answer, and why; one sentence each, and how many others there are.
+    /// A sentence for each of the first silent services, with the reason, and one with the number of the others.
     package var warnings: [String] {
         get async {
             let outages = await fetcher?.outages ?? []

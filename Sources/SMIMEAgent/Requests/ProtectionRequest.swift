@@ -2,9 +2,9 @@ package import SMIMEStore
 
 /// The protection that the command line or the message itself requests.
 package struct ProtectionRequest: Hashable, Sendable {
-    /// Whether it is to be signed; nil if that was not said.
+    /// Whether to sign it; nil if that was not requested.
     package var sign: Policy.Level?
-    /// Whether it is to be encrypted; nil if that was not said.
+    /// Whether to encrypt it; nil if that was not requested.
     package var encrypt: Policy.Level?
 
     package init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {

@@ -11,7 +11,7 @@ package struct SubjectTags: Hashable, Sendable {
     /// The request of each tag; the tags in lower case and without brackets.
     private let meanings: [String: ProtectionRequest]
 
-    /// `[encrypt]` and `[sign]`, which require what they say.
+    /// `[encrypt]` and `[sign]`, which require encryption and signing.
     package static let standard = SubjectTags(["encrypt": "encrypt=require", "sign": "sign=require"])
 
     private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { ProtectionRequest(parsing: $0) } }
@@ -68,7 +68,7 @@ package struct SubjectTags: Hashable, Sendable {
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &request)
-        // A tag in a word that cannot be decoded exactly cannot be removed either, and must not be missed.
+        // A tag in a word that cannot be decoded exactly cannot be removed, but must not be missed either.
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = ProtectionRequest()
         guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {

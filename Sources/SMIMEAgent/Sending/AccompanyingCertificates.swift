@@ -43,7 +43,7 @@ package struct AccompanyingCertificates: Sendable {
         self.chain = chain
     }
 
-    /// The signer with `identity`, whose certificate these go along with.
+    /// The signer with `identity`, whose certificate these accompany.
     ///
     /// - Parameter digest: the digest; the one that the key prefers if nil.
     package func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {

@@ -1,6 +1,6 @@
 /// Whether there is a key or certificate that can be used.
 package enum Availability: Hashable, Sendable {
-    /// There is none, and never was. `why` is said in brackets behind "no usable certificate for …", here and below.
+    /// There is none, and never was. `why` goes in parentheses after "no usable certificate for …", here and below.
     case missing(why: String)
     /// Unknown, since another host or program could not be asked: only a message that needs it waits.
     case unreached(why: String)

@@ -6,7 +6,7 @@ package import SMIMEStore
 extension CipherNegotiation.Party {
     /// A recipient, with what is known of them; nil if nothing is.
     package init(name: String, certificate: Certificate, known: KnownRecipient?) {
-        // A reader with a key of this store reads what we read.
+        // A recipient whose key is in this store can read what this program reads.
         let isOurs = known?.source == .identity
         self.init(
             name: name,
@@ -16,7 +16,7 @@ extension CipherNegotiation.Party {
         )
     }
 
-    /// Ourselves: we read whatever we write.
+    /// The owner of the store, who can read every cipher that this program writes.
     package init(name: String, ours certificate: Certificate) {
         self.init(name: name, certificate: certificate, capabilities: SMIMECapability.ours, isOurs: true)
     }

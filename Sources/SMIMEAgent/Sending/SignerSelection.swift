@@ -43,7 +43,7 @@ package struct SignerSelection: Sendable {
     ///
     /// - Parameters:
     ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
-    ///   - options: whether it counts that a certificate was revoked, and lists that say so.
+    ///   - options: how revocation is checked, with the lists at hand.
     /// - Throws: `AgentError` if From is not exactly one mailbox that all programs read alike, no account fits, the
     ///   certificate does not name the message's From or is known to have been revoked, or its key cannot do with the digest.
     package func signer(

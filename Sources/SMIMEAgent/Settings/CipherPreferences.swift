@@ -13,7 +13,7 @@ package struct CipherPreferences: Sendable {
 
     package init() { (standard, rules, floor) = (.aes256GCM, [], .aes128CBC) }
 
-    /// - Parameter floor: the least cipher that is ever negotiated.
+    /// - Parameter floor: the weakest cipher that is ever negotiated.
     /// - Returns: nil if a word is neither a cipher nor PATTERN=CIPHER, or the standard is missing or there twice.
     package init?(parsing text: String, floor: ContentCipher = .aes128CBC) {
         var standard: ContentCipher?

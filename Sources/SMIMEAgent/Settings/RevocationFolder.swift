@@ -28,7 +28,7 @@ struct RevocationFolder {
         var warnings: [String] = []
         let lists = read(files) { warnings.append($0) }
         warnings.forEach(warn)
-        // A file that is exchanged meanwhile is another one the next time.
+        // A file that is replaced meanwhile is read again the next time.
         if lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount, !states.contains(nil) {
             let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
             Self.last.withLock { $0 = contents }
@@ -81,7 +81,7 @@ struct RevocationFolder {
         return lists
     }
 
-    /// Whether `file` is no pipe, device or folder: to open one may do something. What is not there says so when it is opened.
+    /// Whether `file` is not a pipe, device or folder, which could have an effect when opened. A missing file fails when it is opened.
     private static func mayBeRead(_ file: String) -> Bool {
         var status = stat()
         return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
@@ -112,8 +112,7 @@ package actor FolderLists {
     /// - Parameter warn: called for files that are no lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
-    /// The lists; none if the settings name no folder. A folder that cannot be read is warned of, and every verdict given
-    /// without it says so.
+    /// The lists; empty if the settings name no folder. An unreadable folder causes a warning, and a problem in every verdict.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {

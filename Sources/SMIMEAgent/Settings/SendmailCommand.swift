@@ -5,7 +5,7 @@ package struct SendmailCommand: Hashable, Sendable {
     /// The mail comes from a gateway (Postfix), and a lone dot does not end it.
     package static let standardArguments = ["-G", "-i"]
 
-    /// Its whole path.
+    /// The absolute path.
     package let program: String
     package let arguments: [String]
 
@@ -14,7 +14,7 @@ package struct SendmailCommand: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// Reads a program by its whole path, and its arguments, parted by blanks; no shell reads them. A program alone gets the
+    /// Parses an absolute path and its arguments, separated by blanks; no shell is involved. A program alone gets the
     /// standard arguments.
     ///
     /// - Returns: nil if there is no path in front.

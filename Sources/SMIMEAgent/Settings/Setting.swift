@@ -6,7 +6,7 @@ import SMIME
 
 /// The settings of a store: the names that `smime config` accepts, and how their values are written.
 package enum Setting: String, CaseIterable, Sendable {
-    /// The least cipher that is ever used.
+    /// The weakest cipher that is ever used.
     case encryptionFloor = "encryption.floor"
     /// The cipher for recipients of whom no ciphers are known, as `CipherPreferences` reads it.
     case encryptionUnknown = "encryption.unknown"
@@ -14,7 +14,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case authservID = "filter.authserv-id"
     /// A sentence for people in bounces; with a domain after the name, for senders of that domain.
     case bounceText = "filter.bounce-text"
-    /// The address that hears of decrypted mail which cannot be delivered; empty for none.
+    /// The address that is notified of decrypted mail which cannot be delivered; empty for none.
     case decryptedSender = "filter.decrypted-sender"
     /// The target of the log line that `smime filter` writes for each mail: a `LogTarget`.
     case filterLog = "filter.log"
@@ -34,7 +34,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case lookupBudget = "lookup.budget"
     /// How long certificates of remote sources are used without asking again, as `1h`.
     case lookupCache = "lookup.cache"
-    /// How long it is believed that a remote source has none, as `10m`.
+    /// How long a remote source's answer "no certificate" is kept, as `10m`.
     case lookupCacheOfNone = "lookup.cache.none"
     /// A program that prints the certificates of an address; empty for none.
     case lookupCommand = "lookup.command"
@@ -48,9 +48,9 @@ package enum Setting: String, CaseIterable, Sendable {
     case lookupLDAP = "lookup.ldap"
     /// A file with the certificates of authorities for its TLS; empty for the system's.
     case lookupLDAPAuthorities = "lookup.ldap.ca-file"
-    /// The name that it is opened with; empty for none.
+    /// The name for logging in to the directory; empty for none.
     case lookupLDAPName = "lookup.ldap.bind"
-    /// A file with the password for that.
+    /// A file with the password for that name.
     case lookupLDAPPassword = "lookup.ldap.password-file"
     /// Whether TLS is started on a connection without it.
     case lookupLDAPStartTLS = "lookup.ldap.starttls"
@@ -78,7 +78,7 @@ package enum Setting: String, CaseIterable, Sendable {
     case subjectTags = "subject-tags"
     /// Whether a signer that only the field Sender names counts as the author.
     case acceptSender = "verify.accept-sender"
-    /// Whether SHA-1 and short keys are a warning only.
+    /// Whether SHA-1 and short keys only cause a warning.
     case acceptWeak = "verify.accept-weak"
 
     /// The target of the log line that `smime filter` writes for each mail.
@@ -115,7 +115,7 @@ package enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether `value` says something.
+    /// Whether `value` has an effect.
     package func accepts(_ value: String) -> Bool {
         switch self {
         case .encryptionUnknown: CipherPreferences(parsing: value) != nil
@@ -131,7 +131,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
-        // Without arguments: a blank would be taken for a part of the path.
+        // No arguments: a blank would become part of the path.
         case .lookupCommand where value.contains(where: \.isWhitespace): false
         case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor,
             .revocationDirectory:

@@ -10,7 +10,7 @@ extension Store {
         return (try? await revocationLists()) != nil
     }
 
-    /// Sees to it that `setCipher` can do what it is asked for.
+    /// Checks that `setCipher` will succeed.
     ///
     /// - Throws: `AgentError.noCipherRule` if the address cannot be written in the setting; `SettingError.notUnderstood`.
     package func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
@@ -22,8 +22,8 @@ extension Store {
         }
     }
 
-    /// Makes `cipher` the rule of the setting encryption.unknown for mail from `sender`, or takes that rule away.
-    /// What `checkCipher` refuses changes nothing.
+    /// Makes `cipher` the rule of the setting encryption.unknown for mail from `sender`, or removes that rule. Changes nothing
+    /// if `checkCipher` would fail.
     package func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
         let setting = Setting.encryptionUnknown
         try await settings.change(setting.rawValue) { old in

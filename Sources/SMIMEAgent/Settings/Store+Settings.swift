@@ -6,7 +6,7 @@ package import SMIMEStore
 
 /// The settings of the store as typed values. Each is read from the store every time.
 extension Store {
-    /// The value of `setting` as `read` understands it, the standard one if it was not made.
+    /// The value of `setting` as `read` parses it; the default if it is not set.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func value<Value>(of setting: Setting, _ read: (String) -> Value?) async throws -> Value {
@@ -25,7 +25,7 @@ extension Store {
         try await value(of: .subjectTags, SubjectTags.init(parsing:))
     }
 
-    /// Which ciphers are used where nothing is known of the recipients, and the least one that is ever used:
+    /// The ciphers for recipients of whom nothing is known, and the weakest cipher that is ever used:
     /// `encryption.unknown`, `encryption.floor`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
@@ -135,7 +135,7 @@ package struct SettingValues {
     /// The values that are set, by name.
     let made: [String: String]
 
-    /// The value of `setting` as `read` understands it; the standard one if it was not made.
+    /// The value of `setting` as `read` parses it; the default if it is not set.
     subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
         get throws(SettingError) {
             guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
@@ -144,7 +144,7 @@ package struct SettingValues {
     }
 }
 
-/// How the services are asked that certificates name for questions about revocation.
+/// How to ask the revocation services that certificates name.
 package struct RevocationServices: Hashable, Sendable {
     /// Whether they are asked at all.
     package let areAsked: Bool

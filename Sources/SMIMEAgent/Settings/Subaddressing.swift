@@ -13,8 +13,8 @@ package struct Subaddressing: Hashable, Sendable {
 
     private init(_ delimiters: String) { self.delimiters = delimiters }
 
-    /// Reads the delimiters, one character each; none if `text` is empty. Nil if there is something else than punctuation
-    /// that a local part can have.
+    /// Reads the delimiters, one character each; empty if `text` is empty. Nil if a character is not punctuation that a local part
+    /// can have.
     package init?(parsing text: String) {
         guard text.utf8.count <= 8, text.allSatisfy({ "!#$%&'*+-/=?^_`{|}~.".contains($0) }) else { return nil }
         delimiters = text

@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension CurrentIdentities {
-    /// A line for each of them.
+    /// One line for each identity.
     var notes: [String] {
         choices.map { choice in
             let purpose = choice.purpose.map { "for \($0.rawValue) " } ?? ""

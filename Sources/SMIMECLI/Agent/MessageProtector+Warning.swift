@@ -2,7 +2,7 @@ import InternetMessage
 import SMIME
 
 extension MessageProtector {
-    /// Says which fields stay unprotected though they should not.
+    /// Warns of fields that stay unprotected although the policy protects them.
     func warnOfUnprotected(_ name: String, isEncrypted: Bool) {
         let names = unprotectedNames(isEncrypted: isEncrypted)
         guard !names.isEmpty else { return }

@@ -3,8 +3,8 @@ import SMIMEStore
 
 /// The certificates that the store knows for an address, if they are for other keys than that of a certificate at hand.
 ///
-/// A certificate that no authority vouches for, and that differs from the known ones, may be a forger's: this is said before
-/// its fingerprint is.
+/// A certificate that no authority vouches for, and that differs from the known ones, may be forged: the user is told so before
+/// its fingerprint is shown.
 struct OtherCertificates {
     private let address: AddressScope
     private let fingerprints: [Fingerprint]
@@ -29,7 +29,7 @@ struct OtherCertificates {
         return "other certificates of \(address) are known (\(shown)\(more)); this is none of them"
     }
 
-    /// As many fingerprints are shown.
+    /// How many fingerprints are shown.
     private static let shownCount = 3
 }
 

@@ -6,13 +6,13 @@ import SMIMEStore
 
 /// What the store knows of a signer whose certificate is not trusted, for the words of the verdict.
 struct SignerContext {
-    /// That the certificate is not the one that is known for the signer's address, as a clause; nil unless that is so.
+    /// A clause that says how the certificate differs from those known for the signer's address; nil if it does not differ.
     var difference: String?
-    /// Whether the address is one of an account of ours.
+    /// Whether the address belongs to an account of the store.
     var isAccount = false
     /// Whether the store holds the key of the certificate.
     var isOwn = false
-    /// The root above a certificate of ours, or the certificate itself if it issued itself; nil if the store does not have it.
+    /// The root above one of our certificates, or the certificate itself if it is self-issued; nil if the store does not have it.
     var root: Certificate?
 }
 

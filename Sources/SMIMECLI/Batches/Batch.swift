@@ -41,6 +41,7 @@ struct Batch {
         _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
+        // Also removes the bar of a single large input.
         defer { progress.clear() }
         // Without parallel jobs everything runs on the thread of the command.
         guard jobs > 1 else {
@@ -79,7 +80,7 @@ struct Batch {
         } catch {
             let name = InputFile.name(path)
             let failure = say(error, of: name)
-            // The command may have put words of its own around the error.
+            // The command may have wrapped the error in its own failure.
             let cause = (error as? Failure)?.cause ?? error
             return Outcome(path: path, value: nil, status: failure.status, failure: FileFailure(cause, failure))
         }
@@ -108,7 +109,7 @@ struct Batch {
     }
 }
 
-/// Sentences that need not be said again.
+/// Sentences that were reported already.
 private final class Said: Sendable {
     private let sentences = Mutex<Set<String>>([])
 

@@ -5,8 +5,8 @@ import SMIMEGateway
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
-    /// The verbs that programs call for every mail name it as their super command. The parser then does not look for completion scripts,
-    /// which only the whole command has.
+    /// Verbs that programs call for every mail declare it as their super command, so that the parser skips its search for completion
+    /// scripts, which only the whole command has.
     static let name = "smime"
 
     static let configuration = CommandConfiguration(
@@ -29,7 +29,7 @@ struct SMIMECommand: AsyncParsableCommand {
         Unlock.self, Lock.self, Doctor.self, Explain.self, Complete.self,
     ]
 
-    /// The verbs that this process has to describe to the parser: the one that is called, or all of them.
+    /// The verbs that the parser gets to know: the one that is called, or all of them.
     private static let described = Invocation.current.divided.verbs.first.map { [$0] } ?? verbs
 
     @OptionGroup var global: GlobalOptions
@@ -109,7 +109,7 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    /// The error for a word in the place of a verb, or of a verb below one, that is neither a verb nor an option.
+    /// The error for a word that is neither a verb nor an option where a verb or subcommand is expected.
     private static var unknownVerb: Failure? {
         let (outer, rest) = Invocation.current.divided
         let candidates = outer.last?.configuration.subcommands ?? verbs

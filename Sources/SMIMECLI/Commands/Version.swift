@@ -13,7 +13,7 @@ package struct Version: CustomStringConvertible {
 
     /// - Parameters:
     ///   - commit: the commit's full name; not hexadecimal if it is not known.
-    ///   - tag: the commit's tag, or the last one before it with how far it is away.
+    ///   - tag: the commit's tag, or the last one before it and the number of commits since.
     package init(commit: String, tag: String) {
         guard !commit.isEmpty, commit.allSatisfy(\.isHexDigit) else {
             description = "\(Self.release)-development"

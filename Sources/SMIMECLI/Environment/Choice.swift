@@ -10,6 +10,6 @@ public protocol Choice: CaseIterable, ExpressibleByArgument, RawRepresentable<St
 extension Choice {
     /// The words, in their order.
     public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
-    /// None: each word says what it means.
+    /// Empty: each word explains itself.
     public static var allValueDescriptions: [String: String] { [:] }
 }

@@ -19,14 +19,14 @@ package struct Invocation: Sendable {
         "--home", "--store", "--store-key-file", "--store-key-command", "--host-settings", "--color",
     ]
 
-    /// The words as bytes, the program's name in front; none if the system did not tell them. Swift reads them from /proc.
+    /// The words as bytes, the program's name first; empty if the system did not provide them. Swift reads them from /proc.
     let bytes: [[UInt8]]
     /// The arguments after the program's name, with replacement characters for bytes that are no UTF-8.
     let words: [String]
     /// The first word that is no UTF-8; nil if all are.
     let malformedIndex: Int?
 
-    /// Whether the program's name says the verb, as `smime-sendmail` does.
+    /// Whether the program's name implies the verb, as `smime-sendmail` does.
     let isNamedForVerb: Bool
 
     /// The command line of any process, whose words are `bytes`.
@@ -39,7 +39,7 @@ package struct Invocation: Sendable {
         malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }
     }
 
-    /// The verb that the program's name says, for programs that take a name without arguments: `smime-git` is `smime git`.
+    /// The verb that the program's name implies, for callers that accept only a name without arguments: `smime-git` is `smime git`.
     ///
     /// `sendmail` is the name of a link where programs look for sendmail, and what s-nail calls any program that it sends with.
     private static func verb(ofProgram name: [UInt8]?) -> [[UInt8]] {

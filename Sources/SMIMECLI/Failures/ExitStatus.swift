@@ -1,6 +1,6 @@
 import Foundation
 
-/// The statuses a process of ours ends with, from sysexits(3). Thrown by itself it ends the process without a word.
+/// The exit statuses, from sysexits(3). A thrown status ends the process without a message.
 enum ExitStatus: Int32, Error, Comparable {
     case success = 0
     /// The answer is no: a signature that is not valid, a certificate that expires.

@@ -72,7 +72,7 @@ extension Failure {
         }
     }
 
-    /// The accounts that could sign in the place of one that cannot.
+    /// The accounts that could sign in place of the one that cannot.
     private static func hints(_ fitting: [EmailAddress]) -> [String] {
         fitting.map { "the account \($0) fits: smime sign --from \(shell: $0)" }
     }

@@ -21,7 +21,7 @@ extension Failure {
         case .malformedBackup, .unmatchedKey: return .badData
         case .unusableAddress: return .usage
         case .writeFailed: return .inputOutput
-        // The first four are temporary, and named only so that a new case does not compile until it has a status.
+        // The first four are temporary. They are listed so that a new case does not compile until it has a status.
         case .busy, .cancelled, .openingTimedOut, .unreachable, .closed, .insideStore, .unexpected: return .software
         }
     }
@@ -29,9 +29,9 @@ extension Failure {
     /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
-    /// The way out where no private key of the store can be opened again.
-    private static let startOver =
-        "without a copy: smime store start-over keeps the old store aside, then import your .p12 files again"
+    /// What to do if the store's private keys can never be opened again.
+    private static let startOver = "put the store aside, and then import your .p12 files again: smime store start-over"
+    private static let withoutCopy = "without a copy, \(startOver)"
 
     /// Hints for the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
@@ -45,8 +45,8 @@ extension Failure {
         case .corrupt(let path, _) where path.hasSuffix("/store.key"): ["put back the key file from a copy"]
         case .corrupt: ["put back a copy: smime store restore FILE (`smime doctor` shows what else is wrong)"]
         case .foreignCopy: ["put back its key file first"]
-        case .keyMismatch: ["put back its key file", startOver]
-        case .keyMissing: ["put back the key file from a copy", startOver]
+        case .keyMismatch: ["put back its key file", withoutCopy]
+        case .keyMissing: ["put back the key file from a copy", withoutCopy]
         case .locked:
             [
                 """
@@ -59,7 +59,7 @@ extension Failure {
         case .noStore: ["make one with: smime store init"]
         case .noUsableIdentity(let address, _):
             [
-                "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` shows those that there are)"
+                "import a new one: smime import NEW.p12 (`smime account show \(shell: address)` lists the present ones)"
             ]
         case .older: ["export the keys with that smime, and import them into a new store; nothing was changed"]
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
@@ -67,7 +67,7 @@ extension Failure {
         case .permissions(let path, let why): permissionHints(path, why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
         // Starting over helps a store, which is a folder, but no backup.
-        case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten: \(startOver)"] : []
+        case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten, \(startOver)"] : []
         case .unknownAccount:
             ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]

@@ -19,7 +19,7 @@ struct Failure: Error {
     let hints: [String]
     /// The original error of the library; nil if there is none.
     var cause: (any Error)?
-    /// Whether it was said on standard error already.
+    /// Whether it was already reported on standard error.
     var isSaid = false
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
@@ -41,8 +41,11 @@ struct Failure: Error {
             let value = Self.quoted(in: message[..<end.lowerBound]).first
             let meant = value.flatMap { Suggestion.closest(to: $0, among: choices) }
             hint = meant.map { "did you mean \($0)?" } ?? hint
-            message = message[..<end.lowerBound] + "; it can be \(choices.joined(separator: ", "))"
+            // A long list would hide what was meant.
+            let isListed = meant == nil || choices.count <= 8
+            message = message[..<end.lowerBound] + (isListed ? "; it can be \(choices.joined(separator: ", "))" : "")
         }
+        message = Self.plainly(message)
         while message.hasSuffix(".") { message.removeLast() }
         let first = message.prefix(1)
         // A name that begins the sentence keeps its case.
@@ -54,13 +57,23 @@ struct Failure: Error {
         )
     }
 
+    /// `message` without the parser's words for a value that is not accepted.
+    private static func plainly(_ message: Substring) -> Substring {
+        guard let found = message.prefixMatch(of: /The value ('.*') is invalid for '([^']*)'/) else { return message }
+        let (value, name) = (found.output.1, found.output.2)
+        let rest = message[found.range.upperBound...]
+        guard name.hasSuffix("<addr>") else { return "\(value) is not valid for \(name)\(rest)" }
+        let option = name.dropLast("<addr>".count)
+        return "\(option.isEmpty ? "" : "\(option.dropLast()): ")\(value) is not a mail address\(rest)"
+    }
+
     /// The words in single quotes.
     private static func quoted(in text: Substring) -> [String] {
         let parts = text.split(separator: "'", omittingEmptySubsequences: false)
         return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
 
-    /// Any error, said of the file or address `subject` if it does not name one itself.
+    /// The failure for any error, about the file or address `subject` unless the error names one itself.
     init(_ error: any Error, in subject: String? = nil) {
         switch error {
         case let failure as Failure: self = failure

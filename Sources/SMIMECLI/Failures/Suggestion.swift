@@ -5,7 +5,7 @@ enum Suggestion {
 
     /// The closest of `candidates`; nil if none is close.
     static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
-        // Half of a short word is another word.
+        // A short word with half of its letters changed is a different word.
         let limit = min(maximumDistance, (word.count - 1) / 2)
         let ranked = candidates.map { (name: $0, distance: distance(Array(word), Array($0))) }
         return ranked.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name

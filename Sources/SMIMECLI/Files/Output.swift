@@ -12,7 +12,7 @@ enum Output {
     ///
     /// - Parameters:
     ///   - isPrivate: whether a new file may be read by its owner only.
-    ///   - isReport: whether it is text that a pager may stop reading, which is no news for its user.
+    ///   - isReport: whether it is text for a pager, which may stop reading; that is not reported as an error.
     static func write(
         to path: String?,
         isPrivate: Bool = false,
@@ -20,6 +20,7 @@ enum Output {
         _ body: (any ByteSink) throws -> Void
     ) throws {
         guard let path else {
+            ProgressBar.hide()
             let sink = DescriptorSink.standardOutput()
             do {
                 try body(sink)

@@ -17,12 +17,12 @@ struct TakenPlaces {
 
     /// Refuses outputs at `targets`, if all of them are to be written; nil and `-` are standard output.
     ///
-    /// - Parameter replaceable: files of private keys that what is written may take the place of, as it is such a file itself.
+    /// - Parameter replaceable: kinds of private-key files that the output may replace, because it is one itself.
     /// - Throws: `Failure` with status 64
     func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
-        // Most outputs are new files, which are none of the inputs.
+        // A new file cannot be one of the inputs.
         lazy var known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
         let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
         var places: Set<String> = []

@@ -31,7 +31,7 @@ struct FilterLog {
             // syslog keeps the pointer for as long as the process lives.
             openlog(strdup("smime"), LOG_PID, LOG_MAIL)
             for line in lines {
-                // In a va_list a Swift String would be passed as an object reference.
+                // A va_list would pass a Swift String as an object reference.
                 line.withCString { text in
                     withVaList([text]) { vsyslog(error == nil ? LOG_INFO : LOG_WARNING, "%s", $0) }
                 }

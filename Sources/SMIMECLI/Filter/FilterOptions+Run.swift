@@ -53,7 +53,7 @@ extension FilterOptions {
         } catch {
             let refusal = await refusal(for: error, in: role)
             let status = FilterStatus.report(refusal)
-            // The warnings are in the log. A bounce must not show files and settings of this machine to its reader.
+            // Warnings go to the log only: a bounce must not reveal files and settings of this machine.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
             try? printFailure(status, refusal, because: error)
@@ -91,7 +91,7 @@ extension FilterOptions {
         try Report.print(FailureReport(failure))
     }
 
-    /// Lets a test end this process here; not a second worker, which rescues the mail.
+    /// Lets a test end this process here, but not a second worker, which rescues the mail.
     private func trap(at place: String = "message") {
         #if DEBUG
         if FilterWorker.rescuedFrom == nil { TestTrap.spring(at: place) }

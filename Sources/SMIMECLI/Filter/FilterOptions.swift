@@ -65,9 +65,9 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             guard let value = getenv(senderEnv) else {
                 throw ValidationError("--sender-env \(senderEnv): no such variable")
             }
-            // A string would replace other bytes, and make another address of them.
+            // A Swift string would replace bytes that are not UTF-8, which would make another address.
             guard let text = String(validatingCString: value) else {
-                throw ValidationError("the variable \(senderEnv) is no UTF-8")
+                throw ValidationError("the variable \(senderEnv) is not UTF-8")
             }
             givenSender = EnvelopeSender(text)
         }
@@ -85,7 +85,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         options.systemAnchors = !noSystemAnchors
         options.validation = ValidationOptions(revocation: revocation ?? .soft)
         options.host = authservId.map { MailHost(name: $0) }
-        // A full disk is noticed before the first message leaves.
+        // A full disk must be noticed before the first message is sent.
         options.memoryLimit = 0
         options.hints = { Failure($0).hints }
         return options
@@ -155,7 +155,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
                 )
                 return FilterWorker.noteSent()
             }
-            // Opened before anything is sent: a journal that cannot be written must not be found out afterwards.
+            // Opened before anything is sent, so that an unwritable journal is noticed in time.
             let journal = try await Store.open(store.location, mode: .readWriteExisting)
             try FilterWorker.detach()
             FilterWorker.noteSending()
@@ -173,7 +173,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         }
     }
 
-    /// Writes a message that is all there to standard output.
+    /// Writes a complete message to standard output.
     private func write(_ message: Delivery.Message) throws {
         try Output.write(to: nil) { try message.content.reader().copy(to: $0) }
         guard close(STDOUT_FILENO) == 0 else {

@@ -45,12 +45,12 @@ enum FilterStatus {
         for number in deadlySignals { signal(number, SIG_DFL) }
     }
 
-    /// The end of a filter that has said all there is to say.
+    /// Ends a filter that has reported everything.
     struct End: Error {
         let status: ExitStatus
     }
 
-    /// Whether a person reads standard error, and not a mail server. The supervisor passes on that of a worker.
+    /// Whether a person, not a mail server, reads standard error. For a worker, its supervisor passes this on.
     static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
     /// Reports why the mail is not passed on, and returns the exit status.
@@ -73,7 +73,7 @@ enum FilterStatus {
 }
 
 extension GatewayRefusal {
-    /// The status that says so to a mail server.
+    /// The status that tells the mail server.
     var exitStatus: ExitStatus {
         switch fault {
         case .message: .badData

@@ -25,7 +25,7 @@ enum MessageInput {
         return try spool.finish()
     }
 
-    /// Rejects a mailbox of several messages, since a verdict on the first must not be taken for one on all.
+    /// Rejects a mailbox of several messages: its user would take a verdict on the first for a verdict on all.
     ///
     /// - Throws: `Failure` with status 65
     static func checkSingle(_ source: any ByteSource, at path: String) throws {
@@ -39,7 +39,7 @@ enum MessageInput {
         )
     }
 
-    /// Warns that the input is probably plain text, of which the beginning was taken for a header.
+    /// Warns that the input is probably plain text, whose beginning was read as a header.
     static func noteMissingHeader(_ header: HeaderBlock, of path: String) {
         guard header.separatorRange.isEmpty || header.defects.contains(.missingHeaderEnd) else { return }
         Console.warning("\(InputFile.name(path)): no empty line ends the header; use --text for plain text")

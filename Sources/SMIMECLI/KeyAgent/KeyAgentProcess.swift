@@ -63,7 +63,7 @@ enum KeyAgentProcess {
             let agent = try KeyAgent(kept, named: words[2], in: RuntimeFolder(path: words[1]))
             var byte = ready
             write(STDOUT_FILENO, &byte, 1)
-            // A program that reads the output of `smime unlock` to its end must not wait for this process.
+            // A program that reads the output of `smime unlock` to its end would otherwise wait for this process.
             for stream in [STDIN_FILENO, STDOUT_FILENO] { close(stream) }
             for stream in [STDIN_FILENO, STDOUT_FILENO] where open("/dev/null", O_RDWR) != stream {
                 exit(ExitStatus.software.rawValue)
@@ -73,14 +73,14 @@ enum KeyAgentProcess {
         exit(ExitStatus.success.rawValue)
     }
 
-    /// Closes the files that the caller of `smime unlock` had open. The file of a lock, for one, would stay locked as long as the key is held.
+    /// Closes the files that the caller of `smime unlock` had open; a lock file, for example, would stay locked while the agent runs.
     private static func closeInherited() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
             if let descriptor = Int32(name), descriptor > STDERR_FILENO { close(descriptor) }
         }
     }
 
-    /// This program, even if another one has taken its place on the disk by now.
+    /// This very program, even if its file was replaced meanwhile.
     private static var executable: String {
         #if os(Linux)
         "/proc/self/exe"

@@ -9,16 +9,16 @@ import SMIMEServer
 @main
 enum Program {
     static func main() {
-        // A reload may be asked for before the service hears it; what starts reads everything anew as it is.
+        // A reload signal may arrive before the service handles it. It can be ignored: a starting service reads everything anyway.
         if Invocation.isService(CommandLine.arguments.dropFirst()) { signal(SIGHUP, SIG_IGN) }
-        // A reader that went away is a failed write, which has a status of its own, and not a silent death.
+        // If the reader of a pipe goes away, the write fails with a status; the process is not killed silently.
         signal(SIGPIPE, SIG_IGN)
-        // So is a file that may not grow.
+        // The same for a file that has reached its size limit.
         signal(SIGXFSZ, SIG_IGN)
-        // Without room for the stacks of threads the process would wait for ever.
+        // Without address space for the stacks of threads the process would hang.
         AddressSpace.spare()
         guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
-        // If it is ignored, the system does not keep the status of our children.
+        // If SIGCHLD is ignored, the system discards the exit status of our children.
         signal(SIGCHLD, SIG_DFL)
         // Only root can raise a thread's priority, and libdispatch would report each failure to syslog.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
@@ -85,7 +85,7 @@ enum Program {
     }
     #endif
 
-    /// Says so without any memory, which `stop` needs.
+    /// Reports it without allocating memory, as `stop` would.
     private static func stopForLackOfMemory() -> Never {
         let text: StaticString = "smime: error: too little memory\nsmime: hint: raise the limit: ulimit -v 262144\n"
         _ = text.withUTF8Buffer { write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -100,11 +100,11 @@ enum Program {
         exit(ExitStatus.tryAgain.rawValue)
     }
 
-    /// Whether so many files more can be opened.
+    /// Whether `count` more files can be opened.
     private static func hasDescriptors(_ count: Int) -> Bool {
         let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
         for probe in probes { close(probe) }
-        // Without a standard error there is nothing to duplicate, and it is too late to say so.
+        // If standard error is closed, nothing can be duplicated, and no error could be reported.
         return probes.count == count || errno != EMFILE
     }
 }

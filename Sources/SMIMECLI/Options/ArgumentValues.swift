@@ -11,7 +11,7 @@ extension EmailAddress: ExpressibleByArgument {
         self = address
     }
 
-    /// The accounts, which most addresses on a command line name.
+    /// Completes accounts, which most addresses on a command line name.
     public static var defaultCompletionKind: CompletionKind { CompletedWords.accounts.completion }
 }
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// For verbs that destroy what cannot be restored: private keys, and decisions about trust.
+/// For verbs that destroy things that cannot be restored: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask. Without a terminal nothing is removed unless this is given.")
     var yes = false

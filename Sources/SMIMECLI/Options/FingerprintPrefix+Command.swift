@@ -4,16 +4,16 @@ import PKIX
 extension FingerprintPrefix: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 
-    /// The one of `fingerprints` that begins so.
+    /// The only one of `fingerprints` with this prefix.
     ///
-    /// - Throws: `Failure` with status 67 if none does, with 64 if several do.
+    /// - Throws: `Failure` with status 67 if none has it, 64 if several have it.
     func only(among fingerprints: [Fingerprint]) throws -> Fingerprint {
         let found = matches(among: fingerprints).sorted()
         guard let first = found.first else { throw Failure(.noUser, "\(self): no such certificate here") }
         guard found.count == 1 else {
             throw Failure(
                 .usage,
-                "\(self): \(found.count) fingerprints begin so: "
+                "\(self): \(found.count) fingerprints begin with it: "
                     + found.prefix(Self.shownCount).map { "\($0)" }.joined(separator: ", "),
                 hints: ["give more of its digits"]
             )
@@ -21,12 +21,12 @@ extension FingerprintPrefix: ExpressibleByArgument {
         return first
     }
 
-    /// Why it is refused where trust depends on it, and others could have made a certificate that begins so.
+    /// Why a prefix is refused where trust depends on it: others can generate a certificate with the same prefix.
     var tooShort: String {
-        "\(self): others can make a certificate whose fingerprint begins so; to trust one give the whole fingerprint"
+        "\(self): others can make a certificate whose fingerprint begins like this; give the whole fingerprint to trust one"
     }
 
-    /// As many candidates are shown.
+    /// How many candidates are shown.
     private static let shownCount = 8
 }
 

@@ -42,14 +42,16 @@ struct GlobalOptions: ParsableArguments {
         }
         try checkKeyVariables()
         if let program = storeKeyCommand, !program.hasPrefix("/") {
-            throw ValidationError("--store-key-command needs the whole path of a program")
+            throw ValidationError("--store-key-command needs the absolute path of a program")
         }
         if let given = ProcessEnvironment[ProcessEnvironment.storeTimeout], Self.seconds(given) == nil {
-            throw ValidationError("\(ProcessEnvironment.storeTimeout): '\(given)' is no number of seconds, up to 86400")
+            throw ValidationError(
+                "\(ProcessEnvironment.storeTimeout): '\(given)' is not a number of seconds up to 86400"
+            )
         }
     }
 
-    /// Rejects variables that name the store's key where one of them would be left out, or run what lies in some folder.
+    /// Rejects variables of which one would be ignored, and a program that is not named by an absolute path.
     private func checkKeyVariables() throws {
         guard storeKeyFile == nil, storeKeyCommand == nil else { return }
         let (file, program) = (StoreKeySource.fileVariable, StoreKeySource.programVariable)
@@ -57,7 +59,7 @@ struct GlobalOptions: ParsableArguments {
         guard (ProcessEnvironment[file] ?? "").isEmpty else {
             throw ValidationError("\(file) and \(program) exclude each other")
         }
-        guard path.hasPrefix("/") else { throw ValidationError("\(program) needs the whole path of a program") }
+        guard path.hasPrefix("/") else { throw ValidationError("\(program) needs the absolute path of a program") }
     }
 
     /// The place of the store that is meant.
@@ -86,7 +88,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// The server's database that `url` names.
     ///
-    /// - Parameter isArgument: whether it stands on the command line, where a password is refused.
+    /// - Parameter isArgument: whether it was given on the command line, where a password is refused.
     static func address(_ url: String, isArgument: Bool) throws -> PostgreSQLAddress {
         let address = try PostgreSQLAddress(url)
         guard isArgument, address.hasPassword else { return address }
@@ -138,7 +140,7 @@ extension Store {
     }
 }
 
-/// Help texts of options in several groups: a group costs the parser more time than an option.
+/// Help texts of options that several groups declare themselves: the parser spends more time on a group than on an option.
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
@@ -169,13 +171,13 @@ struct TimeOptions: ParsableArguments {
     /// The time that validity is judged at.
     var date: Date { given ?? .now }
 
-    /// The times that fit into a certificate: X.509 counts no further than the year 9999.
+    /// The times that a certificate can state: X.509 ends with the year 9999.
     private static let range =
         Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
 
     static func parse(_ text: String) throws -> Date {
         guard let date = parsed(text), range.contains(date) else {
-            throw ValidationError("'\(text)' is no time like 2026-01-31T12:00:00Z")
+            throw ValidationError("'\(text)' is not a time like 2026-01-31T12:00:00Z")
         }
         return date
     }
@@ -185,12 +187,12 @@ struct TimeOptions: ParsableArguments {
         let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
             number >= 0, number <= 1_000_000
-        else { throw ValidationError("'\(text)' is no time like 12h, 30d, 8w or 1y") }
+        else { throw ValidationError("'\(text)' is not a time like 12h, 30d, 8w or 1y") }
         return number * unit
     }
 
     private static func parsed(_ text: String) -> Date? {
-        // The parser takes the 30th of February for the 2nd of March, and 24:00 for the next day.
+        // Foundation would read the 30th of February as the 2nd of March, and 24:00 as the next day.
         let day = Date.ISO8601FormatStyle().year().month().day()
         guard let parsed = try? Date(String(text.prefix(10)), strategy: day), parsed.formatted(day) == text.prefix(10),
             !text.dropFirst(10).hasPrefix("T24")

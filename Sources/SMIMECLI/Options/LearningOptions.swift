@@ -26,7 +26,7 @@ extension ArgumentHelp {
     )
 }
 
-/// The options of verbs that learn from mail by default. Without nested groups, which cost the parser more time.
+/// The options of verbs that learn from mail by default. Not nested in a group, which would take the parser longer.
 struct HarvestOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: .noHarvest) var isOff = false
     @Option(name: .customLong("on-change"), help: .onChange)

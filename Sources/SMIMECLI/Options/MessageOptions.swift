@@ -7,6 +7,8 @@ import InternetMessage
 protocol InputFiles {
     /// The files on the command line.
     var files: [String] { get }
+    /// Whether a message is written to the terminal while the input is read.
+    var writesToTerminal: Bool { get }
 }
 
 extension InputFiles {
@@ -31,6 +33,8 @@ extension ArgumentHelp {
 struct InputOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []
+
+    var writesToTerminal: Bool { false }
 
     func validate() throws { try checkStandardInput() }
 }
@@ -60,6 +64,7 @@ struct FileOptions: ParsableArguments, InputFiles {
 
     /// The line ends that were asked for; nil keeps those of the input.
     var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
+    var writesToTerminal: Bool { paths.contains { target(for: $0) == nil } && isatty(STDOUT_FILENO) == 1 }
 
     func validate() throws {
         try checkStandardInput()
@@ -79,7 +84,7 @@ struct FileOptions: ParsableArguments, InputFiles {
             throw ValidationError("--json needs --output or --output-dir for the message")
         }
         if outputDir != nil {
-            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files that have names") }
+            guard !paths.contains("-") else { throw ValidationError("--output-dir needs files, not standard input") }
             let names = paths.map { URL(filePath: $0).lastPathComponent }
             guard Set(names).count == names.count else {
                 throw ValidationError("two of the files have the same name, and would overwrite each other")

@@ -17,7 +17,7 @@ extension PassphraseOptions {
     /// The passphrase given, or typed at the terminal.
     ///
     /// - Parameter purpose: completes "passphrase …", as in "for alice.p12".
-    /// - Parameter isNew: whether it is typed twice, as it protects something that is being made.
+    /// - Parameter isNew: whether it will protect a new file, so that it is typed twice.
     /// - Throws: `Failure` with status 77 if it is not given and there is no terminal.
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
         try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)

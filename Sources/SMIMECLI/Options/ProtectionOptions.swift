@@ -9,7 +9,7 @@ import SMIMEStore
 
 /// The options of verbs that sign or encrypt: the output format, header protection, and trust.
 ///
-/// One group, because each group costs the parser more time than its options.
+/// One flat group: the parser spends more time on a group than on the options in it.
 struct ProtectionOptions: ParsableArguments {
     @Option(
         name: .customLong("outform"),
@@ -63,14 +63,21 @@ struct ProtectionOptions: ParsableArguments {
     /// - Parameters:
     ///   - isText: whether the input is text that gets the header of a mail, with `fields` in it.
     ///   - readsHeader: whether to read the header of a file.
+    ///   - measured: the input with a bar for its progress.
     /// - Throws: `Failure` with status 65 for input that is no mail content, and what reading throws.
-    func content(of path: String, isText: Bool, fields: [NewField], readsHeader: Bool) throws -> BareContent {
+    func content(
+        of path: String,
+        isText: Bool,
+        fields: [NewField],
+        readsHeader: Bool,
+        measured: (any ByteSource) -> any ByteSource
+    ) throws -> BareContent {
         if canonical || isText {
-            let source = try MessageInput.open(path, isText: isText, fields: fields)
+            let source = measured(try MessageInput.open(path, isText: isText, fields: fields))
             let header = try MIMEReader.message(in: source).header
             return BareContent(protector: try ContentProtector(source, isMail: true), header: header)
         }
-        let source = try InputFile.open(path)
+        let source = measured(try InputFile.open(path))
         let header = readsHeader ? try Self.header(ofFile: source) : nil
         return BareContent(protector: try ContentProtector(source), header: header)
     }

@@ -5,7 +5,7 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Secrets that both sides have, in place of certificates. Only what is given here is ever tried on a message.
+/// Secrets that both sides share, in place of certificates. No other secret is ever tried on a message.
 struct SecretOptions: ParsableArguments, PassphraseOptions {
     @Option(
         help: ArgumentHelp(
@@ -47,7 +47,7 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
 
     /// The secret that was given; nil if there is none.
     ///
-    /// - Parameter isNew: whether it protects something that is being made.
+    /// - Parameter isNew: whether it will protect a new message, so that it is typed twice.
     func secret(isNew: Bool) throws -> SharedSecret? {
         if withPassword {
             let passphrase = try passphrase("of the message", isNew: isNew)

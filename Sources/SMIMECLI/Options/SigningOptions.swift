@@ -32,10 +32,10 @@ struct SigningOptions: ParsableArguments {
     var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
 
     var form: SignatureForm { opaque ? .opaque : .detached }
-    /// The From that plain text gets; none if the message has to say it.
+    /// The From field that plain text gets; none if --from is not given.
     private var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
 
-    /// The header fields that plain text gets. A message that names its recipients or its subject is whole, with its date.
+    /// The header fields that plain text gets. With recipients or a subject it is a whole message, which needs a date, too.
     func textFields(to: [EmailAddress], subject: String?) -> [NewField] {
         let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
         let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []
@@ -46,7 +46,7 @@ struct SigningOptions: ParsableArguments {
     private static func parseDigest(_ text: String) throws -> DigestAlgorithm {
         let digest = DigestAlgorithm(micalg: text)
         guard let digest, [.sha256, .sha384, .sha512].contains(digest) else {
-            throw ValidationError("'\(text)' is none of sha256, sha384 and sha512")
+            throw ValidationError("'\(text)' is not one of sha256, sha384, sha512")
         }
         return digest
     }
@@ -55,7 +55,7 @@ struct SigningOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
-    ///   - options: whether it counts that a certificate was revoked, and lists that say so.
+    ///   - options: how revocation is checked, with the lists at hand.
     /// - Throws: `AgentError`
     func signer(
         for header: HeaderBlock?,

@@ -7,7 +7,7 @@ import SMIMEStore
 
 /// For verbs that judge signatures: the form of the input, the rules of the verdict, learning, and the report.
 ///
-/// One group, and no groups inside: those take the parser longer than the options themselves.
+/// One flat group: the parser spends more time on a nested group than on the options in it.
 struct VerificationOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: .noHarvest) var noHarvest = false
     @Option(name: .customLong("on-change"), help: .onChange) var givenChange: ChangePolicy?
@@ -51,14 +51,14 @@ struct VerificationOptions: ParsableArguments {
     func validate() throws {
         if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }
         if let assertSigner, AssertedSigner(assertSigner) == nil {
-            // No prefix: the mail comes from outside, and certificates whose fingerprints begin alike can be made by trying.
+            // Not a prefix: the mail comes from outside, and an attacker can generate a certificate with a chosen prefix.
             if let prefix = FingerprintPrefix(assertSigner) {
                 throw ValidationError("--assert-signer \(prefix.tooShort)")
             }
             throw ValidationError("--assert-signer: '\(assertSigner)' is neither an address nor a fingerprint")
         }
         for text in policy where !CertificatePolicies.isIdentifier(text) {
-            throw ValidationError("--policy: '\(text)' is no object identifier like 2.23.140.1.5.1.1")
+            throw ValidationError("--policy: '\(text)' is not an object identifier like 2.23.140.1.5.1.1")
         }
     }
 
@@ -66,7 +66,7 @@ struct VerificationOptions: ParsableArguments {
     var date: Date { givenTime ?? .now }
     var systemAnchors: Bool { !noSystemAnchors }
     var onChange: ChangePolicy { givenChange ?? .sameRoot }
-    /// Whether senders' certificates are learned. A verdict for another time is no reason to use a certificate from now on.
+    /// Whether senders' certificates are learned. A verdict as of another time does not justify using a certificate now.
     var learns: Bool { !noHarvest && givenTime == nil }
 
     var validation: ValidationOptions {

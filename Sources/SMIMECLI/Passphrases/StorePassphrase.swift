@@ -85,8 +85,8 @@ private final class HeldPassphrase: Sendable {
     func copy() -> Passphrase { passphrase.copy() }
 }
 
-/// Asks a source until it refuses. Later requests get the same refusal, so that a user need not type a wrong passphrase
-/// again for each of many files.
+/// Asks a source until it refuses. Later requests get the same refusal, so that with many files the user is not asked again for
+/// each.
 private final class LastingRefusal: Sendable {
     private enum State {
         case asking

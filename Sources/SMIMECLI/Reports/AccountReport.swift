@@ -46,7 +46,7 @@ struct AccountReport: Encodable {
     /// The account's rule in encryption.unknown; nil without one.
     var cipher: String?
 
-    /// - Parameter verdicts: what is known against its certificates.
+    /// - Parameter verdicts: the known faults of its certificates.
     init(_ account: Account, at time: Date, verdicts: CertificateVerdicts) {
         address = account.address.text
         aliases = account.aliases

@@ -59,7 +59,7 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// Its file, if it is not in the store.
+    /// The certificate's file, if it is not in the store.
     let file: String?
     let new: Bool?
 

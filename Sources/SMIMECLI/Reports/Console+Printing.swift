@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 
 extension Console {
-    /// Writes lines of text to standard output, and fails if they do not arrive.
+    /// Writes lines of text to standard output; throws if they cannot be written.
     static func print(_ text: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")
@@ -14,21 +14,31 @@ extension Console {
 
     /// Writes the sentence of a verdict, and the lines below it, to standard output.
     ///
-    /// - Parameter file: the file's name in front of the sentence; nil leaves it out.
-    static func print(_ verdict: VerdictSentence, file: String?, lines: [String]) throws {
-        let (head, rest) = verdict.parts
-        let label = painted(head.escapedForDisplay, verdict, on: STDOUT_FILENO) + rest.escapedForDisplay
-        let first = (file.map { "\($0.escapedForDisplay): " } ?? "") + label
-        let text = ([first] + lines.map(\.escapedForDisplay)).joined(separator: "\n") + "\n"
+    /// - Parameters:
+    ///   - file: the file's name in front of the sentence; nil leaves it out.
+    ///   - wraps: whether a terminal gets the lines broken at blanks, and not as they are.
+    static func print(_ verdict: VerdictSentence, file: String?, lines: [String], wraps: Bool) throws {
+        let first = sentence(verdict, behind: file.map { "\($0.escapedForDisplay): " } ?? "", on: STDOUT_FILENO)
+        let rest = lines.map { line in
+            let line = line.escapedForDisplay
+            return wraps ? WrappedText.text(line, on: STDOUT_FILENO) : line
+        }
+        let text = ([first] + rest).joined(separator: "\n") + "\n"
         try Output.write(to: nil, isReport: true) { try $0.write(text) }
     }
 
     /// Writes the sentence of a verdict to standard error.
     static func note(_ verdict: VerdictSentence, file: String) {
         guard !isQuiet else { return }
-        let (head, rest) = verdict.parts
-        let label = painted(head.escapedForDisplay, verdict, on: STDERR_FILENO) + rest.escapedForDisplay
-        write("smime: \(file.escapedForDisplay): \(label)\n")
+        write(sentence(verdict, behind: "smime: \(file.escapedForDisplay): ", on: STDERR_FILENO) + "\n")
+    }
+
+    /// The sentence behind `start`, in color and broken at blanks for a terminal.
+    private static func sentence(_ verdict: VerdictSentence, behind start: String, on descriptor: Int32) -> String {
+        let head = verdict.parts.verdict.escapedForDisplay
+        let text = WrappedText.text(start + head + verdict.parts.rest.escapedForDisplay, on: descriptor)
+        guard text.hasPrefix(start + head) else { return text }
+        return start + painted(head, verdict, on: descriptor) + text.dropFirst(start.count + head.count)
     }
 
     private static func painted(_ text: String, _ verdict: VerdictSentence, on descriptor: Int32) -> String {

@@ -4,7 +4,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// The data that `inspect` prints for other programs.
+/// The data that `inspect --extract` prints for other programs.
 enum Extraction: String, Choice {
     /// The addresses in the certificates, one in a line.
     case addresses
@@ -15,7 +15,7 @@ enum Extraction: String, Choice {
 
     /// Prints the data, each item once.
     ///
-    /// - Throws: `Failure` with status 65 if there is nothing of the kind.
+    /// - Throws: `Failure` with status 65 if there is no such data.
     func print(_ inspection: Inspection, _ opened: OpenedPKCS12?, file: String) throws {
         var certificates = Self.certificates(of: inspection, opened)
         if self == .signers {

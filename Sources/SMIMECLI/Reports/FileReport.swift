@@ -3,7 +3,7 @@ import SMIME
 
 /// The JSON for one of the files of a command.
 enum FileReport<Output: Encodable>: Encodable {
-    /// All that there is to say of it.
+    /// The whole report.
     case read(Output)
     /// The file cannot be read.
     case unreadable(UnreadableFile)
@@ -30,9 +30,9 @@ enum FileReport<Output: Encodable>: Encodable {
 struct UnreadableFile: Encodable {
     let file: String
     let status = "unreadable"
-    /// Why, as a command that fails has it.
+    /// The reason, in the form that a failed command reports it.
     let error: FailureReport.Cause?
-    /// Why: one problem.
+    /// The reason as one problem.
     let problems: [ProblemReport]
 
     init(file: String, _ failure: FileFailure?) {
@@ -48,9 +48,9 @@ struct UnreadableFile: Encodable {
 struct FailedFile: Encodable {
     let file: String
     let status = "failed"
-    /// Why, as a command that fails has it.
+    /// The reason, in the form that a failed command reports it.
     let error: FailureReport.Cause?
-    /// Why: one problem where a problem code describes it, and none elsewhere.
+    /// The reason as one problem; empty if no problem code describes it.
     let problems: [ProblemReport]
 
     init(file: String, _ failure: FileFailure?) {
@@ -62,7 +62,7 @@ struct FailedFile: Encodable {
     private enum CodingKeys: CodingKey { case error, file, status, problems }
 }
 
-/// Why nothing came of an input.
+/// Why an input could not be processed.
 struct FileFailure: Sendable {
     /// The problem whose code describes the failure; nil if there is none.
     let knownProblem: Problem?
@@ -71,7 +71,9 @@ struct FileFailure: Sendable {
     /// The problem of a file that cannot be read; its text is the failure's if no other code describes it.
     var problem: Problem { knownProblem ?? Problem(.unreadable, cause.text) }
 
-    /// - Parameter error: the error of the library, and `failure` what is said of it.
+    /// - Parameters:
+    ///   - error: the error of the library.
+    ///   - failure: how the command reported it.
     init(_ error: any Error, _ failure: Failure) {
         knownProblem = try? Problem(tellingOf: error)
         cause = FailureReport(failure).error

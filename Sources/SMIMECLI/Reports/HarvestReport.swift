@@ -10,7 +10,7 @@ struct HarvestReport: Encodable {
         let reason: String
     }
 
-    /// A message that is only valid without the quoting of its mailbox.
+    /// A message whose signature is valid only after the mailbox's quoting is removed.
     struct Unquoting: Encodable {
         let file: String
         let message: Int?
@@ -24,10 +24,10 @@ struct HarvestReport: Encodable {
     let changed: [LearnedReport]
     let refused: [Refusal]
     let refusedCount: Int
-    /// Messages that were signed before a mailbox quoted their lines "From ".
+    /// Messages whose signature only fits after removing the mailbox's quoting of lines that begin with "From ".
     let unquoted: [Unquoting]
     let interrupted: Bool
-    /// Why a path could not be read, of several the worst; nil if all were read.
+    /// The worst failure to read a path; nil if all were read.
     let error: FailureReport.Cause?
 
     init(_ summary: HarvestSummary, unreadable: Failure?) {

@@ -10,7 +10,7 @@ struct ImportCommandReport: Encodable {
     let anchors: [AuthorityReport]
     let crls: [RevocationListReport]
     let problems: [ProblemReport]
-    /// Why not all was imported, of several reasons the worst; nil if all was.
+    /// The worst reason that something was not imported; nil if all was imported.
     let error: FailureReport.Cause?
 
     /// - Parameter accounts: those that the identities belong to.

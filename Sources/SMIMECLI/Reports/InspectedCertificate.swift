@@ -73,7 +73,7 @@ struct SafeOutput: Encodable {
     let bags: [Bag]
     let keyEncryptions: [String]
 
-    /// So many bags of a kind; an array, since a dictionary's keys would be changed to snake case.
+    /// The number of bags of one kind; an array, since the encoder would change a dictionary's keys to snake case.
     struct Bag: Encodable {
         let kind: String
         let count: Int
@@ -118,7 +118,7 @@ extension Inspection {
 }
 
 extension CMSOutline {
-    /// The layer's type as verify has it; the type's own name for those that verify does not know.
+    /// The layer's type as `verify` reports it; the type's own name if `verify` does not know the type.
     var layerType: String {
         switch type {
         case .authEnvelopedData: "authenticated-encrypted"
@@ -129,7 +129,7 @@ extension CMSOutline {
         }
     }
 
-    /// The layer's algorithm as verify has it: of the signatures, or of the object.
+    /// The layer's algorithm as `verify` reports it: that of the signatures, or of the object.
     var layerAlgorithm: String {
         (type == .signedData ? signers.map(\.signatureName) : algorithms).joined(separator: ", ")
     }

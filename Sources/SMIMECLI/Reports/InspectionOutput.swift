@@ -3,7 +3,7 @@ import Foundation
 import PKIX
 import SMIME
 
-/// An inspection as JSON: `layers` in the order they are met, and `parts` that name theirs by its index.
+/// An inspection as JSON: `layers` in the order in which they are found; `parts` refer to them by index.
 struct InspectionOutput: Encodable {
     let file: String
     let kind: String

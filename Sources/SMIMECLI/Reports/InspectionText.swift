@@ -12,7 +12,7 @@ struct InspectionText {
 
     /// The report on `file`, each line with its end.
     ///
-    /// - Parameter names: whose certificates the store knows.
+    /// - Parameter names: the owners of certificates that the store knows.
     static func text(
         _ inspection: Inspection,
         opened: OpenedPKCS12?,

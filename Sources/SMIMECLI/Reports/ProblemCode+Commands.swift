@@ -8,6 +8,7 @@ extension ProblemCode {
         case .chainNoAnchor:
             "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR --from MAIL"
         case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
+        case .crlUnreadable: "\(advice): smime store check --repair"
         case .encrypted: "smime decrypt shows it"
         case .notLearned: "smime verify FILE says what is wrong with it"
         default: advice

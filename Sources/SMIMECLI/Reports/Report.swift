@@ -5,7 +5,7 @@ import Synchronization
 
 /// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
 enum Report {
-    /// The version of all our reports. A key may join; none changes its meaning under one number.
+    /// The version of all our reports. Under one version keys may be added, but none changes its meaning.
     static let schema = 1
 
     private static let begun = Atomic(false)

@@ -14,7 +14,7 @@ struct VerdictAxis {
     /// The axes of `signer`, in the order in which they are shown.
     ///
     /// That the certificate names the sender proves nothing if the content was changed or no authority vouches for the
-    /// certificate. That it is trusted proves nothing if the content was changed: the one who did that chose it.
+    /// certificate. A trusted certificate proves nothing about changed content: the attacker chose the certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
         let (sender, trusted) = (state(signer.identity), state(signer.chain))
@@ -30,7 +30,7 @@ struct VerdictAxis {
         ]
     }
 
-    /// What is known of revocation. That nothing is known is no proof of revocation, even where the caller demands one.
+    /// What is known of revocation. An unknown status is not a failed one, even where the caller demands an answer.
     private static func revocation(of signer: VerificationReport.Signer) -> State {
         let errors = signer.revocation.problems.filter { $0.level == .error }
         let isUndecided = !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }

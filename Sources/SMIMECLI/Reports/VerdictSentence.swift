@@ -39,7 +39,7 @@ struct VerdictSentence {
             ? nil : VerdictStep(report, signer, about: words.problem, context, file: file, verb: verb)
         var told = Set([words.problem].compactMap(\.self))
         remarks = report.toldProblems.filter { problem in
-            // The axis shows it, and it is so for most mail.
+            // The axis shows it already, and for most mail it is unknown.
             guard problem.kind != .revocationUnknown || problem.level == .error else { return false }
             return told.insert(problem).inserted
         }
@@ -50,7 +50,7 @@ struct VerdictSentence {
         axes.isEmpty ? nil : axes.map { $0.text(inUnicode: inUnicode) }.joined(separator: "  ")
     }
 
-    /// The sentence up to its colon, and the rest: a terminal colors the first.
+    /// The sentence up to its colon, which a terminal shows in color, and the rest.
     var parts: (verdict: String, rest: String) {
         guard let end = text.firstIndex(of: ":") else { return (text, "") }
         return (String(text[...end]), String(text[text.index(after: end)...]))

@@ -4,13 +4,18 @@ import SMIME
 
 /// What to do about a verdict that is not valid: a reason, and the one command that helps.
 struct VerdictStep {
-    /// When the command is right, as `compare the fingerprint with bob@example.org first`.
+    /// When to run the command, such as `compare the fingerprint with bob@example.org first`.
     let reason: String
     /// The command, with everything filled in.
     let command: String
 
     /// The step as a hint.
     var text: String { "\(reason): \(command)" }
+
+    init(reason: String, command: String) {
+        self.reason = reason
+        self.command = command
+    }
 
     /// - Parameters:
     ///   - signer: the signer whose signature the verdict follows from.
@@ -40,8 +45,13 @@ struct VerdictStep {
             case .invalid: Self.invalid(problem)
             case .revoked: ("what this means", "smime explain \((problem?.kind ?? .certificateRevoked).rawValue)")
             }
-        (reason, command) =
-            known ?? ("what this means and what to do", "smime explain \((problem?.kind ?? .malformed).rawValue)")
+        self = known.map(Self.init) ?? Self(explaining: problem)
+    }
+
+    /// The step for a problem that no command solves: its explanation.
+    init(explaining problem: Problem?) {
+        reason = "what this means and what to do"
+        command = "smime explain \((problem?.kind ?? .malformed).rawValue)"
     }
 
     private static func unsigned(_ report: VerificationReport, _ file: String) -> (String, String) {
@@ -65,7 +75,7 @@ struct VerdictStep {
             return context.root.map {
                 ("the certificate is yours; to trust \($0.subject)", "smime trust add \($0.fingerprint)")
             } ?? ("the certificate is yours; to trust its root", "smime trust add FILE-OF-THE-ROOT")
-        // A pin of what may be forged is not one command away.
+        // No hint offers to pin a certificate that may be forged.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
         case .chainNoAnchor:
@@ -75,15 +85,15 @@ struct VerdictStep {
             )
         case .chainDistrusted: return ("to see what you decided", "smime recipient show \(shell: address)")
         case .revocationUnknown:
-            // What was demanded is still demanded.
+            // The repeated command keeps the revocation policy that the user asked for.
             let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""
             return ("to ask its authority", "smime \(verb) --online\(demand) \(file)")
         default: return nil
         }
     }
 
-    /// What was valid when it was signed can be judged as of then; the signer's own clock is the only one to say when. The whole
-    /// chain must have been valid then.
+    /// A signature that was valid when it was made can be judged as of then. Only the signer's clock says when that was, and the
+    /// whole chain must have been valid at that time.
     private static func expired(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
@@ -93,13 +103,13 @@ struct VerdictStep {
         guard let signer, let validity = validity(of: signer) else { return nil }
         if let claimed = signer.signingTime, validity.contains(claimed) {
             return (
-                "if it has been with you since the signer says to have signed it, judge it as of then",
+                "if you have had it since the signing time that the signer states, judge it as of then",
                 "smime \(verb) --time \(claimed.timestamp) \(file)"
             )
         }
         guard problem?.kind == .certificateExpired else { return nil }
         return (
-            "if it was with you before the certificate ended, judge it as of its last day",
+            "if you had it before the certificate expired, judge it as of the certificate's last day",
             "smime \(verb) --time \(validity.upperBound.timestamp) \(file)"
         )
     }

@@ -6,7 +6,7 @@ import SMIME
 struct VerdictWords {
     /// The verdict in one sentence without a full stop.
     let sentence: String
-    /// The problem that the sentence tells; nil if it tells none.
+    /// The problem that the sentence states; nil if it states none.
     let problem: Problem?
 
     /// - Parameters:
@@ -102,7 +102,7 @@ struct VerdictWords {
         case .chainNoAnchor:
             guard let certificate = signer?.certificate else { return "\(begin), but \(why)" }
             let issuer = (signer?.path.last ?? certificate).issuer.shortName
-            // The first thing to know of what may be forged is not the name that it gives itself.
+            // What may be forged is not first introduced by the name that it gives itself.
             if let difference = context.difference {
                 let reason = certificate.isSelfIssued ? "" : " you trust"
                 let name = certificate.isSelfIssued ? "" : " (\(issuer))"

@@ -20,7 +20,7 @@ extension VerificationReport {
     var readPartVerdicts: [String: ReadVerdict]? {
         guard coverage == .part else { return nil }
         return Dictionary(grouping: layers.flatMap(\.signers)) { $0.section ?? "" }.compactMapValues { signers in
-            // Of several signers of one part the first who is not good is named.
+            // Of several signers of one part, the first whose signature is bad is named.
             (signers.first { !isGoodForItsPart($0) } ?? signers.first).map(readVerdict(on:))
         }
     }

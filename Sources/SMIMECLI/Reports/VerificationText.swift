@@ -6,22 +6,44 @@ import SMIME
 extension VerificationReport {
     /// The lines below the verdict's sentence: the axes, what else a reader should know, and with `details` each layer and
     /// signer with all that was found.
-    func lines(below verdict: VerdictSentence, details: Bool) -> [String] {
+    ///
+    /// - Parameter descriptor: where they are shown.
+    func lines(below verdict: VerdictSentence, details: Bool, on descriptor: Int32 = STDOUT_FILENO) -> [String] {
         var lines = [verdict.axesLine()].compactMap(\.self)
         guard details else { return lines + verdict.remarks.map(\.line) }
         lines.append("  verdict     \(status.rawValue)\(coverage == .part ? ", a part of the message only" : "")")
         lines.append("  summary     \(summary.rawValue)")
-        for layer in layers {
-            lines.append("  layer       \(text(of: layer))")
-            // Errors are shown with the signer whose integrity they concern.
-            lines += layer.problems.filter { $0.level == .warning }.map { "  \($0.line)" }
-        }
+        lines += layerLines(on: descriptor)
         if let headers, isHeaderKnown { lines += headers.lines }
         for (index, layer) in layers.enumerated() {
             let place = layers.count > 1 ? place(of: layer, at: index) : nil
             for signer in layer.signers { lines += signer.lines(place: place) }
         }
         return lines + problems.map(\.line)
+    }
+
+    /// The layers as a tree.
+    private func layerLines(on descriptor: Int32) -> [String] {
+        guard !layers.isEmpty else { return [] }
+        var tree = TextTree("layers", indent: "  ")
+        for (level, layer) in Self.levels(of: layers) {
+            tree.add(text(of: layer), level: level + 1)
+            // Errors are shown with the signer whose integrity they concern.
+            for problem in layer.problems where problem.level == .warning {
+                tree.add("\(problem.level.rawValue): \(problem.text) (\(problem.code))", level: level + 2)
+            }
+        }
+        return tree.lines(on: descriptor)
+    }
+
+    /// The layers with their levels in a tree: an inner layer is a level below the outer one, parts of the message are
+    /// beside each other.
+    static func levels(of layers: [Layer]) -> [(level: Int, layer: Layer)] {
+        var level = 0
+        return layers.map { layer in
+            defer { if !layer.isPart { level += 1 } }
+            return (level, layer)
+        }
     }
 
     /// A layer in words: its kind, its signers as far as they are proven, and what the signature covers.
@@ -32,7 +54,7 @@ extension VerificationReport {
         return "\(who)\(side(of: layer).map { ", \($0)" } ?? "")"
     }
 
-    /// On which side of the encryption a layer is; nil where that is no question.
+    /// On which side of the encryption a layer is; nil if the message is not encrypted.
     func side(of layer: Layer) -> String? {
         if layer.isInsideEncryption { return "inside the encryption" }
         let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }
@@ -101,6 +123,6 @@ extension Problem {
 extension String {
     /// The text with blanks up to `width` characters.
     ///
-    /// Foundation's `padding` would make an `NSString` of it, which takes longer than the rest of the report.
+    /// Foundation's `padding` would convert it to an `NSString`, which takes longer than the rest of the report.
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,11 +1,11 @@
-/// What the parser's script for bash does not know.
+/// Additions to the parser's completion script for bash.
 enum BashCompletion {
-    /// Completes `script` if it is that for bash; other texts stay as they are.
+    /// `script` with the additions if it is the script for bash; other texts are returned unchanged.
     static func completed(_ script: String) -> String {
         script.hasPrefix("#!/bin/bash\n") ? script + "\n" + addresses : script
     }
 
-    /// Bash parts words at the @ of addresses, and takes what follows for a word of its own.
+    /// Bash splits words at the @ of an address, and treats the rest as a separate word.
     private static let addresses = #"""
 
         # Puts addresses together again, which bash parts at their @.

@@ -16,17 +16,17 @@ enum Console {
     static func error(_ message: String) { say("error", "31", message) }
     static func warning(_ message: String) { if !isQuiet { say("warning", "33", message) } }
 
-    /// Says what to do next; a command in it works on the store that this one works on.
+    /// Says what to do next. Commands in it get the --home of this command line.
     static func hint(_ message: String) { hint(message, namesHome: true) }
 
     /// The same.
     ///
-    /// - Parameter namesHome: whether a command names the store that the command line names.
+    /// - Parameter namesHome: whether commands in it get the --home of this command line.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say(hintKind, "36", namesHome ? namingHome(in: message) : message) }
+        if !isQuiet { say("hint", "36", namesHome ? namingHome(in: message) : message) }
     }
 
-    /// `hint` with the store named on the command line in its commands.
+    /// `hint`, whose commands get the --home of this command line.
     static func namingHome(in hint: String) -> String {
         home.map { hint.replacing("smime ", with: "smime --home \($0) ") } ?? hint
     }
@@ -37,26 +37,24 @@ enum Console {
     }
 
     /// One line of plain information.
-    static func note(_ message: String) { if !isQuiet { write("smime: \(message.escapedForDisplay)\n") } }
+    static func note(_ message: String) {
+        guard !isQuiet else { return }
+        write("smime: \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: 7))\n")
+    }
 
-    /// One line without our name in front, for mail servers, which look at its beginning.
+    /// One line without `smime:` in front, for mail servers, which read its beginning.
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
-    /// Only hints are broken to the width of the terminal: other messages are looked for in logs.
-    private static let hintKind = "hint"
-
+    /// Says it in one line, which a terminal shows broken at blanks.
     private static func say(_ kind: String, _ color: String, _ message: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
-        let text = message.escapedForDisplay
-        guard kind == hintKind, let width = Terminal.width(STDERR_FILENO) else {
-            return write("smime: \(label): \(text)\n")
-        }
-        let lines = WrappedText(text, width: width, taken: "smime: \(kind): ".count).lines
-        write("smime: \(label): \(lines.joined(separator: "\n"))\n")
+        let taken = "smime: \(kind): ".count
+        write("smime: \(label): \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: taken))\n")
     }
 
     /// A message that cannot be written is lost, because there is no other place to report it.
     static func write(_ text: String) {
+        ProgressBar.hide()
         let sink = DescriptorSink(STDERR_FILENO)
         try? sink.write(text)
         try? sink.flush()

@@ -6,6 +6,8 @@ package struct HelpScreen {
     static let allOption = "--help-all"
     /// A screen with room for the prompt.
     private static let lineLimit = 40
+    /// The column in which the parser begins explanations.
+    private static let explanationColumn = 26
     /// The options that are left out where the help is longer than a screen.
     package static let rare: Set<String> = [
         "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
@@ -13,7 +15,7 @@ package struct HelpScreen {
         "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
         "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
         "--password-fd", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
-        "--store-password-fd", "--store-password-file", "--time", "--version",
+        "--store-password-fd", "--store-password-file", "--time", "--to-cert", "--version",
     ]
 
     /// A paragraph of the overview.
@@ -28,7 +30,7 @@ package struct HelpScreen {
     private var sections: [[Substring]]
     private var isComplete = true
 
-    /// The help in `text`, as the parser writes it; whatever else it says stays as it is.
+    /// The parser's help in `text`, shortened; any other text is returned unchanged.
     static func shortened(_ text: String) -> String {
         guard text.hasPrefix("OVERVIEW: ") else { return text }
         var screen = HelpScreen(text)
@@ -61,7 +63,9 @@ package struct HelpScreen {
             var isDropped = false
             let kept = sections[index].filter { line in
                 if line.hasPrefix("  -") {
-                    isDropped = line.matches(of: /--[a-z-]+/).contains { Self.rare.contains(String($0.output)) }
+                    // The explanation behind the names may mention other options.
+                    let names = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
+                    isDropped = names.contains { Self.rare.contains(String($0.output)) }
                 }
                 return !isDropped
             }
@@ -71,7 +75,7 @@ package struct HelpScreen {
         sections.removeAll { $0.count == 1 && $0.first?.hasPrefix("USAGE: ") == false }
     }
 
-    /// Leaves out the options that need not be given, where the line names them all.
+    /// Removes optional options from a usage line that lists all of them.
     private mutating func shortenUsage() {
         for index in sections.indices {
             guard let usage = sections[index].first, usage.hasPrefix("USAGE: "), usage.count > 80 else { continue }
@@ -82,9 +86,9 @@ package struct HelpScreen {
         }
     }
 
-    /// Leaves out the last paragraph that is no example, with the examples that it announces.
+    /// Removes the last paragraph that is not an example, with the examples that it introduces.
     ///
-    /// - Returns: whether there was one behind the first, which says what the verb is for.
+    /// - Returns: whether there was one after the first, which is kept: it says what the verb is for.
     private mutating func dropParagraph() -> Bool {
         guard let index = paragraphs.indices.dropFirst().last(where: { !paragraphs[$0].isExample }) else {
             return false

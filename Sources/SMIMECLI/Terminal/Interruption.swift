@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Turns Ctrl-C and SIGTERM into a question that long work asks between two steps.
+/// Turns Ctrl-C and SIGTERM into a flag that long work checks between two steps.
 ///
 /// The second signal ends the process as it always did.
 struct Interruption {
@@ -11,7 +11,7 @@ struct Interruption {
     var isPending: Bool { Self.isSet.load(ordering: .relaxed) }
 
     init() {
-        // Made here, before a handler needs it. There is no moment at which a signal would be lost.
+        // Initializes the static variable before a handler uses it, and before a signal could be lost.
         Self.isSet.store(false, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in

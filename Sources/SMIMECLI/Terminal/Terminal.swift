@@ -40,14 +40,14 @@ enum Terminal {
         var first = try line("passphrase \(purpose): ", from: terminal)
         defer { first.wipe() }
         if isNew {
-            var second = try line("the same again: ", from: terminal)
+            var second = try line("the same passphrase again: ", from: terminal)
             defer { second.wipe() }
             guard first == second else { throw Failure(.noPermission, "the two passphrases differ") }
         }
         return Passphrase(first)
     }
 
-    /// Asks a question whose answer may be seen, if standard input is a terminal: a program that runs unattended must not wait.
+    /// Asks a question and shows the typed answer. Only asks if standard input is a terminal, so that an unattended program never waits.
     ///
     /// - Returns: the line that was entered, without blanks around it; nil if there is no terminal.
     static func answer(_ question: String) throws -> String? {
@@ -61,7 +61,8 @@ enum Terminal {
 
     /// The input after `prompt`, up to the end of the line; empty at the end of input.
     private static func enteredLine(at prompt: String, from terminal: Int32) -> [UInt8] {
-        let text = Array("smime: \(prompt.escapedForDisplay)".utf8)
+        ProgressBar.hide()
+        let text = Array(WrappedText.text("smime: \(prompt.escapedForDisplay)", on: terminal).utf8)
         _ = write(terminal, text, text.count)
         var bytes = [UInt8](repeating: 0, count: lineLimit)
         defer { bytes.wipe() }
@@ -104,7 +105,7 @@ private enum EchoGuard {
         self.localFlags = localFlags
         former = signals.map { number in
             signal(number) { number in
-                // Both may be called here: signal-safety(7)
+                // Both functions are allowed in a signal handler: signal-safety(7)
                 var settings = termios()
                 if tcgetattr(EchoGuard.terminal, &settings) == 0 {
                     settings.c_lflag = EchoGuard.localFlags

@@ -4,7 +4,7 @@ import InternetMessage
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {
     private var rows: [[String]] = []
-    /// Whether the last column goes on below where the terminal is too narrow for it, and is not cut.
+    /// Whether the last column is wrapped, and not cut, if the terminal is too narrow for it.
     var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }
@@ -19,7 +19,7 @@ struct TextTable {
         zip(lines(width: Terminal.width(STDOUT_FILENO)), others).map { $0 + $1 }.joined()
     }
 
-    /// - Parameter width: nil for as wide as it gets.
+    /// - Parameter width: the columns of the terminal; nil for no limit.
     private func lines(width: Int?) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
         let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
@@ -50,7 +50,7 @@ struct TextTable {
         }
     }
 
-    /// Takes from the widest of `columns` until all fit, or none of them is worth reading any more.
+    /// Narrows the widest of `columns` until all fit, or all have the least width.
     private static func narrow(_ widths: inout [Int], _ columns: [Int], to width: Int) {
         while widths.reduce(0, +) > width, let widest = columns.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > leastWidth
@@ -63,6 +63,6 @@ struct TextTable {
     private static let gap = 2
     /// A column is not made narrower than this.
     private static let leastWidth = 12
-    /// What stands for the rest of a cell.
+    /// The mark at the end of a cell that was cut.
     private static var mark: String { Terminal.isUnicode ? "…" : "~" }
 }

@@ -13,18 +13,25 @@ struct TextTree {
         self.indent = indent
     }
 
+    /// A tree that begins with the first line added, at level 0.
+    init() { (lines, indent) = ([], "") }
+
     /// - Parameter level: 1 is below the root; no line is more than one level below the line before it.
     mutating func add(_ line: String, level: Int) { lines.append((level, line.escapedForDisplay)) }
 
-    /// The lines, each with its end.
+    /// The lines, each with its end, for standard output.
     var text: String {
-        text(
-            hasBranches: isatty(STDOUT_FILENO) == 1 && Terminal.isUnicode,
-            width: Terminal.width(STDOUT_FILENO)
-        )
+        text(hasBranches: Self.hasBranches(on: STDOUT_FILENO), width: Terminal.width(STDOUT_FILENO))
     }
 
-    /// - Parameter width: the columns that a line has, so that longer ones go on below; nil for as long as they get.
+    /// The lines as they are, however long, for messages on `descriptor`.
+    func lines(on descriptor: Int32) -> [String] {
+        text(hasBranches: Self.hasBranches(on: descriptor), width: nil).split(separator: "\n").map(String.init)
+    }
+
+    private static func hasBranches(on descriptor: Int32) -> Bool { isatty(descriptor) == 1 && Terminal.isUnicode }
+
+    /// - Parameter width: the columns of the terminal, at which lines are wrapped; nil does not wrap.
     func text(hasBranches: Bool, width: Int?) -> String {
         guard hasBranches else {
             return lines.map { level, text in
@@ -32,7 +39,7 @@ struct TextTree {
                 return Self.wrapped(text, behind: stem, then: stem + "  ", width)
             }.joined()
         }
-        // From the last line up: whether a branch of a level goes on below.
+        // Worked out from the last line up: whether the branch of each level continues below.
         var goesOn: [Bool] = []
         let drawn = lines.reversed().map { level, text in
             let hasChildren = goesOn.count > level && goesOn[level]

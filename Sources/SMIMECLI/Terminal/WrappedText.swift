@@ -9,25 +9,27 @@ struct WrappedText {
 
     /// - Parameters:
     ///   - width: the columns that a line has.
-    ///   - taken: the columns that the first line has less.
+    ///   - taken: the columns of the first line that are used already.
     init(_ text: String, width: Int, taken: Int = 0) {
         guard width >= Self.leastWidth, text.count > width - taken else {
             lines = [text]
             return
         }
         let (prose, command) = Self.parts(of: text)
-        var lines = [""]
+        var lines = [String(text.prefix { $0 == " " })]
         for piece in prose.split(separator: " ").map(String.init) + [command].compactMap(\.self) {
             let last = lines[lines.count - 1]
             let room = width - (lines.count == 1 ? taken : 0)
-            if last.isEmpty {
-                lines[lines.count - 1] = piece
+            if last.allSatisfy({ $0 == " " }) {
+                lines[lines.count - 1] = last + piece
             } else if last.count + 1 + piece.count <= room {
                 lines[lines.count - 1] = "\(last) \(piece)"
             } else {
                 lines.append(piece)
             }
         }
+        // A prompt ends in a blank, behind which the answer is typed.
+        if text.hasSuffix(" ") { lines[lines.count - 1] += " " }
         self.lines = lines
     }
 
@@ -40,8 +42,14 @@ struct WrappedText {
         return (String(text[..<start]), String(text[start...].drop { $0 == " " }))
     }
 
+    /// `text` with the ends of its lines, for a terminal on `descriptor`; on one line elsewhere.
+    static func text(_ text: String, on descriptor: Int32, taken: Int = 0) -> String {
+        guard let width = Terminal.width(descriptor) else { return text }
+        return WrappedText(text, width: width, taken: taken).lines.joined(separator: "\n")
+    }
+
     /// The programs that our hints name.
-    private static let programs = ["smime", "chown", "chmod", "rm", "postconf", "openssl"]
+    private static let programs = ["smime", "git cat-file", "chown", "chmod", "rm", "postconf", "openssl"]
     /// A terminal that is narrower breaks the lines itself.
     private static let leastWidth = 24
 }

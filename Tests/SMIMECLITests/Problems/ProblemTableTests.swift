@@ -38,6 +38,9 @@ import Testing
 
             `smime explain CODE` prints the same, `smime explain --json` all of it. `RECORD_TRANSCRIPTS=1 scripts/test` writes this page.
 
+            A learned certificate or a fetched revocation list that the store cannot read any more is skipped, with a warning that names the address or
+            `crl-unreadable`; revocation is then unknown. `smime store check` finds all of them, `smime store check --repair` removes them.
+
 
             """ + rows.joined().dropLast()
     }

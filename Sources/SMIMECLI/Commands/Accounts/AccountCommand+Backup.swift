@@ -126,7 +126,7 @@ extension SMIMECommand.AccountCommand {
             let isCopy = bytes.starts(with: Array("SQLite format 3".utf8))
             return Failure(
                 .badData,
-                "\(file): is no account backup",
+                "\(file): is not an account backup",
                 hints: isCopy ? ["to put back a copy of the whole store: smime store restore FILE"] : []
             )
         }
@@ -189,7 +189,7 @@ private struct RestoreCommandReport: Encodable {
     let anchors: [Fingerprint]
     let certificates: Int
     let changed: Bool
-    /// The rules for what accounts send that were not there before.
+    /// The restored sender rules that the store did not have.
     let ciphers: [CipherRule]
     let identities: [Identity]
     let kept: [String]

@@ -8,7 +8,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.AccountCommand {
-    /// An account, and what is to be said of it.
+    /// An account, and the values to set for it.
     struct Naming: ParsableArguments {
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
         var address: EmailAddress
@@ -114,7 +114,7 @@ extension SMIMECommand.AccountCommand {
         )
         var cipher: CipherChoice?
 
-        /// The identity that goes before others.
+        /// The identity that is preferred to others.
         enum PinChoice {
             case none
             case identity(FingerprintPrefix)
@@ -139,7 +139,7 @@ extension SMIMECommand.AccountCommand {
             if text == "default" { return .standard }
             guard let cipher = ContentCipher(writable: text) else {
                 let names = ContentCipher.writable.map(\.name).joined(separator: ", ")
-                throw ValidationError("'\(text)' is none of \(names) and default")
+                throw ValidationError("'\(text)' is not one of \(names), default")
             }
             return .cipher(cipher)
         }
@@ -147,14 +147,14 @@ extension SMIMECommand.AccountCommand {
         private static func parseHiding(_ text: String) throws -> AccountChange.Hiding {
             if text == "default" { return .standard }
             guard let policy = HeaderConfidentiality(rawValue: text) else {
-                throw ValidationError("'\(text)' is none of none, baseline, shy and default")
+                throw ValidationError("'\(text)' is not one of none, baseline, shy, default")
             }
             return .policy(policy)
         }
 
         private static func parsePin(_ text: String) throws -> PinChoice {
             if text == "none" { return .none }
-            guard let prefix = FingerprintPrefix(text) else { throw ValidationError("'\(text)' is no fingerprint") }
+            guard let prefix = FingerprintPrefix(text) else { throw ValidationError("'\(text)' is not a fingerprint") }
             return .identity(prefix)
         }
 

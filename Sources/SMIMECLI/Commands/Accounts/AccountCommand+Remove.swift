@@ -53,7 +53,9 @@ extension SMIMECommand.AccountCommand {
                 return lines.map { $0.escapedForDisplay + "\n" }.joined()
             }
             for rule in left {
-                Console.hint("a rule for others is left: smime policy unset --\(rule.scope.side) \(rule.scope.text)")
+                Console.hint(
+                    "a rule for mail to the address remains; to remove it: smime policy unset --\(rule.scope.side) \(rule.scope.text)"
+                )
             }
         }
     }

@@ -103,7 +103,7 @@ extension SMIMECommand {
             try Output.write(to: target, isPrivate: kind.isSecret) { try $0.write(bytes) }
         }
 
-        /// Writes what others need of all accounts. One that has no certificate in use is left out.
+        /// Writes the public certificates of all accounts. An account without a certificate in use is skipped.
         private func writeAll(in store: Store) async throws {
             let accounts = try await store.accounts.all()
             let verdicts = try await store.verdicts(on: accounts, at: .now)

@@ -7,6 +7,6 @@ enum ExportFormat: String, Choice {
     /// Whether private keys are in it.
     var isSecret: Bool { self == .p12 || self == .mobileconfig }
 
-    /// Whether one file can have many people.
+    /// Whether one file can hold several people.
     var isForDirectories: Bool { self == .ldif || self == .smimea }
 }

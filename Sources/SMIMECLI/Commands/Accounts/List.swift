@@ -50,7 +50,7 @@ extension SMIMECommand {
             if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
         }
 
-        /// Who expires when, the first on top.
+        /// The timeline, soonest first.
         private func timeline(_ entries: [(kind: String, certificate: ListedCertificate)]) -> String {
             var table = TextTable()
             for (kind, entry) in entries.sorted(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
@@ -93,7 +93,7 @@ private struct ListReport: Encodable {
 }
 
 extension Date {
-    /// How far it is from `time`, in the largest unit of which there are at least two: `in 45 days`, `3 years ago`.
+    /// The distance from `time` in the largest unit that gives at least two: `in 45 days`, `3 years ago`.
     fileprivate func distance(from time: Date) -> String {
         let days = Int((timeIntervalSince(time) / 86_400).rounded(.towardZero))
         let units = [(365, "years"), (30, "months"), (7, "weeks")]

@@ -96,15 +96,16 @@ extension SMIMECommand {
             if judged.status == .expired, let time = judged.signers.compactMap(\.signingTime).min(), time < .now {
                 let then = try await report(at: time)
                 if then.status == .valid, let name = then.signers.first?.name {
-                    let claim = "as of \(time.timestamp), when only the signer says to have signed"
+                    let claim = "as of \(time.timestamp), the signing time that only the signer states"
                     Console.warning("the certificate of \(name) has expired; judged \(claim)")
                     judged = then
                 }
             }
-            let verdict = judged.readVerdict(isEncrypted: false, try await opening.store().context(of: judged))
+            let context = try await opening.store().context(of: judged)
+            let verdict = judged.readVerdict(isEncrypted: false, context)
             Console.note(verdict.sentence)
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
-            judged.gitHints.forEach(Console.hint)
+            if let hint = judged.gitHint(context) { Console.hint(hint) }
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)
             guard judged.status == .valid else { throw judged.exitStatus }
         }

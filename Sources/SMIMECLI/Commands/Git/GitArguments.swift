@@ -17,7 +17,7 @@ struct GitArguments: Equatable {
     /// The descriptor for status lines; nil writes none.
     private(set) var statusDescriptor: Int32?
 
-    /// Words that say what is done here anyhow.
+    /// Options for what is always done here; they are ignored.
     private static let implied: Set<String> = [
         "--armor", "--batch", "--detach-sign", "--no-tty", "--sign", "-a", "-b", "-bsa", "-s",
     ]
@@ -46,7 +46,7 @@ struct GitArguments: Equatable {
             case "-": break
             default:
                 guard Self.implied.contains(word) else {
-                    throw Failure(.usage, "'\(word)': git asks for no such thing", hints: ["see smime git --help"])
+                    throw Failure(.usage, "'\(word)': not an option that git passes", hints: ["see smime git --help"])
                 }
             }
         }

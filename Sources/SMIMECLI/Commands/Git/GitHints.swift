@@ -2,22 +2,22 @@ import PKIX
 import SMIME
 
 extension VerificationReport {
-    /// What to do about a commit or tag of an untrusted signer; empty for other verdicts.
+    /// What to do about the verdict on a commit or tag; nil if it is valid.
     ///
-    /// git deletes the file of the signature when it ends, so the commands read the object again. The certificates in a signature are
+    /// git deletes the file of the signature when it ends, so the command reads the object again. The certificates in a signature are
     /// not signed, and an attacker can add others: the fingerprint alone decides which one is trusted.
-    var gitHints: [String] {
-        guard status == .untrusted, let signer = signers.first(where: { self.status(of: $0) == .untrusted }),
-            signer.problems.contains(where: { $0.kind == .chainNoAnchor })
-        else { return [] }
-        let byAuthority = "if you know its authority: smime trust add FILE"
-        guard let certificate = signer.certificate, let address = signer.address else { return [byAuthority] }
+    func gitHint(_ context: SignerContext) -> String? {
+        guard status != .valid else { return nil }
+        let problem = VerdictWords(self, decidingSigner, context).problem
+        guard status == .untrusted, problem?.kind == .chainNoAnchor else {
+            return VerdictStep(explaining: problem).text
+        }
+        guard let certificate = decidingSigner?.certificate, let address = decidingSigner?.address else {
+            return "if you know its authority: smime trust add FILE"
+        }
         let object = "git cat-file -p COMMIT | sed 's/^gpgsig//; s/^ //'"
         let add = "smime recipient add \(shell: address) -"
         let trust = "smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
-        return [
-            byAuthority,
-            "if not, compare the fingerprint with \(address), but not by mail, then: \(object) | \(add) && \(trust)",
-        ]
+        return "compare the fingerprint with \(address), but not by mail, then: \(object) | \(add) && \(trust)"
     }
 }

@@ -29,7 +29,7 @@ struct GitKey {
         guard let fingerprint = found.first else {
             throw Failure(.noUser, "\(text): no such certificate with a private key here", hints: ["see smime list"])
         }
-        guard found.count == 1 else { throw Failure(.usage, "\(text): \(found.count) fingerprints fit") }
+        guard found.count == 1 else { throw Failure(.usage, "\(text): \(found.count) certificates match") }
         return SignerSelection(identity: fingerprint)
     }
 }

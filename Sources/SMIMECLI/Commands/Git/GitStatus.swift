@@ -56,7 +56,7 @@ enum GitStatus {
         time.timestamp.filter { $0 != "-" && $0 != ":" && $0 != "Z" }
     }
 
-    /// GnuPG's number of the algorithm of the key; 0 for one that it does not have.
+    /// GnuPG's number of the key's algorithm; 0 if it has none.
     private static func algorithm(of certificate: Certificate) -> String {
         switch certificate.publicKeyAlgorithm {
         case .rsa, .rsaPSS: "1"
@@ -67,7 +67,7 @@ enum GitStatus {
         }
     }
 
-    /// GnuPG's number of the digest; 0 for one that it does not have.
+    /// GnuPG's number of the digest; 0 if it has none.
     private static func hash(_ name: String) -> String {
         ["md5": "1", "sha1": "2", "sha256": "8", "sha384": "9", "sha512": "10", "sha224": "11"][name] ?? "0"
     }

@@ -101,7 +101,7 @@ extension SMIMECommand {
             try [unreadable.worst].throwWorst()
         }
 
-        /// Warns of certificates that are trusted from now on, but are not the ones that were known for their addresses.
+        /// Warns of newly trusted certificates that differ from those known for their addresses.
         private func warnOfOthers(_ outcome: FileImport.Outcome) async throws {
             let entries = outcome.report.recipients
             let new = Set(entries.filter(\.isNew).map(\.certificate))
@@ -126,7 +126,7 @@ extension SMIMECommand {
             try await global.store(.readWrite, password: storePasswords.origin)
         }
 
-        /// The store, if it is there and may have the key of a certificate in `contents`.
+        /// The store, if it exists and may have the private key of a certificate in `contents`.
         private func existingStore(for contents: ImportedFiles) async throws -> Store? {
             guard FileImport.mayRenew(contents) else { return nil }
             return try await global.store(.readOnly).exists ? writableStore() : nil

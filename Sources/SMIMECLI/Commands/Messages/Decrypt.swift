@@ -48,7 +48,7 @@ extension SMIMECommand {
             let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                // Who has read enough of it closes the pager, as with `smime read`.
+                // The user may close the pager early, as with `smime read`.
                 try Output.write(to: files.target(for: path), isPrivate: true, isReport: true) {
                     try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
@@ -60,13 +60,13 @@ extension SMIMECommand {
             }
             try await asked.finish()
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
-            // A secret that both sides have needs no store, and then there is nothing to learn.
+            // With a shared secret there may be no store, and then nothing is learned.
             let teacher =
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
-                // A secret that both sides have needs no store, and nothing is to be known then.
+                // With a shared secret there may be no store to ask.
                 let isKnown = report.status == .untrusted
                 describe(report, isKnown ? try await opening.store().context(of: report) : .init(), outcome.path)
             }
@@ -104,7 +104,7 @@ extension SMIMECommand {
         }
 
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
-            let source = try InputFile.open(path)
+            let source = files.measured(try InputFile.open(path), passes: 2)
             if let object = try verification.object(in: source) {
                 return try await opener.decrypt(cms: object, in: source)
             }
@@ -115,21 +115,33 @@ extension SMIMECommand {
         /// Says what each layer was, the outermost first, and what the signatures inside are worth.
         private func describe(_ report: VerificationReport, _ context: SignerContext, _ path: String) {
             let name = InputFile.name(path)
-            let isSingle = report.layers.flatMap(\.signers).count == 1
-            let shown = report.layers.filter { $0.kind != .signed || !isSingle || verification.verbose }
-            // One line for each layer, the inner ones farther to the right.
-            for (level, layer) in shown.enumerated() {
-                let indent = String(repeating: "  ", count: level)
-                for text in texts(of: layer, report) { Console.note("\(name): \(indent)\(text)") }
-            }
-            if let hidden = report.headers?.hidden, !hidden.isEmpty {
-                Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
-            }
             let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
-            Console.note(verdict, file: name)
-            if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
-            for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+            if verification.verbose {
+                Console.note(verdict, file: name)
+                let lines = report.lines(below: verdict, details: true, on: STDERR_FILENO)
+                for line in lines { Console.note("\(name): \(line)") }
+            } else {
+                for line in tree(of: report).lines(on: STDERR_FILENO) { Console.note("\(name): \(line)") }
+                if let hidden = report.headers?.hidden, !hidden.isEmpty {
+                    Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
+                }
+                Console.note(verdict, file: name)
+                if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
+                for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
+            }
             if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
+        }
+
+        /// The layers, without the only signed one: the verdict says all about it.
+        private func tree(of report: VerificationReport) -> TextTree {
+            let isSingle = report.layers.flatMap(\.signers).count == 1
+            var tree = TextTree()
+            for (level, layer) in VerificationReport.levels(
+                of: report.layers.filter { $0.kind != .signed || !isSingle }
+            ) {
+                for text in texts(of: layer, report) { tree.add(text, level: level) }
+            }
+            return tree
         }
 
         /// What a layer was; a signed one has a line for each signer.

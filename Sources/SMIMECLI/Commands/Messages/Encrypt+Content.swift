@@ -12,9 +12,10 @@ extension SMIMECommand.Encrypt {
             of: path,
             isText: text,
             fields: textFields,
-            readsHeader: to.isEmpty || signing.from == nil
+            readsHeader: to.isEmpty || signing.from == nil,
+            measured: { files.measured($0, passes: 1) }
         )
-        // If From names exactly one author, the account of that author is used. A file need not have an author.
+        // The account of the author is used if From names exactly one. A file need not have an author.
         let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
         try checkHiddenRecipients(content.header, of: path, common)
         let store = try await common.opening.store()

@@ -8,7 +8,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.Encrypt {
-    /// The values that are the same for every file.
+    /// The values that all files share.
     struct Common: Sendable {
         let opening: StoreOpening
         /// Certificates to encrypt to that were given as files.
@@ -21,7 +21,10 @@ extension SMIMECommand.Encrypt {
     func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
         guard !protection.isBare else { return try await encryptContent(path, common) }
         let opened = try MessageInput.open(path, isText: text, fields: textFields)
-        let source = sign ? try signing.withAuthor(opened, named: InputFile.name(path)) : opened
+        let source =
+            sign
+            ? files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 3)
+            : files.measured(opened, passes: 2)
         let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
         let store = try await common.opening.store()
         let account = try await store.accounts.summary(of: signing.from ?? author)

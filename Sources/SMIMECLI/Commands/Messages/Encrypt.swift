@@ -98,7 +98,7 @@ extension SMIMECommand {
             // openssl and mutt know the CBC ciphers by these names.
             let names = ["aes128": "aes-128-cbc", "aes192": "aes-192-cbc", "aes256": "aes-256-cbc"]
             guard let cipher = ContentCipher(writable: names[text] ?? text) else {
-                throw ValidationError("'\(text)' is none of \(cipherNames)")
+                throw ValidationError("'\(text)' is not a known cipher; choose one of \(cipherNames)")
             }
             return cipher
         }

@@ -151,7 +151,7 @@ extension FormOptions.InputForm {
 }
 
 extension Inspection {
-    /// How it names the certificates that it does not bring along.
+    /// The identifiers of certificates that it refers to but does not include.
     fileprivate var identifiers: [EntityIdentifier] {
         let named = outlines.flatMap { $0.recipients.compactMap(\.identifier) + $0.signers.map(\.identifier) }
         return named.filter { identifier in !certificates.contains { identifier.matches($0) } }

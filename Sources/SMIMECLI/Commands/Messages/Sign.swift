@@ -81,10 +81,8 @@ extension SMIMECommand {
 
         private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws -> SignedFile {
             guard !protection.isBare else { return try await signContent(path, opening, lists) }
-            let source = try signing.withAuthor(
-                MessageInput.open(path, isText: text, fields: textFields),
-                named: InputFile.name(path)
-            )
+            let opened = try MessageInput.open(path, isText: text, fields: textFields)
+            let source = files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 2)
             let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
             let store = try await opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)
@@ -112,8 +110,9 @@ extension SMIMECommand {
                 of: path,
                 isText: text,
                 fields: textFields,
-                // A signer that the user names signs whatever From says.
-                readsHeader: signing.from == nil && signing.identity == nil
+                // A signer that the user names signs regardless of From.
+                readsHeader: signing.from == nil && signing.identity == nil,
+                measured: { files.measured($0, passes: signing.opaque ? 2 : 1) }
             )
             let signer = try await signer(for: content.header, isMail: false, in: try await opening.store(), lists)
             let target = files.target(for: path)

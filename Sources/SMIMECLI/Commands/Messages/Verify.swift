@@ -56,6 +56,13 @@ extension SMIMECommand {
             }
         }
 
+        /// A verified input.
+        private struct Checked: Sendable {
+            let content: VerifiedContent
+            /// The command that helps, if it differs from the verdict's.
+            var step: VerdictStep?
+        }
+
         func run() async throws {
             if verification.quiet { Console.silence() }
             let opening = try global.opening(.readOnly)
@@ -72,13 +79,14 @@ extension SMIMECommand {
             let batch = try Batch(input.paths)
             let outcomes = await batch.run { path in
                 let result = try await verify(path, opener)
-                try writeContent(of: result)
-                let status = await asked.status(for: result.report)
-                return (result, verification.check(result.report, of: path, status))
+                let report = result.content.report
+                try writeContent(of: result.content)
+                let status = await asked.status(for: report)
+                return (result, verification.check(report, of: path, status))
             }
             try await asked.finish()
             let learning = Learning(in: try await batch.store(opening), onChange: verification.onChange)
-            let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
+            let messages = verification.learns ? outcomes.compactMap { $0.value?.content.learnable } : []
             let learned = await learning.previewForReport(messages)
             try await print(outcomes, learned, in: opening)
             if learned.changesStore { await learning.learnAndReport(messages) }
@@ -86,44 +94,46 @@ extension SMIMECommand {
         }
 
         private func print(
-            _ outcomes: [Batch.Outcome<VerifiedContent>],
+            _ outcomes: [Batch.Outcome<Checked>],
             _ learned: LearningReport,
             in opening: StoreOpening
         ) async throws {
             guard verification.json else {
-                let files = outcomes.compactMap { outcome in outcome.value.map { (outcome.path, $0.report) } }
-                for (path, report) in files where !verification.quiet {
-                    let context = try await opening.store().context(of: report)
-                    try tell(report, context, of: path, isAlone: outcomes.count == 1)
+                for outcome in outcomes where !verification.quiet {
+                    guard let checked = outcome.value else { continue }
+                    let context = try await opening.store().context(of: checked.content.report)
+                    try tell(checked, context, of: outcome.path, isAlone: outcomes.count == 1)
                 }
                 return
             }
             try FileReport.print(
                 outcomes.map { outcome in
                     let file = InputFile.name(outcome.path)
-                    return (file, outcome.value.map { output($0.report, learned, file) }, outcome.failure)
+                    return (file, outcome.value.map { output($0.content.report, learned, file) }, outcome.failure)
                 }
             )
         }
 
         /// Says the verdict, and what to do if it is not valid.
         private func tell(
-            _ report: VerificationReport,
+            _ checked: Checked,
             _ context: SignerContext,
             of path: String,
             isAlone: Bool
         ) throws {
+            let report = checked.content.report
             let file = path == "-" || detachedSignature != nil ? nil : path
             let verdict = VerdictSentence(report, file: file, context: context)
             let lines = report.lines(below: verdict, details: verification.verbose)
             if content == "-" {
-                // Standard output is the content's.
+                // The content goes to standard output.
                 Console.note(verdict, file: InputFile.name(path))
                 lines.forEach(Console.note)
             } else {
-                try Console.print(verdict, file: isAlone ? nil : InputFile.name(path), lines: lines)
+                let name = isAlone ? nil : InputFile.name(path)
+                try Console.print(verdict, file: name, lines: lines, wraps: !verification.verbose)
             }
-            if let step = verdict.step { Console.hint(step.text) }
+            if let step = checked.step ?? verdict.step { Console.hint(step.text) }
         }
 
         private func output(
@@ -134,35 +144,43 @@ extension SMIMECommand {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
-        private func verify(_ path: String, _ opener: MessageOpener) async throws -> VerifiedContent {
-            let source = try InputFile.open(path)
+        private func verify(_ path: String, _ opener: MessageOpener) async throws -> Checked {
+            let opened = try InputFile.open(path)
+            let source = input.measured(opened, passes: passes(over: opened))
             if let detachedSignature {
                 let signature = try InputFile.open(detachedSignature)
                 let object = try verification.object(in: signature) ?? signature.stream()
-                let result = try await opener.verify(cms: object, detached: source, isMail: canonical)
-                try await hintAtLineEnds(result.report) {
-                    try await opener.verify(cms: object, detached: source, isMail: $0)
-                }
-                return result
+                let content = try await opener.verify(cms: object, detached: source, isMail: canonical)
+                guard content.report.isContentChanged else { return Checked(content: content) }
+                let other = try await opener.verify(cms: object, detached: source, isMail: !canonical)
+                let step = other.report.isContentChanged ? nil : otherLineEnds(path, detachedSignature)
+                return Checked(content: content, step: step)
             }
             if let object = try verification.object(in: source) {
-                return try await opener.verify(cms: object, detached: nil)
+                return Checked(content: try await opener.verify(cms: object, detached: nil))
             }
             try MessageInput.checkSingle(source, at: path)
-            return try await opener.verify(source)
+            return Checked(content: try await opener.verify(source))
         }
 
-        /// Hints at the other line ends, if the signature fits the file with those.
-        private func hintAtLineEnds(
-            _ report: VerificationReport,
-            _ verify: (_ isMail: Bool) async throws -> VerifiedContent
-        ) async throws {
-            guard report.isContentChanged, try await !verify(!canonical).report.isContentChanged else { return }
-            Console.hint(
-                canonical
-                    ? "the signature covers the exact bytes of the file: leave out --canonical"
-                    : "the signature covers the file with CRLF line ends, as mail is signed: use --canonical"
-            )
+        /// How often `source` is read: content beside its signature in a mail is first sought and then hashed.
+        private func passes(over source: any ByteSource) -> Int {
+            guard detachedSignature == nil, let entity = try? MIMEReader.message(in: source) else { return 1 }
+            return entity.contentType.name == "multipart/signed" ? 2 : 1
+        }
+
+        /// The command for a signature that fits the file with the other line ends.
+        private func otherLineEnds(_ path: String, _ signature: String) -> VerdictStep {
+            let files = "-b \(shell: signature) \(path == "-" ? "FILE" : "\(shell: path)")"
+            return canonical
+                ? VerdictStep(
+                    reason: "the signature covers the exact bytes of the file",
+                    command: "smime verify \(files)"
+                )
+                : VerdictStep(
+                    reason: "the signature covers the file with CRLF line ends, as mail is signed",
+                    command: "smime verify --canonical \(files)"
+                )
         }
 
         private func writeContent(of result: VerifiedContent) throws {
@@ -178,7 +196,7 @@ extension SMIMECommand {
 }
 
 extension VerificationReport {
-    /// Whether no signature is over the content that it was checked with.
+    /// Whether no signature covers the content that it was checked with.
     fileprivate var isContentChanged: Bool {
         !signers.isEmpty && signers.allSatisfy(\.isContentChanged)
     }

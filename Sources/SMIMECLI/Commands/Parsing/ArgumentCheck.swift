@@ -35,24 +35,24 @@ package struct ArgumentCheck {
         try checkRepeats()
     }
 
-    /// `words` with each empty value behind an equals sign as a word of its own: for the parser it would be none.
+    /// `words` with each empty value after an equals sign as a separate word: the parser would ignore it otherwise.
     static func separatingEmptyValues(in words: [String]) -> [String] {
         let options = words.prefix { $0 != "--" }
         return options.flatMap { isEmptyOption($0) ? [String($0.dropLast()), ""] : [$0] }
             + words.dropFirst(options.count)
     }
 
-    /// A string would replace bytes that are not UTF-8, and so name another file.
+    /// A Swift string would replace bytes that are not UTF-8, and so name another file.
     private func checkText() throws {
         guard let index = invocation.malformedIndex else { return }
         let word = invocation.words[index]
-        // After `--` come recipients: a malformed one stays malformed in the next attempt.
+        // Recipients follow `--`. A malformed one would fail again, so the mail server must not retry.
         guard !invocation.isFilter || !invocation.words[..<index].contains("--") else {
             throw GatewayRefusal.malformedRecipients([word])
         }
         throw Failure(
             .usage,
-            "an argument is no UTF-8: \(word.escapedForDisplay)",
+            "an argument is not UTF-8: \(word.escapedForDisplay)",
             hints: invocation.isFilter ? [] : ["give the file another name"]
         )
     }
@@ -61,7 +61,7 @@ package struct ArgumentCheck {
         let key = [StoreKeySource.fileVariable, StoreKeySource.programVariable, HostSettings.variable]
         for name in ["SMIME_HOME", "SMIME_STORE", "XDG_DATA_HOME", "XDG_CONFIG_HOME"] + key {
             guard let value = getenv(name), String(validatingCString: value) == nil else { continue }
-            throw Failure(.configuration, "the variable \(name) is no UTF-8: \(String(cString: value))")
+            throw Failure(.configuration, "the variable \(name) is not UTF-8: \(String(cString: value))")
         }
     }
 

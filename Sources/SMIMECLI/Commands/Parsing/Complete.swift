@@ -23,7 +23,7 @@ extension SMIMECommand {
             case .accounts: words = try await global.store(.readOnly).accounts.all().map(\.address.text)
             case .recipients: words = try await global.store(.readOnly).recipients.addresses().map(\.text)
             }
-            // A word that has to be escaped would complete to something else.
+            // A word that needs escaping would be completed wrongly.
             try Console.print(words.filter { $0.escapedForDisplay == $0 }.map { "\($0)\n" }.joined())
         }
     }

@@ -25,13 +25,13 @@ extension Invocation {
 }
 
 extension Invocation {
-    /// The command that the words say.
+    /// The parsed command.
     ///
-    /// Only the called verb is described to the parser, because describing all verbs takes longer than signing a mail. Where the words are
-    /// wrong or ask for help, the whole command is parsed, whose messages name the verb in full.
+    /// The parser gets only the called verb, because describing all verbs takes longer than signing a mail. If the words are wrong
+    /// or ask for help, the whole command is parsed again, so that messages name the verb in full.
     ///
-    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; what the parser says of words that it does
-    ///   not understand.
+    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; the parser's error for words that it does not
+    ///   understand.
     func command() throws -> any ParsableCommand {
         if calls(SMIMECommand.Sendmail.name) { return try sendmail() }
         if calls(SMIMECommand.Git.name) { return try git() }
@@ -47,9 +47,9 @@ extension Invocation {
         return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: asked))
     }
 
-    /// `smime sendmail`: words that are no options of ours are handed on, as other programs write them.
+    /// `smime sendmail`: words that are not options of ours are passed on unparsed.
     private func sendmail() throws -> any ParsableCommand {
-        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         let given = divided.arguments
         let help = ["--help", HelpScreen.allOption]
         guard !(["-h"] + help).contains(where: { given == [$0] }) else {
@@ -62,9 +62,9 @@ extension Invocation {
         return try SMIMECommand.Sendmail.parseAsRoot(arguments.own + ["--"] + arguments.others)
     }
 
-    /// `smime git`: the words are git's, behind the global options.
+    /// `smime git`: the words after the global options are git's.
     private func git() throws -> any ParsableCommand {
-        guard malformedIndex == nil else { throw Failure(.usage, "an argument is no UTF-8") }
+        guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         guard !asksForHelp else { throw CleanExit.helpRequest(SMIMECommand.Git.self) }
         let given = divided.arguments
         var (own, rest) = ([String](), given[...])
@@ -92,7 +92,7 @@ extension Invocation {
         return SMIMECommand.helpMessage(for: verb, includeHidden: true)
     }
 
-    /// Refuses `help` for what is no verb.
+    /// Rejects `help` for a word that is not a verb.
     private func checkHelp() throws {
         guard words.first == "help" else { return }
         var verbs = SMIMECommand.verbs

@@ -27,7 +27,7 @@ extension SMIMECommand {
 }
 
 extension SMIMECommand.PolicyCommand {
-    /// Which rule, and what it says.
+    /// The rule's scope and its values.
     struct RuleOptions: ParsableArguments {
         @Flag(help: "The rule for all mail.")
         var global = false
@@ -178,7 +178,7 @@ extension SMIMECommand.PolicyCommand {
                 )
             }
             if change.after == change.before {
-                Console.warning("\(rule.scope): the rule does not say that, and is unchanged")
+                Console.warning("\(rule.scope): the rule has no such value, and is unchanged")
             }
             try RuleReport.print([change.after].compactMap(\.self), report)
         }

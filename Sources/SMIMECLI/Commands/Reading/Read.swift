@@ -58,7 +58,7 @@ extension SMIMECommand {
             )
             let (mail, status, hint) = try await opened(source, by: opener, opening)
             let text = try html ? mail.page() : mail.text(columns: Self.columns)
-            // Who has read enough closes the pager.
+            // The user may close the pager early.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             if let hint { Console.hint(hint) }
             guard status == .success else { throw status }
@@ -80,7 +80,7 @@ extension SMIMECommand {
         ) async throws -> (mail: ReadMail, status: ExitStatus, hint: String?) {
             let opened: OpenedMessage
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
-                // The message is shown as received, and the verdict says why nothing in it counts.
+                // The message is shown as received, and the verdict says why nothing in it is trusted.
                 let report = try await opener.verify(source).report
                 let shown = try mail(source, report, SignerContext(), report, isEncrypted: report.isEncrypted)
                 return (shown, report.exitStatus, hint(at: report))
@@ -89,7 +89,7 @@ extension SMIMECommand {
             // Parts that are signed inside of the encryption are judged as those of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
-            // A signature in a valid one adds nothing, and takes something away only if it is not valid itself.
+            // Inside a valid signature, a further one is reported only if it is not valid.
             let counts = opened.report.coverage != .whole || inner.hasBadPart
             let judged = [opened.report] + (isDecrypted && counts ? [inner] : [])
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
@@ -101,13 +101,13 @@ extension SMIMECommand {
             )
         }
 
-        /// The command that helps with a signature that is not valid; none can be named for standard input.
+        /// The command that helps with a signature that is not valid; nil for standard input, which no command can name.
         private func hint(at report: VerificationReport, _ context: SignerContext = SignerContext()) -> String? {
             guard file != "-", report.isMalformed || !report.signers.isEmpty else { return nil }
             return VerdictSentence(report, file: file, context: context).step?.text
         }
 
-        /// Whether a message that cannot be opened for `error` can be shown all the same.
+        /// Whether a message can be shown although opening it failed with `error`.
         private static func isReadable(_ error: any Error) -> Bool {
             switch error {
             case MessageError.malformed, MessageError.defective, MessageError.tooManyLayers: true
@@ -117,7 +117,7 @@ extension SMIMECommand {
         }
 
         /// - Parameters:
-        ///   - report: the report that the verdict on top tells.
+        ///   - report: the report of the verdict on top.
         ///   - context: what the store knows of its signer.
         ///   - inner: the report on the parts of what is shown.
         private func mail(

@@ -63,7 +63,7 @@ extension SMIMECommand.RecipientCommand {
             hints.forEach(Console.hint)
         }
 
-        /// What to do about a certificate that is not trusted; to pin what may be forged is not the next step.
+        /// What to do about a certificate that is not trusted; no command to pin it if it may be forged.
         private func hint(at certificate: Certificate, in store: Store) async throws -> String {
             if let text = try await store.otherCertificates(than: certificate, of: address).text {
                 return "not trusted, and may be forged: \(text): smime recipient show \(shell: address)"
@@ -73,7 +73,7 @@ extension SMIMECommand.RecipientCommand {
                 + "then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
         }
 
-        /// Those of `certificates` that are not used, since no chain leads to an anchor and no pin says that they are trusted.
+        /// Those of `certificates` that are not used, because they neither chain to an anchor nor are pinned.
         private func untrusted(among certificates: [Certificate], in store: Store) async throws -> [Certificate] {
             let pinned = try await store.recipients.certificates(for: address).filter { $0.trust == .pinned }
             let keys = Set(pinned.map(\.certificate.publicKeyDigest))
@@ -232,7 +232,7 @@ extension SMIMECommand.RecipientCommand {
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        // Not that of `Target`, whose help offers the first digits.
+        // A separate option, because the help of the one in `Target` says that the first digits are enough.
         @Option(help: ArgumentHelp("Only the certificate with this whole fingerprint.", valueName: "fpr"))
         var fingerprint: FingerprintPrefix?
         @Option(
@@ -249,7 +249,7 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let target = target
-            // No prefix: certificates whose fingerprints begin alike can be made by trying.
+            // Not a prefix: an attacker can generate a certificate with a chosen prefix.
             if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }
             try await target.run("pinned") { store in
@@ -260,7 +260,7 @@ extension SMIMECommand.RecipientCommand {
                 guard !pinned.isEmpty else {
                     throw Failure(
                         .noUser,
-                        "\(target.address): every certificate is distrusted",
+                        "\(target.address): every known certificate is distrusted",
                         hints: ["name the one to trust again with --fingerprint"]
                     )
                 }

@@ -43,7 +43,7 @@ extension SMIMECommand.RecipientCommand {
     }
 }
 
-/// What an import of a directory did.
+/// The result of importing a directory.
 private struct DirectoryImportReport: Encodable {
     let entries: Int
     let intermediates: Int

@@ -19,7 +19,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// How many addresses are judged at a time. Of a large registry no more are in memory.
+        /// How many addresses are judged, and held in memory, at a time.
         private static let pageSize = 1000
 
         func run() async throws {
@@ -90,7 +90,7 @@ extension SMIMECommand.RecipientCommand {
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
-                // Whether there is one is not known then.
+                // An unreachable source leaves it unknown whether there is a certificate.
                 guard answer.choices.allSatisfy(\.outages.isEmpty) else {
                     throw Failure(
                         .unavailable,

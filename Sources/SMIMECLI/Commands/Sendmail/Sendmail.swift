@@ -20,8 +20,8 @@ extension SMIMECommand {
                 from standard input, applies the policy of its sender as `smime filter outgoing` does, and calls the real \
                 sendmail, or msmtp. What cannot be protected as the policy demands is not sent.
 
-                  set sendmail = "/usr/bin/smime sendmail -oem -oi"                  (mutt)
-                  git config sendemail.sendmailCmd "smime sendmail"                  (git send-email)
+                  set sendmail = "/usr/bin/smime sendmail -oem -oi"     (mutt)
+                  git config sendemail.sendmailCmd "smime sendmail"     (git send-email)
                   smime sendmail --sendmail "/usr/bin/msmtp -i" -t -i < mail.eml
 
                 Of sendmail's options it takes -t, -i, -oi, -f ADDR, -r ADDR and -F NAME. Those of delivery, errors and \
@@ -70,7 +70,7 @@ extension SMIMECommand {
         private var engineOptions: GatewayEngine.Options {
             var options = GatewayEngine.Options()
             options.levels = levels.request
-            // A full disk is noticed before the first message leaves.
+            // A full disk must be noticed before the first message is sent.
             options.memoryLimit = 0
             options.hints = { Failure($0).hints }
             return options
@@ -133,7 +133,7 @@ extension SMIMECommand {
             guard !SendmailLoop.isRunning, FileIdentity(command.program) != FileIdentity("/proc/self/exe") else {
                 throw Failure(
                     .configuration,
-                    "\(command.program): leads back to smime sendmail, which would call itself for ever",
+                    "\(command.program): this program leads back to smime sendmail, which would call itself forever",
                     hints: ["name the program that sends: smime config set filter.sendmail '/usr/sbin/sendmail -i'"]
                 )
             }

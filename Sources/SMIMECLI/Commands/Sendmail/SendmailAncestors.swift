@@ -5,7 +5,7 @@ import Foundation
 ///
 /// proc(5)
 enum SendmailAncestors {
-    /// How far up they are looked for: a loop that runs has few processes between two of ours.
+    /// How many ancestors are examined: in a loop few processes lie between two of ours.
     private static let mostSteps = 100
 
     /// How many there are; 0 without a /proc.
@@ -25,14 +25,14 @@ enum SendmailAncestors {
         let invocation = Invocation(words)
         guard invocation.calls(SMIMECommand.Sendmail.name) else { return false }
         if let running = FileIdentity("/proc/\(id)/exe") { return running == program }
-        // As we forbid memory dumps, only root may see which program it is; others go by its name.
+        // Because our processes forbid memory dumps, only root can read which program one runs; others compare its name.
         return invocation.isNamedForVerb
             || words.first?.split(separator: UInt8(ascii: "/")).last == Array("smime".utf8)[...]
     }
 
     private static func parent(of id: pid_t) -> pid_t? {
         guard let line = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
-        // The name in parentheses may hold parentheses and blanks. Behind it stand the state and the parent.
+        // The name in parentheses may contain parentheses and blanks. The state and the parent follow it.
         let fields = String(decoding: line, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
         return fields.dropFirst().first.flatMap { pid_t($0) }
     }

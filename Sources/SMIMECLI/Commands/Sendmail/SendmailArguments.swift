@@ -1,7 +1,7 @@
 /// The words after `smime sendmail`, as programs write them for sendmail, and the options of ours among them.
 ///
-/// A list says what is taken. Options that read configuration, write logs, change settings, run a daemon or test something are
-/// refused: a program that lets others choose words must not hand out a way to files of this user.
+/// Only listed options are accepted. Those that read configuration, write logs, change settings, run a daemon or test something
+/// are refused: a program that passes on other people's words must not give them access to this user's files.
 ///
 /// sendmail(1) of Postfix, sendmail(8) of Sendmail
 package struct SendmailArguments: Equatable {
@@ -16,7 +16,7 @@ package struct SendmailArguments: Equatable {
     private(set) var recipients: [String] = []
     /// Options that are understood and not passed on, as `-N`.
     private(set) var ignored: [String] = []
-    /// The options of `smime` itself, which begin with two dashes; they are taken only in front of all other words.
+    /// The options of `smime` itself, which begin with two dashes; they are accepted only before all other words.
     private(set) var own: [String] = []
     /// All other words.
     private(set) var others: [String] = []
@@ -26,7 +26,7 @@ package struct SendmailArguments: Equatable {
         Invocation.globalNames + [
             "--encrypt", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
         ]
-    /// Whole words that change nothing here: delivery modes, error modes, and what is so anyhow.
+    /// Options without effect here: delivery modes, error modes, and what is always done.
     private static let harmless: Set<String> = [
         "-G", "-U", "-bm", "-em", "-ep", "-eq", "-ew", "-m", "-n", "-o7", "-o8", "-odb", "-odd", "-odi", "-odq", "-oee",
         "-oem",
@@ -35,7 +35,7 @@ package struct SendmailArguments: Equatable {
     /// Letters of options with a value that is left out: encoding, hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
 
-    /// - Parameter takesOwn: whether options of ours may stand in front. Where another program writes all the words, as behind
+    /// - Parameter takesOwn: whether options of ours are accepted in front. If another program writes all the words, as after
     ///   `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
     /// - Throws: `Failure` with status 64 for an option that is not taken, or without its value.
     init(_ words: [String], takesOwn: Bool) throws {
@@ -75,7 +75,7 @@ package struct SendmailArguments: Equatable {
             throw Failure(
                 .usage,
                 "sendmail option '\(word)' is not taken",
-                hints: ["of sendmail's options -t, -i, -f ADDR, -F NAME and those of delivery and errors are taken"]
+                hints: ["it takes sendmail's -t, -i, -f ADDR, -F NAME and the options for delivery and errors"]
             )
         }
     }
@@ -87,12 +87,12 @@ package struct SendmailArguments: Equatable {
         return next
     }
 
-    /// Programs append words that others chose, as PHP does: an option of ours there could name a program to run.
+    /// Programs such as PHP append words that strangers chose: an option of ours there could name a program to run.
     private static func misplaced(_ word: String) -> Failure {
         Failure(
             .usage,
             "sendmail option '\(word)' is not taken",
-            hints: ["options of smime stand behind `smime sendmail`, in front of all options of sendmail"]
+            hints: ["put smime's own options directly after `smime sendmail`, before all of sendmail's"]
         )
     }
 

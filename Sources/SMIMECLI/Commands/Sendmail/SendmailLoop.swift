@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds out that `smime sendmail` is run by the program that it called itself.
+/// Detects that `smime sendmail` was started by the program that it calls.
 enum SendmailLoop {
     /// The variable that a program called by `smime sendmail` has in its environment.
     private static let variable = "SMIME_SENDMAIL"
@@ -9,7 +9,7 @@ enum SendmailLoop {
     /// Whether this process was started by one of its kind.
     ///
     /// A program between the two may have cleared the environment, as many mail servers do for good reason. So one ancestor of
-    /// our kind is taken for mail that a delivery sends on, and more of them for a loop.
+    /// our kind is allowed, as when a delivery forwards mail; more of them are a loop.
     static var isRunning: Bool { found || SendmailAncestors.count > 1 }
 
     /// Looks for the mark in the environment, and leaves it there for programs that this one calls. Call while there is one

@@ -41,7 +41,7 @@ extension SMIMECommand {
                     passphrase: try StorePassphrase(origin: nil, asks: false).source()
                 )
             }
-            // Without the file there is no service; a file that may not be read is the mail administrator's.
+            // Without the file the service is not set up; an unreadable file belongs to the mail administrator.
             let options = try? String(contentsOfFile: ServeListener.optionsFile, encoding: .utf8)
             let listeners = ServeListener.all(in: options ?? "")
             findings += doctor.findings(of: listeners)
@@ -66,7 +66,7 @@ extension SMIMECommand {
     }
 }
 
-/// The mail servers whose configuration can be looked at.
+/// The mail servers whose configuration can be checked.
 enum MailServer: String, Choice {
     case postfix
 }

@@ -44,7 +44,7 @@ extension SMIMECommand.StoreCommand {
             }
             Console.note("copied \(source.path) to \(target.path)")
             guard to != nil, !left.isEmpty else { return }
-            Console.note("left behind, since they are of this host: \(left.keys.sorted().joined(separator: ", "))")
+            Console.note("not copied, because they belong to this host: \(left.keys.sorted().joined(separator: ", "))")
             Console.hint("write them into \(HostSettings.systemFile) of each host that needs them, as lines KEY VALUE")
         }
     }

@@ -54,7 +54,7 @@ extension SMIMECommand.StoreCommand {
             )
             if !roles.isEmpty {
                 try await Store.grant(roles, in: location)
-                Console.note("roles that have their rights now: \(roles.map(\.name).joined(separator: ", "))")
+                Console.note("rights granted to the roles: \(roles.map(\.name).joined(separator: ", "))")
             }
             guard isNew, location.server != nil, location.keySource.isOurs else { return }
             Console.hint("put the key file on every other host: \(location.keyFile)")

@@ -41,7 +41,7 @@ extension SMIMECommand.StoreCommand {
             }
         }
 
-        /// The new passphrase; nil keeps the one there is, or says that none is wanted.
+        /// The new passphrase; nil keeps the present one, or none if none is wanted.
         private func newPassphrase(_ before: Protection) throws -> Passphrase? {
             guard protection != .keyFile else {
                 guard !newPasswords.origin.isGiven else { throw Failure(.usage, "a key file has no passphrase") }
@@ -49,7 +49,7 @@ extension SMIMECommand.StoreCommand {
             }
             if let new = try newPasswords.origin.given() { return try Self.checked(new) }
             if before == .keyFile, let new = try passwords.origin.given() { return try Self.checked(new) }
-            // Adding or dropping the key file is no reason to change the passphrase.
+            // Adding or removing the key file does not change the passphrase.
             if before != .keyFile, before != protection { return nil }
             return try Self.checked(try Terminal.passphrase("for the store", isNew: true))
         }
@@ -97,7 +97,7 @@ extension SMIMECommand.StoreCommand {
 }
 
 extension Protection {
-    /// As a sentence says it.
+    /// The protection in words.
     fileprivate var words: String {
         switch self {
         case .both: "a key file or a passphrase"

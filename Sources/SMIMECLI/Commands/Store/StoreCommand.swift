@@ -19,7 +19,7 @@ extension SMIMECommand {
 }
 
 extension GlobalOptions {
-    /// The store for changing, which must be there.
+    /// The existing store, opened for changes.
     ///
     /// - Throws: `Failure` with status 66 where there is none.
     func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
@@ -27,7 +27,7 @@ extension GlobalOptions {
         return try await store(mode, password: password)
     }
 
-    /// Why nothing can be done with a store that is not there.
+    /// The failure for a store that does not exist.
     var missingStore: Failure {
         get throws { Self.missingStore(at: try location) }
     }
@@ -83,7 +83,7 @@ extension SMIMECommand.StoreCommand {
             }
         }
 
-        /// The copy, where spools lie; SQLite writes to names only.
+        /// The copy in the folder of spools: SQLite writes only to a file with a name.
         private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
             do { return try await SpooledFile { try await store.backup(to: $0) } } catch {
                 guard case KeystoreError.writeFailed(_, let reason) = error else { throw error }

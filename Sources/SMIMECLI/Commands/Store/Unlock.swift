@@ -17,7 +17,7 @@ extension SMIMECommand {
                 passphrase or the key changes.
 
                 Meanwhile every program that runs as you can use the key, too: so does `smime sendmail` for your mail program \
-                and for your cron jobs. filter and serve never use it. --password-… of a command is used in its place.
+                and for your cron jobs. filter and serve never use it. A --password option of a command is used instead.
 
                   smime unlock --for 8h
                 """
@@ -69,7 +69,8 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Forget the keys that `smime unlock` keeps.",
             discussion: """
-                Of all stores of yours. The next command that needs a private key asks for the passphrase again.
+                Forgets the keys of all your stores. The next command that needs a private key asks for the passphrase \
+                again.
 
                   smime lock
                 """

@@ -1,0 +1,41 @@
+import ByteStreams
+import Foundation
+import Synchronization
+
+/// A large input of a command that reads it several times; a bar shows how far the command is.
+final class MeasuredSource: ByteSource {
+    /// The bytes from which on an input is large.
+    static let least = 50_000_000
+
+    private let source: any ByteSource
+    private let bar: ProgressBar
+    private let bytesRead = Atomic(0)
+
+    var count: Int { source.count }
+
+    /// - Parameter passes: how often the command reads all of `source`.
+    init(_ source: any ByteSource, passes: Int) {
+        self.source = source
+        bar = ProgressBar(total: source.count, unit: .bytes, passes: passes)
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
+        let count = try source.read(into: buffer, at: offset)
+        bar.advance(to: bytesRead.add(count, ordering: .relaxed).newValue)
+        return count
+    }
+
+    func checkUnchanged() throws(StreamError) { try source.checkUnchanged() }
+}
+
+extension InputFiles {
+    /// The only input of the command, with a bar at a terminal if it is large; `source` as it is among several inputs.
+    ///
+    /// - Parameter passes: how often the command reads all of it.
+    func measured(_ source: any ByteSource, passes: @autoclosure () -> Int) -> any ByteSource {
+        guard paths.count == 1, source.count >= MeasuredSource.least, ProgressBar.isPossible, !Console.isQuiet,
+            !writesToTerminal
+        else { return source }
+        return MeasuredSource(source, passes: passes())
+    }
+}
