@@ -103,6 +103,8 @@ package final class CipherContext {
     package func updateOnce(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         throws(OpenSSLError)
     {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(isEncrypting ? .encrypt : .decrypt, since: start) }
         // A null pointer would have another meaning to libcrypto.
         var spare: (UInt8, UInt8) = (0, 0)
         try context.withPointer { context throws(OpenSSLError) in
@@ -125,6 +127,8 @@ package final class CipherContext {
         throws(OpenSSLError) -> Int
     {
         guard !input.isEmpty else { return 0 }
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(isEncrypting ? .encrypt : .decrypt, since: start) }
         return try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
             let result = EVP_CipherUpdate(
