@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "SMIMEServerTests",
             dependencies: [
-                "ByteStreams", "InternetMessage", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEServer", "SMIMEStore",
-                "TestSupport",
+                "ByteStreams", "InternetMessage", "LibCrypto", "SMIME", "SMIMEAgent", "SMIMEGateway", "SMIMEServer",
+                "SMIMEStore", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio", condition: server),
                 .product(name: "NIOEmbedded", package: "swift-nio", condition: server),
                 .product(name: "NIOPosix", package: "swift-nio", condition: server),

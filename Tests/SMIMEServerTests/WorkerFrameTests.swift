@@ -1,3 +1,4 @@
+import LibCrypto
 import NIOCore
 import SMIMEGateway
 import SMIMEServer
@@ -34,6 +35,12 @@ import Testing
         .settle(number: 2, served: [], learns: false, forgets: true),
     ]
 
+    private static let cryptoTime: CryptoTime = {
+        var time = CryptoTime()
+        (time[.sign], time[.digest]) = (1, .max)
+        return time
+    }()
+
     private static let answers: [WorkerAnswer] = [
         .ready, .unusable(reason: "gone", isLasting: true), .expiring(7),
         .handled(number: 1, .served, WorkerLog(fields: [LogField("k", ["a", "b"])], warnings: ["w"], cacheHits: 5)),
@@ -42,7 +49,7 @@ import Testing
             .refused(
                 WorkerRefusal(isPermanent: true, code: 550, enhancedCode: "5.7.1", sentence: "no\nmore", detail: "d")
             ),
-            WorkerLog(details: [LogField("k", [])], cacheMisses: 9)
+            WorkerLog(details: [LogField("k", [])], cacheMisses: 9, cryptoTime: cryptoTime)
         ),
         .handled(
             number: 3,

@@ -8,9 +8,9 @@ import Testing
 
 /// What roles of the database may do.
 @Suite(.withPostgreSQL) final class StoreRoleTests {
-    private let home: TemporaryHome
-    private let server: PostgreSQLServer
-    private let name: String
+    let home: TemporaryHome
+    let server: PostgreSQLServer
+    let name: String
 
     init() throws {
         home = try TemporaryHome(on: PostgreSQLServer.shared.get())
@@ -18,7 +18,7 @@ import Testing
     }
 
     /// The store as a role of `kind` sees it.
-    private func store(as kind: StoreRole.Kind) async throws -> Store {
+    func store(as kind: StoreRole.Kind) async throws -> Store {
         let role = "\(name)-\(kind)"
         _ = try server.run("CREATE ROLE \"\(role)\" LOGIN", in: name)
         try await Store.grant([StoreRole(kind, role)], in: home.location)
@@ -28,7 +28,7 @@ import Testing
         return try await Store.open(location, mode: .readWrite)
     }
 
-    private func dropRoles() throws {
+    func dropRoles() throws {
         for role in try server.run("SELECT rolname FROM pg_roles WHERE rolname LIKE '\(name)-%'", in: name).split(
             separator: "\n"
         ) { _ = try server.run("DROP OWNED BY \"\(role)\"; DROP ROLE \"\(role)\"", in: name) }
@@ -41,10 +41,12 @@ import Testing
     }
 
     /// Whether the gateway's role may not run `statement`.
-    private func refused(_ statement: String) -> Bool {
+    func refused(_ statement: String) -> Bool {
         let role = "SET session_replication_role = origin; SET ROLE \"\(name)-gateway\"; SET search_path = smime; "
         do { _ = try server.run(role + statement, in: name) } catch {
-            return ["row-level security", "permission denied"].contains(where: error.localizedDescription.contains)
+            return ["row-level security", "permission denied", "must be owner"].contains(
+                where: error.localizedDescription.contains
+            )
         }
         return false
     }

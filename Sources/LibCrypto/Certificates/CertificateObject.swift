@@ -35,6 +35,8 @@ extension Handle<X509> {
     ///
     /// libcrypto: `X509_verify`
     package func isSigned(by issuer: Handle<X509>) -> Bool {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
         return withPointers(owned, issuer.owned) { X509_verify($0, X509_get0_pubkey($1)) == 1 }
     }

@@ -82,6 +82,8 @@ package struct ChainVerification {
     /// chain. There every error counts, except that the revocation status of the signer is unknown.
     private static func collect(_ context: OpaquePointer) -> [Finding] {
         var findings: [Finding] = []
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         withUnsafeMutablePointer(to: &findings) { findings in
             X509_STORE_CTX_set_ex_data(context, 0, findings)
             X509_STORE_CTX_set_verify_cb(context) { isFine, context in

@@ -105,6 +105,8 @@ package final class CipherContext {
     /// Transforms the whole input at once, also an empty one; for decrypting CCM this checks the tag.
     package func updateOnce(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) {
         precondition(output.count >= input.count)
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(isEncrypting ? .encrypt : .decrypt, since: start) }
         // A null pointer would have another meaning to libcrypto.
         var spare: UInt8 = 0
         try context.withPointer { context throws(OpenSSLError) in
@@ -130,6 +132,8 @@ package final class CipherContext {
     package func update(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         guard !input.isEmpty else { return 0 }
         precondition(output.count >= input.count)
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(isEncrypting ? .encrypt : .decrypt, since: start) }
         return try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
             let result = input.withUnsafeBufferPointer { input in

@@ -7,6 +7,8 @@ import Synchronization
 package final class Digester {
     package let algorithm: DigestAlgorithm
     private let context: Owned<EVP_MD_CTX>
+    /// From how many bytes on the time of an update is counted.
+    private static let measured = 512
 
     package init(_ algorithm: DigestAlgorithm) throws(OpenSSLError) {
         Libcrypto.start()
@@ -21,6 +23,9 @@ package final class Digester {
 
     /// Digests the next bytes.
     package func update(_ bytes: Span<UInt8>) throws(OpenSSLError) {
+        // A short text takes less time than the clock.
+        let start = bytes.count < Self.measured ? nil : ContinuousClock.now
+        defer { if let start { CryptoTime.count(.digest, since: start) } }
         try context.withPointer { context throws(OpenSSLError) in
             let result = bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
             try check(result, "EVP_DigestUpdate")

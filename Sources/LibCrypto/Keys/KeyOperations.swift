@@ -25,6 +25,8 @@ extension Handle<EVP_PKEY> {
     package func sign(_ value: [UInt8], digest: DigestAlgorithm, padding: SignaturePadding) throws(OpenSSLError)
         -> [UInt8]
     {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.sign, since: start) }
         defer { smime_wipe_stack() }
         return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_sign_init(context), "EVP_PKEY_sign_init")
@@ -41,6 +43,8 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_DigestSign`
     package func sign(message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.sign, since: start) }
         defer { smime_wipe_stack() }
         let context = try Owned<EVP_MD_CTX>(EVP_MD_CTX_new(), "EVP_MD_CTX_new")
         return try withPointers(context, owned) { context, key throws(OpenSSLError) in
@@ -57,6 +61,8 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_DigestVerify`
     package func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
         guard let context = Owned<EVP_MD_CTX>(adopting: EVP_MD_CTX_new()) else { return false }
         return withPointers(context, owned) { context, key in
@@ -74,6 +80,8 @@ extension Handle<EVP_PKEY> {
         digest: DigestAlgorithm,
         padding: SignaturePadding
     ) -> Bool {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
         let result = try? context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_verify_init(context), "EVP_PKEY_verify_init")
@@ -113,10 +121,12 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// A fresh key of the same kind and parameters.
+    /// A fresh key of the same kind and parameters, to agree with this one.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
     package func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.encrypt, since: start) }
         let key = try context().withPointer { context throws(OpenSSLError) -> Owned<EVP_PKEY> in
             try check(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
             return try generatedKey(context)

@@ -6,7 +6,9 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
     package func encrypt(_ value: Span<UInt8>, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
-        try context().withPointer { context throws(OpenSSLError) in
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.encrypt, since: start) }
+        return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_encrypt_init(context), "EVP_PKEY_encrypt_init")
             try padding.configure(context)
             var count = 0
@@ -30,6 +32,8 @@ extension Handle<EVP_PKEY> {
     package func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (
         result: CInt, count: Int
     ) {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.decrypt, since: start) }
         defer {
             ERR_clear_error()
             smime_wipe_stack()
@@ -47,21 +51,29 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve, and an X25519 secret that is all zeros.
     package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.decrypt, since: start) }
         // RFC 7748 keys have neither parameters nor points.
         if owned.withPointer({ EVP_PKEY_is_a($0, "X25519") == 1 }) {
             let peer = EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, point, point.count)
-            return try agree(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
+            return try derive(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
         }
         let peer = try Owned<EVP_PKEY>(EVP_PKEY_new(), "EVP_PKEY_new")
         try withPointers(peer, owned) { peer, key throws(OpenSSLError) in
             try check(EVP_PKEY_copy_parameters(peer, key), "EVP_PKEY_copy_parameters")
             try check(EVP_PKEY_set1_encoded_public_key(peer, point, point.count), "EVP_PKEY_set1_encoded_public_key")
         }
-        return try agree(with: peer)
+        return try derive(with: peer)
     }
 
-    /// The secret that this private key and `peer` agree on.
+    /// The secret that this fresh private key and the recipient's key `peer` agree on.
     package func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.encrypt, since: start) }
+        return try derive(with: peer)
+    }
+
+    private func derive(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
         defer { smime_wipe_stack() }
         return try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
             try check(EVP_PKEY_derive_init(context), "EVP_PKEY_derive_init")
@@ -79,7 +91,9 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
     package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
-        try context().withPointer { context throws(OpenSSLError) in
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.encrypt, since: start) }
+        return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_encapsulate_init(context, nil), "EVP_PKEY_encapsulate_init")
             var (count, secretCount) = (0, 0)
             try check(EVP_PKEY_encapsulate(context, nil, &count, nil, &secretCount), "EVP_PKEY_encapsulate")
@@ -97,6 +111,8 @@ extension Handle<EVP_PKEY> {
     ///
     /// libcrypto: `EVP_PKEY_decapsulate`
     package func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.decrypt, since: start) }
         defer { smime_wipe_stack() }
         return try context().withPointer { context throws(OpenSSLError) in
             try check(EVP_PKEY_decapsulate_init(context, nil), "EVP_PKEY_decapsulate_init")

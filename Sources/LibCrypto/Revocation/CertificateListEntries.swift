@@ -45,6 +45,8 @@ extension Handle<X509_CRL> {
     ///
     /// libcrypto: `X509_CRL_verify`
     package func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
         return withPointers(owned, key.owned) { X509_CRL_verify($0, $1) == 1 }
     }

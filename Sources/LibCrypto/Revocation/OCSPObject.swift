@@ -76,6 +76,8 @@ package struct OCSPObject: ~Copyable {
     ///
     /// libcrypto: `OCSP_basic_verify`
     package func isSigned(by issuer: Handle<X509>, at date: Date) throws(OpenSSLError) -> Bool {
+        let start = ContinuousClock.now
+        defer { CryptoTime.count(.verify, since: start) }
         defer { ERR_clear_error() }
         let store = try Owned<X509_STORE>(X509_STORE_new(), "X509_STORE_new")
         let candidates = try Owned<CertificateStack>([issuer])

@@ -11,9 +11,17 @@ struct DistributionPoints {
 
     /// The points of `certificate`; none if it has no such extension.
     init(of certificate: Certificate) {
-        guard let fields = try? CertificateFields(certificate.der), let value = fields.extensionValue([2, 5, 29, 31])
+        guard Self.mayBe(in: certificate.der), let fields = try? CertificateFields(certificate.der),
+            let value = fields.extensionValue([2, 5, 29, 31])
         else { return }
         do { try read(value) } catch { locations = nil }
+    }
+
+    /// Whether the bytes of the extension's identifier are anywhere in `der`: where they are not, nothing has to be parsed again.
+    private static func mayBe(in der: [UInt8]) -> Bool {
+        der.withUnsafeBytes { bytes in
+            bytes.indices.dropLast(2).contains { bytes[$0] == 0x55 && bytes[$0 + 1] == 0x1D && bytes[$0 + 2] == 0x1F }
+        }
     }
 
     private mutating func read(_ value: [UInt8]) throws {

@@ -19,8 +19,8 @@ final class MeasuredSource: ByteSource {
         bar = ProgressBar(total: source.count, unit: .bytes, passes: passes)
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StreamError) -> Int {
-        let count = try source.read(into: buffer, at: offset)
+    func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
+        let count = try source.read(into: &buffer, at: offset)
         bar.advance(to: bytesRead.add(count, ordering: .relaxed).newValue)
         return count
     }

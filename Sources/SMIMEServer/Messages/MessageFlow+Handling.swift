@@ -34,6 +34,7 @@ extension MessageFlow {
             log.add(said)
             core.metrics.cache.hits += UInt64(clamping: said.cacheHits)
             core.metrics.cache.misses += UInt64(clamping: said.cacheMisses)
+            core.metrics.cryptoTime = core.metrics.cryptoTime + said.cryptoTime
             handle(outcome)
         case .died(let signal) where !hasDied:
             hasDied = true

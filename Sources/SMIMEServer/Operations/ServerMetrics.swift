@@ -1,3 +1,4 @@
+import LibCrypto
 import SMIMEGateway
 
 /// The counters of the service, and their text for Prometheus.
@@ -53,6 +54,9 @@ package struct ServerMetrics {
     /// The hits and misses of the workers' caches.
     var cache: (hits: UInt64, misses: UInt64) = (0, 0)
 
+    /// What libcrypto took in the workers.
+    var cryptoTime = CryptoTime()
+
     /// Counts a message.
     ///
     /// - Parameters:
@@ -86,6 +90,7 @@ package struct ServerMetrics {
         }
         add(durations, "smime_message_seconds", "Seconds from the end of a message to the reply.", &text)
         add(handling, "smime_handling_seconds", "Seconds a worker took to sign, encrypt, decrypt or verify.", &text)
+        addCryptoTime(&text)
         let counters: [(String, UInt64, String)] = [
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
             ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
@@ -108,6 +113,14 @@ package struct ServerMetrics {
             )
         }
         return text.text
+    }
+
+    /// In whole milliseconds: who can read the metrics must not be able to measure a single operation with a private key.
+    private func addCryptoTime(_ text: inout PrometheusText) {
+        text.begin("smime_crypto_seconds_total", .counter, "Seconds of libcrypto by operation.")
+        for operation in CryptoTime.Operation.allCases {
+            text.add(Double(cryptoTime[operation] / 1_000_000) / 1000, [("operation", operation.rawValue)])
+        }
     }
 
     private func add(

@@ -28,7 +28,7 @@ package struct MessageWorker {
     private let spools: [(message: ReusableSpool, forms: ReusableSpool)]
     private let tools: Tools
     private var finished = FinishedMails()
-    private var counted = (hits: 0, misses: 0)
+    private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
     /// The store on a server for the journal's records. A connection costs more than a record, and one that was there before waits for
     /// a server that is starting again.
     private var writable: Store?
@@ -95,9 +95,7 @@ package struct MessageWorker {
         let (fields, details) = result.record.logFields
         var log = WorkerLog(fields: fields, details: details, warnings: result.warnings)
         if let messageID = mail.messageID { log.fields.insert(LogField("message_id", [messageID]), at: 0) }
-        let use = tools.store.cacheUse
-        (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
-        counted = use
+        count(in: &log)
         switch result.outcome {
         case .sentBefore: try answer(job, .served, log)
         case .refused(let refusal):
@@ -109,6 +107,14 @@ package struct MessageWorker {
             finished.add(job.number, entry: entry, learnable: processed.learnable)
             try answer(job, outcome(of: processed, for: job), log)
         }
+    }
+
+    /// Says what the message took of the caches and of libcrypto.
+    private mutating func count(in log: inout WorkerLog) {
+        let (use, crypto) = (tools.store.cacheUse, CryptoTime.spent)
+        (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
+        log.cryptoTime = crypto - counted.crypto
+        counted = (use.hits, use.misses, crypto)
     }
 
     private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, _ log: WorkerLog) throws {

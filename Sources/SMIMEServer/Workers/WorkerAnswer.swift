@@ -1,3 +1,4 @@
+import LibCrypto
 package import NIOCore
 import SMIMEGateway
 
@@ -185,6 +186,7 @@ extension ByteBuffer {
         writeTexts(log.warnings)
         writeInteger(UInt32(clamping: log.cacheHits))
         writeInteger(UInt32(clamping: log.cacheMisses))
+        for operation in CryptoTime.Operation.allCases { writeInteger(log.cryptoTime[operation]) }
     }
 
     fileprivate mutating func readLog() throws(WorkerFrameError) -> WorkerLog {
@@ -193,8 +195,15 @@ extension ByteBuffer {
             details: try readFields(),
             warnings: try readTexts(),
             cacheHits: Int(try readNumber(UInt32.self)),
-            cacheMisses: Int(try readNumber(UInt32.self))
+            cacheMisses: Int(try readNumber(UInt32.self)),
+            cryptoTime: try readCryptoTime()
         )
+    }
+
+    private mutating func readCryptoTime() throws(WorkerFrameError) -> CryptoTime {
+        var time = CryptoTime()
+        for operation in CryptoTime.Operation.allCases { time[operation] = try readNumber(UInt64.self) }
+        return time
     }
 
     private mutating func writeFields(_ fields: [LogField]) {

@@ -83,7 +83,8 @@ package struct StoreRole: Equatable, Sendable {
         "INSERT ON certificate, crl, intermediate, recipient",
         "UPDATE (first_seen, last_seen, capabilities, capabilities_time) ON recipient",
         "DELETE ON crl",
-        "INSERT, UPDATE, DELETE ON delivery, lookup_answer, ocsp_response, service_outage",
+        "INSERT, UPDATE (time), DELETE ON delivery",
+        "INSERT, UPDATE, DELETE ON lookup_answer, ocsp_response, service_outage",
         "UPDATE ON change_counter",
     ]
 

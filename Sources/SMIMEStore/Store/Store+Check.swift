@@ -71,7 +71,7 @@ extension Store {
     static func changedCertificates(in database: SQLDatabase) throws -> [StoreFinding] {
         let judged = """
             SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
-                UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY fingerprint
+                UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY id
             """
         var findings: [StoreFinding] = []
         try database.forEach(judged) { row in
@@ -81,7 +81,7 @@ extension Store {
                 StoreFinding(.fingerprint, .error, "\(name(stored)): the certificate is not the one that was stored")
             )
         }
-        return findings
+        return findings.sorted { $0.text < $1.text }
     }
 
     private static func name(_ bytes: [UInt8]) -> String {

@@ -15,6 +15,7 @@ struct WrongRows {
 
     init(in database: SQLDatabase) throws {
         try database.forEach(Self.certificateColumns) { try look(atCertificate: $0) }
+        findings.sort { $0.text < $1.text }
         let rows = "SELECT address_key, address, source, trust, certificate FROM recipient ORDER BY address_key"
         try database.forEach(rows) { try look(atRecipient: $0) }
         let lists = "SELECT fingerprint, issuer_key, der, fetched FROM crl ORDER BY fingerprint"
@@ -42,7 +43,8 @@ struct WrongRows {
         for (id, columns) in changes { try CertificateRecord.mend(id, columns, in: database) }
     }
 
-    /// `is_given` is true of what a person gave, and of private keys.
+    /// `is_given` is true of what a person gave, and of private keys. The rows come in the order in which they are stored, as any other one
+    /// reads most pages several times.
     private static let certificateColumns = """
         SELECT id, \(CertificateRecord.described),
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = id)
@@ -50,7 +52,7 @@ struct WrongRows {
             OR EXISTS (SELECT 1 FROM intermediate WHERE intermediate.certificate = id AND learned = 0)
             OR EXISTS (SELECT 1 FROM recipient WHERE recipient.certificate = id
                 AND NOT (source = 'harvest' AND trust IN ('chain', 'held'))) AS is_given
-        FROM certificate ORDER BY fingerprint
+        FROM certificate ORDER BY id
         """
 
     private mutating func look(atCertificate row: SQLRow) throws {

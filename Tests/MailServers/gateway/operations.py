@@ -92,6 +92,8 @@ def measured(around):
     check('smime_messages_total{role="outgoing",result="accepted"} 1' in text, f"not counted: {text}")
     counts = [float(value) for value in re.findall(r'^smime_message_seconds_bucket\{role="outgoing",le="[^"]*"\} (\S+)$', text, re.M)]
     check(counts == sorted(counts) and counts[-1] == 1, f"no histogram: {counts}")
+    operations = re.findall(r'^smime_crypto_seconds_total\{operation="([a-z]+)"\} \d+(?:\.\d{1,3})?$', text, re.M)
+    check(operations == ["sign", "verify", "encrypt", "decrypt", "digest"], f"no seconds of libcrypto: {operations}")
     for path, status in (("healthz", 200), ("readyz", 200), ("", 404), ("metrics/x", 404)):
         check(around.service.get(path)[0] == status, f"/{path} is not {status}")
     # A scraper that says nothing, and one that says too much.
