@@ -12,7 +12,7 @@ package final class CipherContext {
         package var tagCount: Int?
         /// The expected tag; only CCM needs it before it decrypts.
         package var expectedTag: [UInt8]
-        /// The length of the key in bytes, where a cipher takes several.
+        /// The length of the key in bytes, for ciphers that take keys of several lengths.
         package var keyCount: Int?
         /// The effective length of RC2's key, in bits.
         package var effectiveKeyBits: Int?
@@ -48,7 +48,7 @@ package final class CipherContext {
     private let context: Owned<EVP_CIPHER_CTX>
     private let isEncrypting: Bool
 
-    /// Prepares the cipher that libcrypto calls `name`; `key` must have its length unless `parameters` say another one.
+    /// Prepares the cipher that libcrypto calls `name`. `key` must have the cipher's key length, or the one in `parameters`.
     ///
     /// - Parameters:
     ///   - pads: whether a block cipher adds and checks PKCS#7 padding.
@@ -83,7 +83,7 @@ package final class CipherContext {
         self.isEncrypting = isEncrypting
     }
 
-    /// Authenticates `bytes` without encrypting them.
+    /// Authenticates `bytes` without encrypting them (additional authenticated data).
     package func authenticate(_ bytes: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
@@ -91,7 +91,7 @@ package final class CipherContext {
         }
     }
 
-    /// Says how many bytes of input will come, which CCM must know first.
+    /// Sets the number of input bytes, which CCM must know before the first of them.
     package func announce(count: Int) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
             var done: CInt = 0
@@ -99,11 +99,11 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms the whole input at once, also an empty one; for decrypting CCM this checks the tag.
+    /// Transforms the whole input, which may be empty, in one call; CCM checks the tag here when it decrypts.
     package func updateOnce(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         throws(OpenSSLError)
     {
-        // A null pointer would have another meaning to libcrypto.
+        // libcrypto gives a null pointer another meaning, so an empty buffer gets a valid address.
         var spare: (UInt8, UInt8) = (0, 0)
         try context.withPointer { context throws(OpenSSLError) in
             let result = withUnsafeMutablePointer(to: &spare.0) { spare in
@@ -120,7 +120,9 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms `input` into the front of `output`, which must have room for one block more; returns the count.
+    /// Transforms `input` into the front of `output`, which must have room for one block more than `input`.
+    ///
+    /// - Returns: the number of bytes written.
     package func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer)
         throws(OpenSSLError) -> Int
     {
@@ -139,7 +141,9 @@ package final class CipherContext {
         }
     }
 
-    /// Ends the operation, which checks padding or tag when decrypting; returns the last bytes' count.
+    /// Ends the operation; decryption checks the padding or the tag here.
+    ///
+    /// - Returns: the number of bytes written.
     package func finish(into output: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
         try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
@@ -149,7 +153,7 @@ package final class CipherContext {
         }
     }
 
-    /// The authentication tag, after `finish` when encrypting.
+    /// The authentication tag; available after `finish` of an encryption.
     package func tag(count: Int) throws(OpenSSLError) -> [UInt8] {
         guard count > 0 else { return [] }
         return try context.withPointer { context throws(OpenSSLError) in
@@ -159,7 +163,7 @@ package final class CipherContext {
         }
     }
 
-    /// Says which tag `finish` must find when decrypting.
+    /// Sets the tag that `finish` compares with when decrypting.
     package func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in try Self.expect(tag, context) }
     }

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// How keys are brought to others: encrypted, agreed on, or encapsulated.
+/// Key transport, key agreement and key encapsulation.
 extension Handle<EVP_PKEY> {
-    /// `value` encrypted to this RSA key.
+    /// Encrypts `value` to this RSA key.
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
     package func encrypt(_ value: UnsafeRawBufferPointer, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
@@ -18,10 +18,14 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Decrypts `value` into `output` and returns 1 and the length, or anything else on failure.
+    /// Decrypts `value` into `output`.
     ///
-    /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
+    /// The caller must not learn why a decryption failed (RFC 3218), so no error is thrown and the error queue is left
+    /// empty.
+    ///
     /// libcrypto: `EVP_PKEY_decrypt`
+    ///
+    /// - Returns: 1 and the length of the plaintext, or another number on failure.
     package func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (
         result: CInt, count: Int
     ) {
@@ -38,11 +42,12 @@ extension Handle<EVP_PKEY> {
         return (result ?? 0, count)
     }
 
-    /// The secret that this private key and the public point or octets `point` of the same kind agree on.
+    /// The secret that this private key agrees on with the public key `point`, an encoded point or raw bytes of the same
+    /// kind.
     ///
-    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve, and an X25519 secret that is all zeros.
+    /// libcrypto: `EVP_PKEY_derive`, which rejects points off the curve and X25519 secrets that are all zeros.
     package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
-        // RFC 7748 keys have neither parameters nor points.
+        // X25519 keys (RFC 7748) have no parameters, and their encoding is not a curve point.
         if owned.withPointer({ EVP_PKEY_is_a($0, "X25519") == 1 }) {
             let peer = EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, point, point.count)
             return try agree(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
@@ -55,7 +60,7 @@ extension Handle<EVP_PKEY> {
         return try agree(with: peer)
     }
 
-    /// The secret that this private key and `peer` agree on.
+    /// The secret that this private key agrees on with the public key `peer`.
     package func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
         defer { smime_wipe_stack() }
         return try withPointers(context(), peer) { context, peer throws(OpenSSLError) in
@@ -70,7 +75,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// A new secret, and the ciphertext that transports it to the owner of this key.
+    /// Makes a new secret and the ciphertext that transports it to the owner of this key.
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
     package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
@@ -88,7 +93,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// The secret that `ciphertext` transports to the owner of this private key.
+    /// Recovers the secret in `ciphertext` with this private key.
     ///
     /// libcrypto: `EVP_PKEY_decapsulate`
     package func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {

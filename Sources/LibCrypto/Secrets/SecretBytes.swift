@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// Secret bytes in one place of memory, wiped when the last reference goes.
+/// Secret bytes at one place in memory, wiped when the last reference is released.
 package final class SecretBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
-    /// `count` bytes that `body` fills in.
+    /// Allocates `count` bytes, which `body` fills in.
     package init<Failure: Error>(
         count: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
@@ -23,7 +23,7 @@ package final class SecretBytes: Sendable {
         storage.deallocate()
     }
 
-    /// `count` bytes from libcrypto's generator.
+    /// `count` secret random bytes.
     ///
     /// libcrypto: `RAND_priv_bytes`
     package static func random(count: Int) throws(OpenSSLError) -> SecretBytes {
@@ -44,7 +44,7 @@ package final class SecretBytes: Sendable {
     }
 }
 
-/// `count` bytes from libcrypto's generator that need not stay secret: nonces and vectors.
+/// `count` random bytes that need not stay secret, for nonces and initialisation vectors.
 ///
 /// libcrypto: `RAND_bytes`
 package func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {
