@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Functions of the C library for types that have methods of the same names.
+/// Calls functions of the C library from types whose methods have the same names.
 enum SystemCall {
     /// open(2)
     static func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }

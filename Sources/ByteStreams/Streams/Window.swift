@@ -1,8 +1,8 @@
 /// A reusable buffer through which streams are moved piece by piece.
 ///
-/// One window is all the memory that moving a message of any size takes.
+/// Moving a message of any size needs only one window of memory.
 package final class Window {
-    /// The usual size in bytes: large enough to make calls rare, small enough to stay in the cache.
+    /// The default size in bytes: large enough to keep system calls rare, small enough for the processor's cache.
     package static let size = 128 * 1024
 
     /// The whole buffer.
