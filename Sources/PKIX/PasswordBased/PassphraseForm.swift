@@ -1,18 +1,18 @@
 import ByteStreams
 package import LibCrypto
 
-/// One way to turn what the user typed into the bytes that keys are derived from.
+/// A conversion of the user's passphrase into the bytes that keys are derived from.
 ///
-/// Writers disagree: PBES2 takes UTF-8, PKCS#12's own schemes a BMPString with a terminator (RFC 7292 appendix B.1),
-/// an empty passphrase may also be none at all, accented letters come composed or not, and some widen bytes to BMP or
-/// give PBES2 the BMPString. So a few forms are tried in turn.
+/// Programs convert differently. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a terminator (RFC 7292
+/// appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or decomposed. Some
+/// programs widen bytes to a BMPString, or give PBES2 the BMPString. Therefore several forms are tried.
 package struct PassphraseForm: Sendable {
-    /// For PBES1, PBES2 and PBMAC1.
+    /// The bytes for PBES1, PBES2 and PBMAC1.
     package let utf8: SecretBytes
-    /// For the schemes of PKCS#12; empty if the passphrase is absent.
+    /// The bytes for the schemes of PKCS#12; empty if the passphrase is absent.
     let bmp: SecretBytes
 
-    /// The form that is right for writing.
+    /// The correct form, used for writing.
     package init(writing passphrase: borrowing Passphrase) {
         self = passphrase.withBytes { PassphraseForm(utf8: Self.secret($0), bmp: Self.bmp($0)) }
     }
@@ -22,7 +22,7 @@ package struct PassphraseForm: Sendable {
         self.bmp = bmp
     }
 
-    /// The forms to try when reading, the likeliest first; six at most.
+    /// The forms to try when reading, most likely first; at most six.
     static func all(for passphrase: borrowing Passphrase?) -> [PassphraseForm] {
         let absent = PassphraseForm(utf8: secret([]), bmp: secret([]))
         let empty = PassphraseForm(utf8: secret([]), bmp: secret([0, 0]))
@@ -35,12 +35,12 @@ package struct PassphraseForm: Sendable {
 
     private static func forms(of bytes: UnsafeBufferPointer<UInt8>) -> [PassphraseForm] {
         let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
-        // Old NSS gave PBES2 the BMPString.
+        // Old versions of NSS give PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
         guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
             return [given, widened]
         }
-        // A String cannot be wiped; only a passphrase beyond ASCII ever becomes one.
+        // A String cannot be wiped, so only passphrases with non-ASCII characters are converted to one.
         let composed = Array(text.canonicallyComposed.utf8)
         let decomposed = Array(text.canonicallyDecomposed.utf8)
         let others = [composed, decomposed].filter { !$0.elementsEqual(bytes) }
@@ -54,7 +54,7 @@ package struct PassphraseForm: Sendable {
         SecretBytes(count: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    /// UTF-16 in network order with a terminator; each byte widened where the bytes are no UTF-8.
+    /// UTF-16 in big-endian order with a terminator. If the bytes are not UTF-8, each byte is widened.
     private static func bmp(_ bytes: some Collection<UInt8>) -> SecretBytes {
         guard !bytes.allSatisfy({ $0 < 0x80 }), let text = String(validating: bytes, as: UTF8.self) else {
             return widen(bytes)
@@ -62,7 +62,7 @@ package struct PassphraseForm: Sendable {
         return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 
-    /// Each byte after a zero, and two zeros at the end; written in its place, so that no copy is left.
+    /// Each byte preceded by a zero, and two zeros at the end. Written in place, so that no copy is left.
     private static func widen(_ bytes: some Collection<UInt8>) -> SecretBytes {
         SecretBytes(count: 2 * (bytes.count + 1)) { target in
             for (index, byte) in bytes.enumerated() { target[2 * index + 1] = byte }

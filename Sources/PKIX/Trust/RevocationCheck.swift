@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds out which certificates of a path were revoked, from the data at hand.
+/// Determines which certificates of a path are revoked, from the available data.
 ///
 /// RFC 5280 §6.3
 struct RevocationCheck {
@@ -12,14 +12,14 @@ struct RevocationCheck {
     enum Status: Hashable {
         case good
         case revoked
-        /// Why nothing is known, as a sentence about the certificate.
+        /// The status is unknown; the payload says why, as a sentence about the certificate.
         case unknown(String)
     }
 
     private let path: CertificatePath
     private let date: Date
-    /// The places in the path that are looked at. An anchor is not revoked by a list of its own, and above a pinned
-    /// certificate nothing matters.
+    /// The indices in the path to check. An anchor cannot revoke itself, and the certificates above a pinned one do not
+    /// matter.
     private let places: [Int]
 
     init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
@@ -29,11 +29,11 @@ struct RevocationCheck {
         places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
     }
 
-    /// The problems that `lists` and responses show.
+    /// The revocation status of the path according to lists and responses.
     ///
     /// - Parameters:
-    ///   - responses: the responses in the message.
-    ///   - asked: responders' answers to requests, made now or before, about this chain or another.
+    ///   - responses: the OCSP responses in the message.
+    ///   - asked: OCSP responses to our own requests, made now or before, for this chain or another.
     ///   - isHard: whether an unknown status is an error.
     func verdict(
         _ lists: RevocationLists,
@@ -83,10 +83,10 @@ struct RevocationCheck {
         )
     }
 
-    /// The most responses that one verification looks at.
+    /// The maximum number of responses that one verification uses.
     private static let maximumResponses = 16
 
-    /// Applies the responders' answers. An answer that a certificate was revoked takes precedence.
+    /// Applies the OCSP responses. A response that a certificate is revoked takes precedence.
     ///
     /// - Returns: whether all responses could be used.
     private func apply(

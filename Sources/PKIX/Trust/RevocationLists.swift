@@ -6,42 +6,42 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The available revocation lists for judging one certificate, and their possible signers.
+/// The available revocation lists for judging one certificate, and the possible signers of the lists.
 struct RevocationLists {
     /// The lists for one path.
     struct Selection {
-        /// Lists that one of the path, or of those beside it, signed.
+        /// The lists that were signed by a certificate of the path, or by another possible signer.
         fileprivate(set) var lists: [SelectedRevocationList] = []
-        /// Lists that bear an authority's name but not its signature.
+        /// Lists that have an authority's name but not its signature.
         fileprivate(set) var forged: [CertificateList] = []
-        /// Lists that bear an authority's name, and that libcrypto cannot read.
+        /// Lists that have an authority's name but that libcrypto cannot read.
         fileprivate(set) var unreadable: [CertificateList] = []
-        /// The certificates beside the path that lists may be signed with.
+        /// The certificates outside the path that signed the lists.
         fileprivate(set) var signers: [Certificate] = []
-        /// Whether some signatures were not checked, as that would have taken too long.
+        /// Whether some signatures were not checked because the budget was exhausted.
         fileprivate(set) var isCutShort = false
-        /// Whether there are more lists than the limit, so that the content of the others is unknown.
+        /// Whether there are more lists than the limit, so that the content of some is unknown.
         fileprivate(set) var hasTooMany = false
     }
 
     private let all: [CertificateList]
-    /// The places of lists in `all`, by their issuer's name.
+    /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
     let effort: WorkBudget
 
-    /// Whether there are none.
+    /// Whether there are no lists.
     var isEmpty: Bool { all.isEmpty }
 
-    /// The most lists that one verification looks at.
+    /// The maximum number of lists that one verification uses.
     static let maximumLists = 64
-    /// The most certificates beside the path that may have signed them.
+    /// The maximum number of certificates outside the path that may have signed them.
     private static let maximumSigners = 32
 
     /// - Parameters:
-    ///   - others: certificates that may have signed a list, beside those of a path.
-    ///   - effort: what checking signatures may cost.
+    ///   - others: certificates outside the path that may have signed a list.
+    ///   - effort: the budget for checking signatures.
     init(_ all: [CertificateList], others: [Certificate], effort: WorkBudget) {
         let places = Dictionary(grouping: all.indices) { all[$0].issuer.canonical }
         var seen: Set<Certificate> = []
@@ -49,9 +49,10 @@ struct RevocationLists {
         (self.all, self.places, self.effort) = (all, places, effort)
     }
 
-    /// Drops lists that no certificate of `path`, and no other known signer, can have signed, so a forged list neither revokes nor hides.
+    /// The lists that were signed by a certificate of `path` or another known signer, so that a forged list neither revokes
+    /// a certificate nor hides another list.
     ///
-    /// If there are more than `maximumLists`, lists that say nothing about `path` at `date` are dropped, too.
+    /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     func selection(for path: [Certificate], at date: Date) -> Selection {
         let known = Set(path)
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
@@ -64,7 +65,7 @@ struct RevocationLists {
         if let choice {
             choose(with: choice, named, for: path, into: &selection)
         } else {
-            // Without the certificate of a possible signer the signature cannot be verified.
+            // Without the certificate of a possible signer, the signature cannot be verified.
             for list in all {
                 if let selected = select(list, named, in: path, &selection) { selection.lists.append(selected) }
             }
@@ -72,7 +73,7 @@ struct RevocationLists {
         return selection
     }
 
-    /// Adds the lists by the issuers of the path, and by other possible signers.
+    /// Adds the lists of the path's issuers and of other possible signers.
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
@@ -94,7 +95,8 @@ struct RevocationLists {
         }
     }
 
-    /// `list`, if one of those `named` by their subjects signed it; else nil, and a note in `selection`.
+    /// Returns `list` with its signer if a certificate in `named` signed it; otherwise nil, and the reason is added to
+    /// `selection`.
     private func select(
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
@@ -109,11 +111,12 @@ struct RevocationLists {
         }
     }
 
-    /// Which of `issuers` signed `list`; nil if none did, and then a note in `selection` if there are issuers.
+    /// The certificate in `issuers` that signed `list`; nil if there is none. In the latter case `selection` notes the
+    /// reason, unless `issuers` is empty.
     ///
-    /// libcrypto takes the certificate of the path that the list names for the signer. If that certificate did not sign
-    /// the list, the list counts as forged, even if another authority of the same name signed it. Otherwise it could
-    /// hide the true list.
+    /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not
+    /// sign the list, the list counts as forged, even if another authority with the same name signed it. Otherwise it could
+    /// hide the real list.
     private func signer(
         of list: CertificateList,
         _ issuers: [Certificate],
@@ -138,7 +141,7 @@ struct RevocationLists {
         return nil
     }
 
-    /// A list and a certificate that may have signed it: whether it did depends on nothing else.
+    /// A list and its possible signer. Whether one signed the other depends on these two alone.
     private struct Edge: Hashable {
         let list: Fingerprint
         let issuer: Fingerprint
@@ -157,8 +160,8 @@ struct RevocationLists {
         return isSigned
     }
 
-    /// Whether the budget suffices for libcrypto to check the certificates of `path` against `lists`, which it does for each certificate
-    /// anew.
+    /// Whether the budget suffices for libcrypto's check of `path` against `lists`, which libcrypto repeats for each
+    /// certificate.
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {
@@ -170,10 +173,10 @@ struct RevocationLists {
         return effort.affords(units)
     }
 
-    /// How many names of distribution points libcrypto compares in the time of one unit.
+    /// The number of distribution point names that libcrypto compares per unit.
     private static let pointsPerUnit = 5000
 
-    /// Whether the signature of `list` fits the key of `issuer`; nil if libcrypto cannot look.
+    /// Whether the signature of `list` was made by the key of `issuer`; nil if libcrypto cannot check it.
     static func verify(_ list: CertificateList, by issuer: Certificate) -> Bool? {
         guard let object = try? list.object(), let key = try? issuer.publicKey() else { return nil }
         return object.isSigned(by: key)
@@ -181,6 +184,6 @@ struct RevocationLists {
 }
 
 extension CertificateList {
-    /// The additional cost of hashing a large list, in the units of `WorkBudget`.
+    /// The additional cost of hashing a large list, in units of `WorkBudget`.
     fileprivate var hashingCost: Int { der.count >> 17 }
 }

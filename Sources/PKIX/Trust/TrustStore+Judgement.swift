@@ -7,16 +7,17 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A verdict, and whether it may be kept.
+/// A verdict, and whether it may be cached.
 package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
-    /// Whether the verdict may be kept: not if the search was cut short, or if libcrypto failed, perhaps for lack of memory.
+    /// Whether the verdict may be cached. False if the search was cut short, or if libcrypto failed, perhaps for lack of
+    /// memory.
     package let isRepeatable: Bool
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with the store's data only.
+    /// The verdict on `certificate` from the store's data alone.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let question = VerdictCacheKey(
             store: self,
@@ -39,14 +40,14 @@ extension TrustStore {
     }
 }
 
-/// Keeps libcrypto's forms of revocation lists as long as it lives, so that each is made once for many verdicts.
+/// Keeps libcrypto's objects of revocation lists alive, so that each list is parsed once for many verdicts.
 package final class HeldLists: Sendable {
     private let lists: [CertificateList]
     private let objects = Mutex<[Handle<X509_CRL>]?>(nil)
 
     package init(_ lists: [CertificateList]) { self.lists = lists }
 
-    /// Makes them, unless that was done before.
+    /// Parses the lists, unless that was done before.
     package func hold() {
         objects.withLock { objects in
             guard objects == nil else { return }
