@@ -1,13 +1,13 @@
 package import ByteStreams
 
-/// Writes bytes as quoted-printable text that survives every transport.
+/// Writes bytes as quoted-printable text that survives every mail transport.
 ///
-/// No blank ends a line, and no line starts with a dot, "From " or two hyphens. A CRLF stays a line end; a lone CR or LF is a
-/// byte like any other.
+/// No line ends in a blank or starts with a dot, "From " or two hyphens. CRLF is a line end; a lone CR or LF is encoded like
+/// other bytes.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableEncoder: ByteSink {
-    /// The longest line without the = of a soft break.
+    /// The maximum length of a line without the = of a soft break.
     private static let longestLine = 75
     private static let mailboxLine = Array("From ".utf8)
     private static let delimiter = Array("--".utf8)
@@ -24,7 +24,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         try encode(lookahead: Self.mailboxLine.count)
     }
 
-    /// Writes what was held back to look ahead.
+    /// Writes the bytes that were buffered for look-ahead.
     package func finish() throws { try encode(lookahead: 0) }
 
     private func encode(lookahead: Int) throws {
@@ -38,10 +38,12 @@ package final class QuotedPrintableEncoder: ByteSink {
         input.removeFirst(taken)
     }
 
-    /// Encodes from `start` to `end`, or until the window is full; returns where to go on, and how much of it is filled.
+    /// Encodes from `start` to `end`, or until the window is full.
+    ///
+    /// - Returns: where to continue, and the number of bytes in the window.
     private func encode(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> (next: Int, filled: Int) {
         let out = output.bytes
-        // One step writes an escape as four bytes, of which the last does not count, or one run inside a line.
+        // One step writes at most one run within a line, or an escape as four bytes of which the last one does not count.
         let last = out.count - Self.longestLine - 4
         var (index, filled, column) = (start, 0, column)
         Self.escapes.withUnsafeBufferPointer { escapes in
@@ -77,7 +79,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         return (index, filled)
     }
 
-    /// How many bytes from `start` on stay as they are and fit into the line.
+    /// The number of bytes from `start` on that need no escape and fit into the line.
     private static func run(in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int, _ column: Int) -> Int {
         bytes.endOfPlainText(from: start, to: min(end, start + longestLine - column)) - start
     }
@@ -94,16 +96,16 @@ package final class QuotedPrintableEncoder: ByteSink {
         return switch byte {
         case UInt8(ascii: "."): false
         case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
-        // A line that starts here must not look like a boundary, neither encoded nor decoded.
+        // A line that starts here must not resemble a boundary, neither encoded nor decoded.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }
     }
 
-    /// Marks, in `escapes`, the bytes that are escaped wherever they stand.
+    /// The mark in `escapes` for bytes that are escaped at any position.
     private static let always: UInt32 = 1 << 24
 
-    /// The three characters that stand for each byte, the first in the low byte.
+    /// The three characters of the escape of each byte, the first one in the low byte.
     private static let escapes: [UInt32] = {
         let digits = Array("0123456789ABCDEF".utf8).map { UInt32($0) }
         return (0...255).map { byte in
@@ -115,12 +117,12 @@ package final class QuotedPrintableEncoder: ByteSink {
 }
 
 extension QuotedPrintableEncoder {
-    /// Counts what is written to it: how long it would be in quoted-printable and in base64.
+    /// Counts the bytes written to it, to compare the lengths in quoted-printable and base64.
     final class Estimate: ByteSink {
         private var count = 0
         private var escaped = 0
 
-        /// One for each byte that is escaped.
+        /// 1 for each byte that is escaped, 0 for all others.
         private static let isEscaped = (UInt8.min ... .max).map { byte in
             let isText = 32...126 ~= byte && byte != UInt8(ascii: "=")
             return isText || [9, .lineFeed, .carriageReturn].contains(byte) ? 0 : 1
@@ -133,7 +135,7 @@ extension QuotedPrintableEncoder {
             }
         }
 
-        /// Whether base64 is shorter. Soft line breaks are left aside, as they are about as many in both.
+        /// Whether base64 is shorter. Soft line breaks are ignored, because both encodings have about the same number.
         ///
         /// RFC 2045 §6
         var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }
