@@ -39,14 +39,14 @@ struct PathBuilder {
     /// All available certificates, by the canonical form of their subjects.
     private let candidates: [EncodingKey: [Certificate]]
 
-    private let effort: WorkBudget
+    private let budget: WorkBudget
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
     /// Whether a later search would have the same result. False if the system's anchors, which may change, were used, or if
     /// the budget was exhausted.
-    var isRepeatable: Bool { !usesSystemAnchors && !effort.isSpent }
+    var isRepeatable: Bool { !usesSystemAnchors && !budget.isSpent }
 
     /// A certificate and its possible issuer. Whether one issued the other depends on these two alone.
     private struct Edge: Hashable {
@@ -60,11 +60,11 @@ struct PathBuilder {
         _ store: TrustStore,
         systemAnchors: SystemAnchors?,
         extra: [Certificate],
-        effort: WorkBudget,
+        budget: WorkBudget,
         at date: Date
     ) {
         self.date = date
-        self.effort = effort
+        self.budget = budget
         anchors = Set(store.anchors.map(\.fingerprint))
         self.systemAnchors = systemAnchors
         var seen: Set<Fingerprint> = []
@@ -86,7 +86,7 @@ struct PathBuilder {
             complete.append(CertificatePath(certificates: path, end: .anchor))
             return true
         }
-        guard !effort.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
+        guard !budget.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
         else { return false }
         var reached = false
         var hasIssuer = false
@@ -135,19 +135,19 @@ struct PathBuilder {
     /// Whether `issuer` may have issued `certificate`, and its key verifies the signature.
     mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
-        effort.spend(1)
+        budget.spend(1)
         if let known = Self.checked[edge] { return known }
-        guard !effort.isSpent else { return false }
-        effort.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
+        guard !budget.isSpent else { return false }
+        budget.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
         let cost = issuer.verificationCost
         guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
             // libcrypto could not check the signature. This result is not cached, and costs budget each time.
-            effort.spend(cost)
+            budget.spend(cost)
             return false
         }
         var result = parent.mayHaveIssued(child)
         if result {
-            effort.spend(cost)
+            budget.spend(cost)
             result = child.isSigned(by: parent)
         }
         Self.checked[edge] = result

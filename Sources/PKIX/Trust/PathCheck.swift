@@ -16,7 +16,7 @@ struct PathCheck {
     /// The OCSP responses in the message.
     let responses: [OCSPResponse]
     /// The common budget for all checks.
-    let effort: WorkBudget
+    let budget: WorkBudget
     /// How thorough the checks are.
     let detail: TrustStore.Detail
 
@@ -27,7 +27,7 @@ struct PathCheck {
         if !isPinned {
             // A path without an anchor has an error of its own.
             if path.end == .anchor || detail == .everything {
-                let verification = PathVerification(path, at: date, policies: store.options.policies, effort: effort)
+                let verification = PathVerification(path, at: date, policies: store.options.policies, budget: budget)
                 problems += verification.problems
                 isChecked = verification.isComplete
             }

@@ -27,13 +27,13 @@ extension PathValidator {
     }
 
     /// How a pin applies to `certificate`; `check` determines whether the pinned certificate was revoked.
-    func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey, _ date: Date) -> Pin {
+    func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, _ date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }
         let originals = store.pinnedCertificates.filter { $0.publicKeyDigest == key }
         guard !originals.isEmpty, !originals.contains(certificate) else { return .exact }
         func builder() -> PathBuilder {
-            PathBuilder(store, systemAnchors: nil, extra: question.extra, effort: budget, at: date)
+            PathBuilder(store, systemAnchors: nil, extra: cacheKey.extra, budget: budget, at: date)
         }
         var ownBuilder = builder()
         guard !certificate.isSelfIssued || ownBuilder.isSigned(certificate, by: certificate) else { return .none }

@@ -43,7 +43,7 @@ package struct PathValidator: Sendable {
         at date: Date,
         detail: TrustStore.Detail = .everything
     ) -> ChainVerdict {
-        let question = VerdictCacheKey(
+        let key = VerdictCacheKey(
             store: store,
             certificate: certificate,
             extra: extra,
@@ -51,12 +51,12 @@ package struct PathValidator: Sendable {
             responses: responses,
             purpose: purpose
         )
-        guard question.isBrief else { return answer(question, date, detail).verdict }
-        if let known = question.known(at: date) { return known.verdict }
-        let (verdict, isRepeatable) = answer(question, date, detail)
+        guard key.isBrief else { return answer(key, date, detail).verdict }
+        if let known = key.known(at: date) { return known.verdict }
+        let (verdict, isRepeatable) = answer(key, date, detail)
         // Only verdicts that do not depend on the requested detail are cached, that is, those without a problem.
-        if isRepeatable, question.isSettled(by: verdict) {
-            question.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
+        if isRepeatable, key.isSettled(by: verdict) {
+            key.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
         }
         return verdict
     }
@@ -65,21 +65,21 @@ package struct PathValidator: Sendable {
     ///
     /// - Returns: the verdict, and whether a later judgement would have the same result.
     func answer(
-        _ question: VerdictCacheKey,
+        _ key: VerdictCacheKey,
         _ date: Date,
         _ detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
-        let certificate = question.certificate
+        let certificate = key.certificate
         let check = PathCheck(
             store: store,
-            purpose: question.purpose,
+            purpose: key.purpose,
             date: date,
-            lists: revocationLists(for: question),
-            responses: question.responses,
-            effort: budget,
+            lists: revocationLists(for: key),
+            responses: key.responses,
+            budget: budget,
             detail: detail
         )
-        let pin = pin(of: certificate, check, question, date)
+        let pin = pin(of: certificate, check, key, date)
         var judged: [[Certificate]: ChainVerdict] = [:]
         // Take the first path without errors, or else the one with the fewest: the sender is not to blame for worse paths.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
@@ -97,7 +97,7 @@ package struct PathValidator: Sendable {
                 )
         }
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
-            PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: date)
+            PathBuilder(store, systemAnchors: systemAnchors, extra: key.extra, budget: budget, at: date)
         }
         // Most chains end at an anchor of the store, so the system's folder need not be searched. If that search was long,
         // it is repeated with both sets of anchors, because it may have left no budget for the system's.
@@ -118,12 +118,12 @@ package struct PathValidator: Sendable {
         return (verdict, far.isRepeatable)
     }
     /// The lists that may affect the chain; nil if revocation is not checked.
-    private func revocationLists(for question: VerdictCacheKey) -> RevocationLists? {
+    private func revocationLists(for key: VerdictCacheKey) -> RevocationLists? {
         guard store.options.revocation != .off else { return nil }
         return RevocationLists(
-            store.certificateLists + store.options.certificateLists + question.extraLists,
-            others: store.intermediates + question.extra,
-            effort: budget
+            store.certificateLists + store.options.certificateLists + key.extraLists,
+            others: store.intermediates + key.extra,
+            budget: budget
         )
     }
 }

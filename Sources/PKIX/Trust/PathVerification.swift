@@ -12,8 +12,8 @@ package struct PathVerification {
     /// Whether libcrypto checked the whole path, or did not need to.
     private(set) var isComplete = true
 
-    /// - Parameter effort: the budget for the verification.
-    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: WorkBudget) {
+    /// - Parameter budget: the budget for the verification.
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, budget: WorkBudget) {
         if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
             // libcrypto would only report that it found no issuer.
             let text = "an extension of the certificate of \(malformed.subject) is malformed"
@@ -27,7 +27,7 @@ package struct PathVerification {
             stop(text)
             return
         }
-        guard effort.affords(cost.units) else {
+        guard budget.affords(cost.units) else {
             let text = "the names and name constraints in the chain take too long to compare"
             stop(text)
             return

@@ -44,16 +44,16 @@ struct RevocationCheck {
         var problems: [Problem] = []
         var usesAllEvidence = true
         var statuses = statuses(lists, &problems, &usesAllEvidence)
-        let effort = lists.effort
+        let budget = lists.budget
         var isCutShort = false
         if !responses.isEmpty,
-            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, effort, &isCutShort)
+            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, budget, &isCutShort)
         {
             let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }
-        _ = apply(asked, to: &statuses, effort, &isCutShort)
+        _ = apply(asked, to: &statuses, budget, &isCutShort)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
         }
@@ -92,7 +92,7 @@ struct RevocationCheck {
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],
-        _ effort: WorkBudget,
+        _ budget: WorkBudget,
         _ isCutShort: inout Bool
     ) -> Bool {
         var unused = Set(responses.indices)
@@ -100,7 +100,7 @@ struct RevocationCheck {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
             guard !certificate.isExcessive, !issuer.isExcessive else { continue }
             for (index, response) in responses.enumerated() where response.names(certificate, issuedBy: issuer) {
-                guard effort.affords(response.cost + issuer.verificationCost) else {
+                guard budget.affords(response.cost + issuer.verificationCost) else {
                     isCutShort = true
                     continue
                 }
@@ -134,7 +134,7 @@ struct RevocationCheck {
             problems.append(Problem(.revocationUnknown, text))
         }
         let cost = NameComparisonCost(path.certificates)
-        guard usable.lists.isEmpty || cost.excess == nil && lists.effort.affords(cost.units),
+        guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))

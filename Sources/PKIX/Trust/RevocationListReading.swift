@@ -55,7 +55,7 @@ struct RevocationListReading {
                 }
                 let isLater = item.list.thisUpdate > date
                 let asked = isLater ? [item] : [item] + lastingDeltas
-                guard lists.affords(asked, for: path.certificates), lists.effort.affords(path.certificates.count) else {
+                guard lists.affords(asked, for: path.certificates), lists.budget.affords(path.certificates.count) else {
                     isCutShort = true
                     continue
                 }

@@ -29,7 +29,7 @@ struct RevocationLists {
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
-    let effort: WorkBudget
+    let budget: WorkBudget
 
     /// Whether there are no lists.
     var isEmpty: Bool { all.isEmpty }
@@ -41,12 +41,12 @@ struct RevocationLists {
 
     /// - Parameters:
     ///   - others: certificates outside the path that may have signed a list.
-    ///   - effort: the budget for checking signatures.
-    init(_ all: [CertificateList], others: [Certificate], effort: WorkBudget) {
+    ///   - budget: the budget for checking signatures.
+    init(_ all: [CertificateList], others: [Certificate], budget: WorkBudget) {
         let places = Dictionary(grouping: all.indices) { all[$0].issuer.canonical }
         var seen: Set<Certificate> = []
         signers = others.filter { places[$0.subject.canonical] != nil && seen.insert($0).inserted }
-        (self.all, self.places, self.effort) = (all, places, effort)
+        (self.all, self.places, self.budget) = (all, places, budget)
     }
 
     /// The lists that were signed by a certificate of `path` or another known signer, so that a forged list neither revokes
@@ -131,7 +131,7 @@ struct RevocationLists {
             }
             if path.contains(signer) || !isMeant { return signer }
         }
-        if effort.isSpent {
+        if budget.isSpent {
             selection.isCutShort = true
         } else if (try? list.object()) == nil {
             selection.unreadable.append(list)
@@ -150,11 +150,11 @@ struct RevocationLists {
 
     private func isSigned(_ list: CertificateList, by issuer: Certificate) -> Bool {
         let edge = Edge(list: list.fingerprint, issuer: issuer.fingerprint)
-        effort.spend(1)
+        budget.spend(1)
         if let known = Self.checked[edge] { return known }
-        guard !effort.isSpent else { return false }
-        effort.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
-        effort.hold(list)
+        guard !budget.isSpent else { return false }
+        budget.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
+        budget.hold(list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
         return isSigned
@@ -165,12 +165,12 @@ struct RevocationLists {
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {
-            effort.hold(list)
+            budget.hold(list)
             for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
                 units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit
             }
         }
-        return effort.affords(units)
+        return budget.affords(units)
     }
 
     /// The number of distribution point names that libcrypto compares per unit.

@@ -19,7 +19,7 @@ package struct Judgement: Sendable {
 extension TrustStore {
     /// The verdict on `certificate` from the store's data alone.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
-        let question = VerdictCacheKey(
+        let key = VerdictCacheKey(
             store: self,
             certificate: certificate,
             extra: [],
@@ -27,15 +27,15 @@ extension TrustStore {
             responses: [],
             purpose: purpose
         )
-        let isBrief = question.isBrief
-        if isBrief, let known = question.known(at: date) { return known }
+        let isBrief = key.isBrief
+        if isBrief, let known = key.known(at: date) { return known }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let (verdict, isSettled) = validator.answer(question, date, .trust)
+        let (verdict, isSettled) = validator.answer(key, date, .trust)
         let judgement = Judgement(
             verdict: verdict,
             isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
-        if isBrief, isSettled, question.isSettled(by: verdict) { question.remember(judgement, at: date) }
+        if isBrief, isSettled, key.isSettled(by: verdict) { key.remember(judgement, at: date) }
         return judgement
     }
 }

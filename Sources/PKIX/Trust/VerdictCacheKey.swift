@@ -64,18 +64,18 @@ private struct LimitedVerdict: Sendable {
     private let since, until: Int
 
     /// - Parameter date: when the verdict was given.
-    init(_ judgement: Judgement, _ question: VerdictCacheKey, _ date: Date) {
+    init(_ judgement: Judgement, _ key: VerdictCacheKey, _ date: Date) {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
-        let store = question.store
-        let lists = store.certificateLists + store.options.certificateLists + question.extraLists
+        let store = key.store
+        let lists = store.certificateLists + store.options.certificateLists + key.extraLists
         // OCSP responses have validity periods of their own, and lists that were issued later decide by revocation dates. A
         // verdict based on these holds only for its own instant.
         let isPlain =
-            store.responses.isEmpty && store.options.responses.isEmpty && question.responses.isEmpty
+            store.responses.isEmpty && store.options.responses.isEmpty && key.responses.isEmpty
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }
         let certificates =
-            [question.certificate] + question.extra + store.anchors + store.intermediates
+            [key.certificate] + key.extra + store.anchors + store.intermediates
             + Array(store.pinnedCertificates) + judgement.verdict.certificates
         let moments =
             certificates.map(\.notBefore) + certificates.map(\.notAfter) + lists.map(\.thisUpdate)
