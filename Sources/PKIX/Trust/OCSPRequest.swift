@@ -18,7 +18,7 @@ package struct OCSPRequest: Hashable, Sendable {
 
     /// - Throws: libcrypto's error if it cannot read a certificate.
     package init(about certificate: Certificate, issuedBy issuer: Certificate) throws(OpenSSLError) {
-        der = try OCSPQuestion.der(about: certificate.x509(), issuedBy: issuer.x509())
+        der = try OCSPRequestEncoder.der(about: certificate.x509(), issuedBy: issuer.x509())
     }
 }
 

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Encodes requests to OCSP responders.
-package enum OCSPQuestion {
+package enum OCSPRequestEncoder {
     /// The DER of an OCSPRequest about one certificate, identified by SHA-1 hashes, without a nonce.
     ///
     /// libcrypto: `OCSP_request_add0_id`, `i2d_OCSP_REQUEST`
