@@ -128,7 +128,7 @@ import Testing
                 try await store.close()
                 events.value.append("closed")
             }
-            // The door shuts before the closing task waits.
+            // The store rejects new operations before the closing task waits.
             await #expect(throws: KeystoreError.closed(path: home.location.database)) {
                 try await forever { _ = try await store.settings.all() }
             }

@@ -81,7 +81,8 @@ struct RevocationFolder {
         return lists
     }
 
-    /// Whether `file` is no pipe, device or folder: to open one may do something. What is not there says so when it is opened.
+    /// Whether `file` is a regular file or does not exist. Opening a pipe or device may have side effects; a missing file is
+    /// reported when it is opened.
     private static func mayBeRead(_ file: String) -> Bool {
         var status = stat()
         return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG

@@ -5,8 +5,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension OutgoingFilter {
-    /// What was found out about the form of a message that is to be changed.
-    struct Form {
+    /// A message that is to be changed, with what its form allows.
+    struct PreparedMessage {
         let limits: FormLimits
         /// The message with our mark; nil if it gets none.
         let marked: (any ByteSource)?

@@ -29,7 +29,7 @@ final class NextHop {
     /// Sends the forms of `parcel` one after the other over one connection, and reports the result to `parcel`.
     func deliver(_ parcel: MessageFlow.Parcel) { run(NextHopDelivery(parcel)) }
 
-    /// Closes what is not in use.
+    /// Closes the idle connections.
     func close() {
         let idle = idle
         self.idle = []

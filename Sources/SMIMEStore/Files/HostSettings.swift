@@ -1,6 +1,6 @@
 import Foundation
 
-/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that nobody else can write.
+/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that no other user can write.
 ///
 /// They name programs, files and folders. In the shared database they do not count: who can write there must not choose what runs on a
 /// gateway.
@@ -98,7 +98,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     private static func content(of path: String) throws(KeystoreError) -> [UInt8] {
-        // Nobody waits for the writer of a pipe.
+        // Opening a pipe must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .unusableHostSettings(path: path, why: String(cString: strerror(errno)))
