@@ -29,7 +29,7 @@ import Testing
     }
 }
 
-/// What libcrypto does is tried, and what comes of it is told.
+/// The probe tests libcrypto's behaviour, and reports use its result.
 @Suite struct LibcryptoProbeTests {
     @Test(arguments: LibcryptoProbe.all.map(\.code))
     func `the loaded libcrypto passes every probe`(code: String) throws {
@@ -40,7 +40,7 @@ import Testing
             return
         }
         #expect(!text.isEmpty)
-        // Nothing is left behind that the next one could take for its own.
+        // A probe leaves no state that would change the next result.
         #expect(probe.run() == outcome)
     }
 

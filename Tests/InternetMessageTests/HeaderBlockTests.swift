@@ -43,7 +43,7 @@ import Testing
         #expect(header.first("From") == nil)
     }
 
-    /// Some readers pass over a line that is no field, or take a carriage return for the end of one.
+    /// Some programs skip a line that is not a field, or end a line at a carriage return.
     @Test(arguments: [
         ("A: b\nX-\u{E4}: y\nContent-Type: text/html\n\n", true), ("A: b\nno field\nB: c\nfrom : x\n\n", true),
         ("A: b\n: y\nSubject: x\n", true), ("A: b\rFrom: x\n\n", true), ("A: b\r\rhello\n\n", true),
@@ -55,7 +55,7 @@ import Testing
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 
-    /// NEL, LS and PS end lines for some readers; the bytes that they end in stand in many letters, too.
+    /// Some programs end lines at NEL, LS and PS; the last bytes of these characters occur in many letters, too.
     @Test(arguments: [
         ("A: b\u{85}From: x\n\n", true), ("A: b\u{2028}Subject: x\n\n", true), ("A: b\u{2029}To: x\n\n", true),
         ("A: b\u{B}From: x\n\n", true), ("A: b\u{145}From: x\n\n", false), ("A: \u{C5}From: x\n\n", false),
