@@ -21,7 +21,7 @@ import Testing
     @Test func `a key labelled RSA belongs to a certificate for RSA-PSS with the same modulus`() throws {
         let pss = try PrivateKey(pem: Fixtures.cert("pss/key.pem"), passphrase: nil)
         let relabelled = try pss.withPKCS8 { pkcs8 in
-            // AlgorithmIdentifier of id-RSASSA-PSS becomes that of rsaEncryption with NULL.
+            // The AlgorithmIdentifier id-RSASSA-PSS is replaced by rsaEncryption with NULL.
             let info = try #require(pkcs8.relabelledAsRSA)
             return try PrivateKey(pkcs8: info)
         }
@@ -79,10 +79,10 @@ import Testing
 }
 
 extension UnsafeRawBufferPointer {
-    /// A PrivateKeyInfo with the algorithm of RSA in place of any other.
+    /// The PrivateKeyInfo with its algorithm replaced by rsaEncryption.
     fileprivate var relabelledAsRSA: [UInt8]? {
         let bytes = Array(self)
-        // SEQUENCE (4 bytes), version (3), AlgorithmIdentifier, OCTET STRING.
+        // The layout is SEQUENCE (4 bytes), version (3), AlgorithmIdentifier, OCTET STRING.
         guard bytes.count > 9, bytes[7] == 0x30, bytes[8] < 0x80 else { return nil }
         let rest = bytes.dropFirst(9 + Int(bytes[8]))
         let algorithm: [UInt8] = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0]

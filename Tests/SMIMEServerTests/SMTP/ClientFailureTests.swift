@@ -25,7 +25,7 @@ import Testing
         #expect(driver.events.filter { if case .unusable = $0 { true } else { false } }.count == 1)
     }
 
-    /// How far a message got before the connection failed.
+    /// The progress of a message when the connection fails.
     enum Stage: CaseIterable, Sendable {
         case ready, envelope, data, content, outcome, reset
     }
@@ -155,7 +155,7 @@ import Testing
         #expect(refusals.prefix(3).map(\.subject) == [.recipient(298), .recipient(299), .recipient(0)])
     }
 
-    /// A session that was asked for the content.
+    /// A session that has been asked for the content.
     private static func sending(byChunk: Bool, size: Int) -> ClientDriver {
         var driver = ClientDriver(extensions: byChunk ? "250-hop.test\r\n250 CHUNKING\r\n" : ClientDriver.nothing)
         driver.begin(SMTPEnvelope(sender: "", recipients: [.init("b@y.test")]), size: size)

@@ -3,7 +3,7 @@ import InternetMessage
 import SMIME
 import Testing
 
-/// Header fields copied inside, hidden outside, and put back (RFC 9788).
+/// Header fields that are copied inside, hidden outside, and restored (RFC 9788).
 @Suite struct HeaderProtectionTests {
     private static let header = [
         "Received: from a by b for <secret@example.com>", "From: Alice Example <alice@example.com>",
