@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LibcryptoFaultTests {
     private func faults(_ major: Int, _ minor: Int, _ patch: Int) -> [String] {
-        LibcryptoFault.known(in: LibcryptoFault.Version(major, minor, patch)).map(\.identifier)
+        LibcryptoFault.known(in: LibcryptoFault.Version(major, minor: minor, patch: patch)).map(\.identifier)
     }
 
     @Test func `a libcrypto version has the faults that a later version of its series fixed`() {

@@ -107,9 +107,10 @@ import Testing
     @Test func `new fields are folded before column 78 and cannot contain line breaks`() {
         let field = NewField(
             "Content-Type",
-            "multipart/signed",
+            value: "multipart/signed",
             parameters: [
-                .init("protocol", "application/pkcs7-signature"), .init("micalg", "sha-256"), .init("boundary", "abc"),
+                .init("protocol", value: "application/pkcs7-signature"), .init("micalg", value: "sha-256"),
+                .init("boundary", value: "abc"),
             ]
         )
         let expected = """
@@ -118,7 +119,7 @@ import Testing
 
             """
         #expect(field.bytes(lineEnd: .lf).text == expected)
-        #expect(NewField("A", "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
+        #expect(NewField("A", value: "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
     }
 
     @Test func `only the first of many names and the beginning of long ones are listed`() {

@@ -19,7 +19,7 @@ package struct FileIdentity: Hashable, Sendable {
     }
 
     /// Whether two paths lead to the same regular file.
-    package static func isSame(_ path: String, _ other: String) -> Bool {
+    package static func isSame(_ path: String, as other: String) -> Bool {
         FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
     }
 }

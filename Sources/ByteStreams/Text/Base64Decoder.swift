@@ -78,17 +78,17 @@ package final class Base64Decoder: ByteReader {
                 let pair = UInt16(littleEndian: from.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
                 return UInt32(table[Int(pair)])
             }
-            func store(_ high: UInt32, _ low: UInt32, at offset: Int) {
+            func store(_ high: UInt32, low: UInt32, at offset: Int) {
                 to.storeBytes(of: (high << 20 | low << 8).bigEndian, toByteOffset: offset, as: UInt32.self)
             }
             while from <= lastFrom, to <= lastTo {
                 let (first, second, third, fourth) = (value(0), value(2), value(4), value(6))
                 if (first | second | third | fourth) < 1 << 15 {
-                    store(first, second, at: 0)
-                    store(third, fourth, at: 3)
+                    store(first, low: second, at: 0)
+                    store(third, low: fourth, at: 3)
                     (from, to) = (from + 8, to + 6)
                 } else if (first | second) < 1 << 15 {
-                    store(first, second, at: 0)
+                    store(first, low: second, at: 0)
                     (from, to) = (from + 4, to + 3)
                 } else {
                     let next = UInt16(littleEndian: from.loadUnaligned(as: UInt16.self))

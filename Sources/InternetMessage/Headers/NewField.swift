@@ -20,7 +20,7 @@ package struct NewField: Sendable, Hashable {
         /// Whether the value is quoted by convention, although it need not be.
         private let isQuoted: Bool
 
-        package init(_ name: String, _ value: String, isQuoted: Bool = false) {
+        package init(_ name: String, value: String, isQuoted: Bool = false) {
             self.name = name
             self.value = value
             self.isQuoted = isQuoted
@@ -41,7 +41,7 @@ package struct NewField: Sendable, Hashable {
     }
 
     /// A field with the given name.
-    package init(_ name: String, _ value: String, parameters: [Parameter] = []) {
+    package init(_ name: String, value: String, parameters: [Parameter] = []) {
         self.name = name
         self.value = value
         self.parameters = parameters

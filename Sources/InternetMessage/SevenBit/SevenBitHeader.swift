@@ -34,7 +34,7 @@ extension HeaderField {
         case _ where isContentField: return nil
         default: break
         }
-        return NewField(name, EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
+        return NewField(name, value: EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
     }
 
     private func parametersInSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
@@ -53,7 +53,7 @@ extension HeaderField {
             else { return nil }
             // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value).bytes
+            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value: value).bytes
         }
         return output + end
     }

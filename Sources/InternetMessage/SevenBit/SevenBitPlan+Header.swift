@@ -25,8 +25,8 @@ extension SevenBitPlan {
             needsEncoding = true
             return try addLiteral(clean + header.separator)
         }
-        var field = newEncoding.map { NewField("Content-Transfer-Encoding", $0.name).bytes(lineEnd: .crlf) }
-        var type = newType.map { NewField("Content-Type", $0).bytes(lineEnd: .crlf) }
+        var field = newEncoding.map { NewField("Content-Transfer-Encoding", value: $0.name).bytes(lineEnd: .crlf) }
+        var type = newType.map { NewField("Content-Type", value: $0).bytes(lineEnd: .crlf) }
         var bytes = Array(header.leadingBytes)
         for other in header.fields {
             if newEncoding != nil, other.isNamed("Content-Transfer-Encoding") {
@@ -40,7 +40,7 @@ extension SevenBitPlan {
             }
         }
         if addsVersion, header.first("MIME-Version") == nil {
-            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
+            bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: .crlf)
         }
         bytes += (type ?? []) + (field ?? [])
         let separator = newEncoding == nil ? header.separator : LineEnd.crlf.bytes

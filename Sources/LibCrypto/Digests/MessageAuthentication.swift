@@ -34,7 +34,7 @@ package enum MessageAuthentication {
     /// Whether two codes are equal; the time taken does not depend on where they differ.
     ///
     /// libcrypto: `CRYPTO_memcmp`
-    package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    package static func areEqual(_ one: [UInt8], and other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 }

@@ -30,14 +30,14 @@ extension ASN1Node {
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else {
             throw ElementReader.Mismatch(description: "a time is out of range")
         }
-        let seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let seconds = daysSince1970(year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
 }
 
 /// The number of days from 1970-01-01 to a date of the Gregorian calendar. Years are counted from March, so that the leap
 /// day comes last.
-private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+private func daysSince1970(_ year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     let leapDays = shifted / 4 - shifted / 100 + shifted / 400

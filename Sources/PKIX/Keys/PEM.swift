@@ -76,7 +76,7 @@ enum PEM {
             headers: fields,
             der: der,
             secret: isSecret ? try SecretBytes.decoded(body, label: label) : nil,
-            text: isEncrypted(fields) ? text(label, headers, body) : []
+            text: isEncrypted(fields) ? text(label, headers: headers, body: body) : []
         )
     }
 
@@ -86,8 +86,8 @@ enum PEM {
 
     private static func text(
         _ label: String,
-        _ headers: ArraySlice<ArraySlice<UInt8>>,
-        _ body: ArraySlice<ArraySlice<UInt8>>
+        headers: ArraySlice<ArraySlice<UInt8>>,
+        body: ArraySlice<ArraySlice<UInt8>>
     ) -> [UInt8] {
         let blank: [ArraySlice<UInt8>] = [[]]
         let lines = (headers + blank + body).flatMap { $0 + [0x0a] }

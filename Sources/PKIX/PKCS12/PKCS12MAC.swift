@@ -73,7 +73,7 @@ package struct PKCS12MAC {
     /// Whether the MAC over `bytes` is correct for this form of the passphrase.
     package func isValid(over bytes: [UInt8], with form: PassphraseForm) throws(CMSError) -> Bool {
         let computed = try lift { () throws(OpenSSLError) in try Self.compute(algorithm, over: bytes, with: form) }
-        return MessageAuthentication.areEqual(computed, value)
+        return MessageAuthentication.areEqual(computed, and: value)
     }
 
     /// Computes the MAC over `bytes` with a key derived from the passphrase.

@@ -45,8 +45,8 @@ enum PKCS12KDF {
         let digest = DigestAlgorithm.sha1
         let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
         return first.withBytes { first in
-            salt.withUnsafeBytes { hasSumWithLeadingZero($0, first) }
-                || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
+            salt.withUnsafeBytes { hasSumWithLeadingZero($0, adding: first) }
+                || passphrase.withBytes { hasSumWithLeadingZero($0, adding: first) }
         }
     }
 
@@ -57,7 +57,7 @@ enum PKCS12KDF {
     /// blocks and `addend` to one block.
     private static func hasSumWithLeadingZero(
         _ bytes: UnsafeRawBufferPointer,
-        _ addend: UnsafeRawBufferPointer
+        adding addend: UnsafeRawBufferPointer
     ) -> Bool {
         guard !bytes.isEmpty, !addend.isEmpty else { return false }
         return stride(from: 0, to: bytes.count, by: blockCount).contains { start in

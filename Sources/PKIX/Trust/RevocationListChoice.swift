@@ -70,7 +70,7 @@ struct RevocationListChoice {
         return past + future + nearest
     }
 
-    private static func isNewer(_ one: Candidate, _ other: Candidate) -> Bool {
+    private static func isNewer(_ one: Candidate, than other: Candidate) -> Bool {
         switch (one.edition?.number, other.edition?.number) {
         case (let number?, let otherNumber?) where number != otherNumber: number > otherNumber
         case (.some, nil): true

@@ -39,7 +39,7 @@ struct RevocationListReading {
         let later = selected.filter { $0.list.thisUpdate > date }
         let complete = current.filter { !$0.edition.isDelta }
         // libcrypto uses the first applicable delta list.
-        let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, $1.edition) }
+        let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, than: $1.edition) }
         // An expired delta list does not override a current list.
         let lastingDeltas = deltas.filter { !$0.edition.hasEnded(at: date) }
         let foremost = foremost(of: complete) + foremost(of: deltas)
@@ -71,7 +71,7 @@ struct RevocationListReading {
         return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
     }
 
-    private func isLater(_ one: RevocationListEdition, _ other: RevocationListEdition) -> Bool {
+    private func isLater(_ one: RevocationListEdition, than other: RevocationListEdition) -> Bool {
         guard let number = one.number, let otherNumber = other.number, number != otherNumber else {
             return one.thisUpdate > other.thisUpdate
         }

@@ -52,7 +52,7 @@ public struct ProtectedHeader: Sendable {
             return nil
         }
         let stated = type.parameters["forwarded"]?.lowercased()
-        guard stated == "no" || stated == nil && Self.isSameMessage(message, outer) else { return nil }
+        guard stated == "no" || stated == nil && Self.isSameMessage(message, as: outer) else { return nil }
         scheme = .wrapped
         header = message
         records = []
@@ -185,7 +185,7 @@ public struct ProtectedHeader: Sendable {
         Set(header.fields.map { Statement($0) })
     }
 
-    private static func isSameMessage(_ message: HeaderBlock, _ outer: HeaderBlock) -> Bool {
+    private static func isSameMessage(_ message: HeaderBlock, as outer: HeaderBlock) -> Bool {
         guard let author = author(message), !author.isEmpty, author == Self.author(outer) else { return false }
         return ["Message-ID", "Date"].contains { name in
             guard let inner = message.first(name), let outer = outer.first(name) else { return false }

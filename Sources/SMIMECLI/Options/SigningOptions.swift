@@ -33,14 +33,14 @@ struct SigningOptions: ParsableArguments {
 
     var form: SignatureForm { opaque ? .opaque : .detached }
     /// The From that plain text gets; none if the message has to say it.
-    private var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
+    private var fromField: [NewField] { from.map { [NewField("From", value: $0.text)] } ?? [] }
 
     /// The header fields that plain text gets. A message that names its recipients or its subject is whole, with its date.
     func textFields(to: [EmailAddress], subject: String?) -> [NewField] {
-        let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
-        let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []
+        let recipients = to.isEmpty ? [] : [NewField("To", value: to.map(\.text).joined(separator: ", "))]
+        let titles = subject.map { [NewField("Subject", value: EncodedWord.encode($0))] } ?? []
         let isMail = !to.isEmpty || subject != nil
-        return fromField + recipients + titles + (isMail ? [NewField("Date", MessageDate(.now).universal)] : [])
+        return fromField + recipients + titles + (isMail ? [NewField("Date", value: MessageDate(.now).universal)] : [])
     }
 
     private static func parseDigest(_ text: String) throws -> DigestAlgorithm {

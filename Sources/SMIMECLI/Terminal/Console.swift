@@ -13,8 +13,8 @@ enum Console {
     /// Leaves out all messages but errors from now on.
     static func silence() { quiet.store(true, ordering: .relaxed) }
 
-    static func error(_ message: String) { say("error", "31", message) }
-    static func warning(_ message: String) { if !isQuiet { say("warning", "33", message) } }
+    static func error(_ message: String) { say("error", color: "31", message) }
+    static func warning(_ message: String) { if !isQuiet { say("warning", color: "33", message) } }
 
     /// Says what to do next; a command in it works on the store that this one works on.
     static func hint(_ message: String) { hint(message, namesHome: true) }
@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether a command names the store that the command line names.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say(hintKind, "36", namesHome ? namingHome(in: message) : message) }
+        if !isQuiet { say(hintKind, color: "36", namesHome ? namingHome(in: message) : message) }
     }
 
     /// `hint` with the store named on the command line in its commands.
@@ -45,7 +45,7 @@ enum Console {
     /// Only hints are broken to the width of the terminal: other messages are looked for in logs.
     private static let hintKind = "hint"
 
-    private static func say(_ kind: String, _ color: String, _ message: String) {
+    private static func say(_ kind: String, color: String, _ message: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
         let text = message.escapedForDisplay
         guard kind == hintKind, let width = Terminal.width(STDERR_FILENO) else {

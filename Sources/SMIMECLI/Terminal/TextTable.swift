@@ -32,8 +32,8 @@ struct TextTable {
             let room = width - Self.gap * max(0, columns - 1)
             // Names are cut before dates and fingerprints, which are of one length.
             let names = counts.indices.filter { Set(counts[$0]).count > 1 }
-            Self.narrow(&widths, names, to: room)
-            Self.narrow(&widths, Array(counts.indices), to: room)
+            Self.narrow(&widths, columns: names, to: room)
+            Self.narrow(&widths, columns: Array(counts.indices), to: room)
         }
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
@@ -51,7 +51,7 @@ struct TextTable {
     }
 
     /// Takes from the widest of `columns` until all fit, or none of them is worth reading any more.
-    private static func narrow(_ widths: inout [Int], _ columns: [Int], to width: Int) {
+    private static func narrow(_ widths: inout [Int], columns: [Int], to width: Int) {
         while widths.reduce(0, +) > width, let widest = columns.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > leastWidth
         {

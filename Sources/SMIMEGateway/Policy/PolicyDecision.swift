@@ -62,7 +62,13 @@ public struct PolicyDecision: Hashable, Sendable {
         )
         let sign = AxisDecision("sign", \.sign, precedence.signing, question)
         let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
-        let outcome = PolicyOutcome(recipient, sign.level, encrypt.level, precedence, question)
+        let outcome = PolicyOutcome(
+            recipient,
+            sign: sign.level,
+            encrypt: encrypt.level,
+            precedence: precedence,
+            question
+        )
         self.recipient = recipient
         self.sign = sign.level
         self.encrypt = encrypt.level

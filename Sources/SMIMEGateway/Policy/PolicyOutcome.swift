@@ -17,9 +17,9 @@ struct PolicyOutcome {
 
     init(
         _ recipient: EmailAddress,
-        _ sign: Policy.Level,
-        _ encrypt: Policy.Level,
-        _ precedence: RulePrecedence,
+        sign: Policy.Level,
+        encrypt: Policy.Level,
+        precedence: RulePrecedence,
         _ question: PolicyQuestion
     ) {
         let missing = precedence.missing

@@ -99,7 +99,7 @@ struct AuthenticationResults {
     /// The field, in the name of `host`.
     func field(by host: String) -> NewField {
         let results = findings.map { "smime=\($0.result.rawValue) (\($0.reason))\($0.properties)" }
-        return NewField(Self.fieldName, "\(host); " + results.joined(separator: "; "))
+        return NewField(Self.fieldName, value: "\(host); " + results.joined(separator: "; "))
     }
 
     /// The signer and the signed part. Serial number and issuer belong together (RFC 7281 §3.2).

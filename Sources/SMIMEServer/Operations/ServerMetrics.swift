@@ -84,8 +84,18 @@ package struct ServerMetrics {
                 )
             }
         }
-        add(durations, "smime_message_seconds", "Seconds from the end of a message to the reply.", &text)
-        add(handling, "smime_handling_seconds", "Seconds a worker took to sign, encrypt, decrypt or verify.", &text)
+        add(
+            durations,
+            name: "smime_message_seconds",
+            help: "Seconds from the end of a message to the reply.",
+            to: &text
+        )
+        add(
+            handling,
+            name: "smime_handling_seconds",
+            help: "Seconds a worker took to sign, encrypt, decrypt or verify.",
+            to: &text
+        )
         let counters: [(String, UInt64, String)] = [
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
             ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
@@ -112,9 +122,9 @@ package struct ServerMetrics {
 
     private func add(
         _ histograms: [GatewayRole: Histogram],
-        _ name: String,
-        _ help: String,
-        _ text: inout PrometheusText
+        name: String,
+        help: String,
+        to text: inout PrometheusText
     ) {
         text.begin(name, .histogram, help)
         for role in GatewayRole.allCases {

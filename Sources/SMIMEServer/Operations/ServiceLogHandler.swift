@@ -80,9 +80,9 @@ private final class JournalSocket: Sendable {
 
     /// Sends one entry. Without a journal, or if the entry is too long for a datagram, the line goes to standard error.
     func send(_ text: String, priority: Int32, fields: Logger.Metadata) {
-        var bytes = Self.field("MESSAGE", text) + Self.field("PRIORITY", "\(priority)")
-        bytes += Self.field("SYSLOG_IDENTIFIER", "smime")
-        for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), "\(value)") }
+        var bytes = Self.field("MESSAGE", value: text) + Self.field("PRIORITY", value: "\(priority)")
+        bytes += Self.field("SYSLOG_IDENTIFIER", value: "smime")
+        for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), value: "\(value)") }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Self.path.utf8) }
@@ -97,7 +97,7 @@ private final class JournalSocket: Sendable {
     }
 
     /// A field; if its value contains a line end, the length precedes it.
-    private static func field(_ name: String, _ value: String) -> [UInt8] {
+    private static func field(_ name: String, value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
         let count = withUnsafeBytes(of: UInt64(value.utf8.count).littleEndian) { Array($0) }
         return Array("\(name)\n".utf8) + count + Array(value.utf8) + [10]

@@ -145,7 +145,11 @@ package struct MessageWorker {
             // Recipients in no form have the message already, which only the journal can know.
             let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
             guard missing.isEmpty || job.queueName != nil else {
-                throw GatewayRefusal(.temporary, "4.3.0", "no message for \(missing.sorted().joined(separator: ", "))")
+                throw GatewayRefusal(
+                    .temporary,
+                    "4.3.0",
+                    explanation: "no message for \(missing.sorted().joined(separator: ", "))"
+                )
             }
             let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
             return .forms(forms, learns: tools.learns && processed.learnable != nil)

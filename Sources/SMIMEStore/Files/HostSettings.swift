@@ -73,7 +73,7 @@ package struct HostSettings: Equatable, Sendable {
             let key = String(line.prefix { $0 != "=" && !$0.isWhitespace })
             var value = line.dropFirst(key.count).trimming { $0.isWhitespace }
             if value.first == "=" { value = value.dropFirst().trimming { $0.isWhitespace } }
-            if let fault = Self.fault(key, String(value), isSecond: values[key] != nil) {
+            if let fault = Self.fault(key, value: String(value), isSecond: values[key] != nil) {
                 throw .unusableHostSettings(path: file, why: "line \(number + 1): \(fault)")
             }
             values[key] = String(value)
@@ -82,7 +82,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     /// What is wrong with a line; nil if nothing is.
-    private static func fault(_ key: String, _ value: String, isSecond: Bool) -> String? {
+    private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard areMeant(by: key, value) else {
             return "\(key) is no setting of one host: it belongs into the store (smime config set)"
         }

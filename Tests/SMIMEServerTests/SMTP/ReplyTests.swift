@@ -57,7 +57,7 @@ import Testing
         arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]
     )
     func roundTrip(text: String) {
-        for code in [nil, EnhancedStatusCode(4, 10, 999)] {
+        for code in [nil, EnhancedStatusCode(4, subject: 10, detail: 999)] {
             var parser = SMTPReplyParser()
             let reply = SMTPReply(450, code, text)
             var buffer = reply.encoded()

@@ -7,11 +7,17 @@ import Testing
 
 @Suite struct HeaderSplitTests {
     private static let enveloped = [
-        NewField("Content-Type", "application/pkcs7-mime", parameters: [.init("smime-type", "enveloped-data")]),
-        NewField("Content-Transfer-Encoding", "base64"),
-        NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7m")]),
+        NewField(
+            "Content-Type",
+            value: "application/pkcs7-mime",
+            parameters: [.init("smime-type", value: "enveloped-data")]
+        ),
+        NewField("Content-Transfer-Encoding", value: "base64"),
+        NewField("Content-Disposition", value: "attachment", parameters: [.init("filename", value: "smime.p7m")]),
     ]
-    private static let signed = [NewField("Content-Type", "multipart/signed", parameters: [.init("boundary", "x")])]
+    private static let signed = [
+        NewField("Content-Type", value: "multipart/signed", parameters: [.init("boundary", value: "x")])
+    ]
 
     /// The message after its entity was moved into an outer message and back.
     private func roundTrip(_ bytes: [UInt8], _ newFields: [NewField]) throws -> [UInt8] {

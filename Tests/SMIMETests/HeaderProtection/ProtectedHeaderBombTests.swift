@@ -21,7 +21,9 @@ import Testing
         let text = "Content-Type: a/b\n" + (0..<60_000).map { "Content-\($0):\n" }.joined() + "\n"
         let header = try HeaderBlock(parsing: text.bytes)
         let split = HeaderSplit(header)
-        let outer = try HeaderBlock(parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        let outer = try HeaderBlock(
+            parsing: split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")])
+        )
         let inner = try HeaderBlock(parsing: split.innerHeader)
         #expect(HeaderSplit.join(outer: outer, inner: inner) == text.bytes)
         // The outer header may have as many fields.
