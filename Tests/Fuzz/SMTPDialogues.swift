@@ -119,7 +119,7 @@ private struct ServerRun {
                 session.accept()
             } else {
                 isBegun = false
-                session.refuse(SMTPReply(451, "4.3.1", "busy"))
+                session.refuse(SMTPReply(451, "4.3.1", text: "busy"))
             }
         case .content(let buffer):
             require(isBegun && isAccepted, "content belongs to a message")
@@ -130,7 +130,7 @@ private struct ServerRun {
             require(isBegun && isAccepted, "a message that ends has begun")
             require(stuffing.end() != nil, "what was taken can be sent on")
             isBegun = false
-            session.finish(Array(repeating: SMTPReply(250, "2.0.0", "taken"), count: recipients))
+            session.finish(Array(repeating: SMTPReply(250, "2.0.0", text: "taken"), count: recipients))
         case .abandoned:
             require(isBegun, "a message that is abandoned has begun")
             isBegun = false

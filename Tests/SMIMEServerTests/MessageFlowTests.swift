@@ -134,7 +134,9 @@ import Testing
         let scene = try await scene(Self.workers { _ in })
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
         try await wait { scene.value.parcels.count == 1 }
-        try await onLoop { scene.value.parcels[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, "later"))) }
+        try await onLoop {
+            scene.value.parcels[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, text: "later")))
+        }
         try await wait { scene.value.parcels.count == 2 }
         let placement = sent()
         try await onLoop { scene.value.parcels[1].done(placement) }

@@ -55,7 +55,7 @@ package final class DescriptorSink: ByteSink {
             let count = SystemCall.writeBytes(
                 descriptor,
                 UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                rest.count
+                count: rest.count
             )
             if count >= 0 {
                 rest = rest.dropFirst(count)

@@ -65,7 +65,7 @@ final class DescriptorReader: ByteReader {
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
-            let count = SystemCall.readBytes(descriptor, buffer.baseAddress, buffer.count)
+            let count = SystemCall.readBytes(descriptor, buffer.baseAddress, count: buffer.count)
             if count >= 0 { return count }
             if errno == EAGAIN {
                 // Another process that shares the pipe may have made it non-blocking, so wait until it is readable.

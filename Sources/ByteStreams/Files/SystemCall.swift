@@ -12,12 +12,12 @@ enum SystemCall {
     static func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
 
     /// read(2)
-    static func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    static func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, count: Int) -> Int {
         read(descriptor, buffer, count)
     }
 
     /// write(2)
-    static func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    static func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, count: Int) -> Int {
         write(descriptor, bytes, count)
     }
 }

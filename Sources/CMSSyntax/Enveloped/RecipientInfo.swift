@@ -73,7 +73,7 @@ package struct RecipientInfo: Sendable {
         return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
     }
 
-    static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
+    static func named(_ kind: Kind, _ algorithm: String?, identifier: EntityIdentifier? = nil) -> Self {
         RecipientInfo(
             kind: kind,
             identifier: identifier,
@@ -126,7 +126,7 @@ package struct RecipientInfo: Sendable {
             let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
             guard let keys = nodes.next() else { throw CMSError.malformed(.cms, "KeyAgreeRecipientInfo") }
             let wrapping = agreement(algorithm, point: point, userKeyingMaterial: material)
-            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping) }
+            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping: wrapping) }
         }
     }
 
@@ -157,7 +157,7 @@ package struct RecipientInfo: Sendable {
     private static func encryptedKey(
         _ node: ASN1Node,
         _ algorithm: AlgorithmIdentifier,
-        _ wrapping: Wrapping
+        wrapping: Wrapping
     ) throws -> RecipientInfo {
         try BER.sequence(node, identifier: .sequence) { nodes in
             guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "RecipientEncryptedKey") }

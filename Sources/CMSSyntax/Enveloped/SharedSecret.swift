@@ -61,7 +61,7 @@ extension SharedSecret {
     /// The DER of the RecipientInfo from which this secret can unwrap `key`.
     func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch kind {
-        case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key)
+        case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key: key)
         case .password(let password): try Self.passwordInfo(password, wrapping: key)
         }
     }
@@ -69,7 +69,7 @@ extension SharedSecret {
     private static func keyEncryptionKeyInfo(
         _ secret: SecretBytes,
         _ identifier: [UInt8]?,
-        _ key: SecretBytes
+        key: SecretBytes
     ) throws -> [UInt8] {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)

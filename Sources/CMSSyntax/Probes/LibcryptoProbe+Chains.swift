@@ -82,7 +82,7 @@ struct ProbeChain {
 
     init(authority: [FreshCertificate.Extension], leaf: [FreshCertificate.Extension]) throws {
         let key = try Handle<EVP_PKEY>(generating: .p256)
-        func made(_ name: String, _ serial: Int, _ extensions: [FreshCertificate.Extension]) throws -> Certificate {
+        func made(_ name: String, _ serial: Int, extensions: [FreshCertificate.Extension]) throws -> Certificate {
             let fresh = FreshCertificate(
                 subject: name,
                 issuer: "Probe CA",
@@ -91,7 +91,7 @@ struct ProbeChain {
             )
             return try Certificate(der: fresh.signed(by: key))
         }
-        self.authority = try made("Probe CA", 1, authority)
-        self.leaf = try made("Probe", 2, leaf)
+        self.authority = try made("Probe CA", 1, extensions: authority)
+        self.leaf = try made("Probe", 2, extensions: leaf)
     }
 }

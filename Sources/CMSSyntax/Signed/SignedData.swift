@@ -106,10 +106,17 @@ package struct SignedData: Sendable {
         }
         try reader.leave()
         var bytesLeft = Self.maximumBytes
-        certificates = try Self.readCertificates(reader, &bytesLeft, &problems)
-        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, &bytesLeft, "CRLs")
+        certificates = try Self.readCertificates(reader, &bytesLeft, problems: &problems)
+        crls = try Self.readSet(
+            reader,
+            .context(1),
+            limit: Self.maximumCertificates,
+            bytesLeft: &bytesLeft,
+            what: "CRLs"
+        )
         guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
-        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, &bytesLeft, "signers").map {
+        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, bytesLeft: &bytesLeft, what: "signers").map
+        {
             try SignerInfo(berEncoded: ASN1Node.read($0))
         }
         for _ in 0..<3 { try reader.leave() }
@@ -155,11 +162,17 @@ package struct SignedData: Sendable {
     private static func readCertificates(
         _ reader: BERReader,
         _ bytesLeft: inout Int,
-        _ problems: inout [Problem]
+        problems: inout [Problem]
     ) throws -> [Certificate] {
         var certificates: [Certificate] = []
         var unreadable = 0
-        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, &bytesLeft, "certificates") {
+        for encoded in try readSet(
+            reader,
+            .context(0),
+            limit: maximumCertificates,
+            bytesLeft: &bytesLeft,
+            what: "certificates"
+        ) {
             // Attribute certificates and obsolete PKCS#6 certificates have other tags; they are skipped.
             guard encoded.first == 0x30 else { continue }
             do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
@@ -177,8 +190,8 @@ package struct SignedData: Sendable {
         _ reader: BERReader,
         _ identifier: ASN1Identifier,
         limit: Int,
-        _ bytesLeft: inout Int,
-        _ what: String
+        bytesLeft: inout Int,
+        what: String
     ) throws -> [[UInt8]] {
         guard try reader.peek()?.identifier == identifier else { return [] }
         var elements: [[UInt8]] = []

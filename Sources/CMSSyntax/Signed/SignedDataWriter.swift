@@ -74,8 +74,8 @@ package struct SignedDataWriter {
     ///   outside the years 1000 to 9999; `CMSError.openSSL`.
     package init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
         frame = try reporting(.cms) {
-            let info = try Self.signerInfo(signer, contentDigest, time)
-            return try Self.layOut(signer, info, contentCount)
+            let info = try Self.signerInfo(signer, contentDigest, time: time)
+            return try Self.layOut(signer, info, contentCount: contentCount)
         }
     }
 
@@ -111,12 +111,12 @@ package struct SignedDataWriter {
         try sink.write(frame.suffix)
     }
 
-    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
+    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [UInt8] {
         guard signer.key.belongs(to: signer.certificate) else {
             throw CMSError.unsupported("signing with a key that is not the certificate's")
         }
         let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
-        let attributes = try signedAttributes(signer, contentDigest, time)
+        let attributes = try signedAttributes(signer, contentDigest, time: time)
         let message = try attributes.derSet()
         let signature =
             algorithm.scheme.takesMessage
@@ -139,8 +139,7 @@ package struct SignedDataWriter {
         }
     }
 
-    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
-    {
+    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [Attribute] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         let preference = signer.identity.encryptionCertificate.map { certificate in
             let value = EntityIdentifier(certificate).encryptionKeyPreference()
@@ -171,7 +170,7 @@ package struct SignedDataWriter {
         return DERFrame.header(tag, isConstructed: false, length: text.utf8.count) + Array(text.utf8)
     }
 
-    private static func layOut(_ signer: Signer, _ info: [UInt8], _ contentCount: Int?) throws -> DERFrame {
+    private static func layOut(_ signer: Signer, _ info: [UInt8], contentCount: Int?) throws -> DERFrame {
         var frame: DERFrame
         if let contentCount {
             frame = DERFrame(.octetString, contentCount: contentCount)

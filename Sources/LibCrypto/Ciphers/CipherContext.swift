@@ -30,17 +30,17 @@ package final class CipherContext {
 
         /// libcrypto: `EVP_CIPHER_CTX_ctrl`, `EVP_CIPHER_CTX_set_key_length`
         fileprivate func apply(to context: OpaquePointer) throws(OpenSSLError) {
-            if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, nonceCount) }
-            if let tagCount { try control(context, EVP_CTRL_AEAD_SET_TAG, tagCount) }
+            if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, value: nonceCount) }
+            if let tagCount { try control(context, EVP_CTRL_AEAD_SET_TAG, value: tagCount) }
             if !expectedTag.isEmpty { try CipherContext.expect(expectedTag, context) }
             if let keyCount {
                 let result = EVP_CIPHER_CTX_set_key_length(context, CInt(clamping: keyCount))
                 try check(result, "EVP_CIPHER_CTX_set_key_length")
             }
-            if let effectiveKeyBits { try control(context, EVP_CTRL_SET_RC2_KEY_BITS, effectiveKeyBits) }
+            if let effectiveKeyBits { try control(context, EVP_CTRL_SET_RC2_KEY_BITS, value: effectiveKeyBits) }
         }
 
-        private func control(_ context: OpaquePointer, _ type: CInt, _ value: Int) throws(OpenSSLError) {
+        private func control(_ context: OpaquePointer, _ type: CInt, value: Int) throws(OpenSSLError) {
             try check(EVP_CIPHER_CTX_ctrl(context, type, CInt(clamping: value), nil), "EVP_CIPHER_CTX_ctrl")
         }
     }

@@ -155,7 +155,7 @@ private struct PKCS12Writer {
     private func tripleDES() throws -> [UInt8] {
         var ownSalt = try randomBytes(count: 8)
         // gpgsm 2.2 derives a wrong key for one salt in 128, and a file has two salts.
-        while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, compatibility.iterations) {
+        while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, iterations: compatibility.iterations) {
             ownSalt = try randomBytes(count: 8)
         }
         let parameters = try sequence([

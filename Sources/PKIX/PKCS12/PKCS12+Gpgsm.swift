@@ -11,6 +11,8 @@ extension PKCS12 {
         iterations: Int
     ) throws(CMSError) -> Bool {
         let form = PassphraseForm(writing: passphrase)
-        return try lift { () throws(OpenSSLError) in try PKCS12KDF.isMisreadByGpgsm(form.bmp, salt, iterations) }
+        return try lift { () throws(OpenSSLError) in
+            try PKCS12KDF.isMisreadByGpgsm(form.bmp, salt, iterations: iterations)
+        }
     }
 }

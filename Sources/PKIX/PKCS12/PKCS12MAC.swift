@@ -87,7 +87,7 @@ package struct PKCS12MAC {
         switch algorithm {
         case .hmac(let name, let count, let salt, let iterations):
             digest = name
-            key = try PKCS12KDF.derive(form.bmp, name, salt, iterations, id: .mac, count: count)
+            key = try PKCS12KDF.derive(form.bmp, name, salt: salt, iterations: iterations, id: .mac, count: count)
         case .pbmac1(let function, let name, let keyCount):
             digest = name
             key = try function.derive(form.utf8, count: keyCount)

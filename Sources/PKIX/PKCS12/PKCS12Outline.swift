@@ -35,16 +35,16 @@ extension PKCS12Outline.Part {
         case .unsupported(let name): encryption = "unsupported: \(name)"
         case .plain(let bags):
             encryption = nil
-            Self.count(bags, &counted, &keys)
+            Self.count(bags, &counted, keys: &keys)
         }
         self.bags = counted
         keyEncryptions = keys
     }
 
-    private static func count(_ bags: [SafeBag], _ counted: inout [String: Int], _ keys: inout [String]) {
+    private static func count(_ bags: [SafeBag], _ counted: inout [String: Int], keys: inout [String]) {
         for bag in bags {
             switch bag.content {
-            case .bags(let inner): count(inner, &counted, &keys)
+            case .bags(let inner): count(inner, &counted, keys: &keys)
             case .certificate: counted["certificates", default: 0] += 1
             case .certificateList: counted["revocation lists", default: 0] += 1
             case .encryptedKey(let scheme, _):

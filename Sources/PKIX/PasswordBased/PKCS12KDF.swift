@@ -17,8 +17,8 @@ enum PKCS12KDF {
     static func derive(
         _ passphrase: SecretBytes,
         _ digest: String,
-        _ salt: [UInt8],
-        _ iterations: Int,
+        salt: [UInt8],
+        iterations: Int,
         id: Purpose,
         count: Int
     ) throws(OpenSSLError) -> SecretBytes {
@@ -40,10 +40,17 @@ enum PKCS12KDF {
     static func isMisreadByGpgsm(
         _ passphrase: SecretBytes,
         _ salt: [UInt8],
-        _ iterations: Int
+        iterations: Int
     ) throws(OpenSSLError) -> Bool {
         let digest = DigestAlgorithm.sha1
-        let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
+        let first = try derive(
+            passphrase,
+            digest.libcryptoName,
+            salt: salt,
+            iterations: iterations,
+            id: .key,
+            count: digest.byteCount
+        )
         return first.withBytes { first in
             salt.withUnsafeBytes { hasSumWithLeadingZero($0, adding: first) }
                 || passphrase.withBytes { hasSumWithLeadingZero($0, adding: first) }

@@ -75,7 +75,7 @@ struct PasswordEncryption: Sendable {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
         try checkIsOffered()
         let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
-        return try? transform(ciphertext, key, iv, isEncrypting: false)
+        return try? transform(ciphertext, key, iv: iv, isEncrypting: false)
     }
 
     /// Encrypts `plaintext` with this form of the passphrase.
@@ -91,7 +91,7 @@ struct PasswordEncryption: Sendable {
             let (key, iv) = try keyAndIV(form, reusing: &last)
             var bytes = Array(plaintext)
             defer { bytes.wipe() }
-            return try transform(bytes, key, iv, isEncrypting: true)
+            return try transform(bytes, key, iv: iv, isEncrypting: true)
         }
     }
 
@@ -107,7 +107,7 @@ struct PasswordEncryption: Sendable {
     private func transform(
         _ input: [UInt8],
         _ key: SecretBytes,
-        _ iv: [UInt8],
+        iv: [UInt8],
         isEncrypting: Bool
     ) throws(OpenSSLError) -> [UInt8] {
         let hasOwnLength = cipher.effectiveBits != nil || cipher.hasVariableKey
@@ -152,9 +152,23 @@ struct PasswordEncryption: Sendable {
             last = DerivedKey(function: function, passphrase: form.utf8, key: key)
             return (key, iv)
         case .pkcs12(let salt, let iterations):
-            let key = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .key, count: cipher.keyCount)
+            let key = try PKCS12KDF.derive(
+                form.bmp,
+                "SHA1",
+                salt: salt,
+                iterations: iterations,
+                id: .key,
+                count: cipher.keyCount
+            )
             guard cipher.ivCount > 0 else { return (key, []) }
-            let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
+            let iv = try PKCS12KDF.derive(
+                form.bmp,
+                "SHA1",
+                salt: salt,
+                iterations: iterations,
+                id: .iv,
+                count: cipher.ivCount
+            )
             return (key, iv.withBytes { Array($0) })
         }
     }

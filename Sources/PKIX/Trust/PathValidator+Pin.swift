@@ -27,7 +27,7 @@ extension PathValidator {
     }
 
     /// How a pin applies to `certificate`; `check` determines whether the pinned certificate was revoked.
-    func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, _ date: Date) -> Pin {
+    func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }
         let originals = store.pinnedCertificates.filter { $0.publicKeyDigest == key }

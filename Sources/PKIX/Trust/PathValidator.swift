@@ -51,9 +51,9 @@ package struct PathValidator: Sendable {
             responses: responses,
             purpose: purpose
         )
-        guard key.isBrief else { return answer(key, date, detail).verdict }
+        guard key.isBrief else { return answer(key, date, detail: detail).verdict }
         if let known = key.known(at: date) { return known.verdict }
-        let (verdict, isRepeatable) = answer(key, date, detail)
+        let (verdict, isRepeatable) = answer(key, date, detail: detail)
         // Only verdicts that do not depend on the requested detail are cached, that is, those without a problem.
         if isRepeatable, key.isSettled(by: verdict) {
             key.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
@@ -67,7 +67,7 @@ package struct PathValidator: Sendable {
     func answer(
         _ key: VerdictCacheKey,
         _ date: Date,
-        _ detail: TrustStore.Detail
+        detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
         let certificate = key.certificate
         let check = PathCheck(
@@ -79,7 +79,7 @@ package struct PathValidator: Sendable {
             budget: budget,
             detail: detail
         )
-        let pin = pin(of: certificate, check, key, date)
+        let pin = pin(of: certificate, check, key, date: date)
         var judged: [[Certificate]: ChainVerdict] = [:]
         // Take the first path without errors, or else the one with the fewest: the sender is not to blame for worse paths.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {

@@ -43,17 +43,17 @@ struct RevocationCheck {
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
         var usesAllEvidence = true
-        var statuses = statuses(lists, &problems, &usesAllEvidence)
+        var statuses = statuses(lists, &problems, usesAllEvidence: &usesAllEvidence)
         let budget = lists.budget
         var isCutShort = false
         if !responses.isEmpty,
-            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, budget, &isCutShort)
+            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, budget, isCutShort: &isCutShort)
         {
             let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }
-        _ = apply(asked, to: &statuses, budget, &isCutShort)
+        _ = apply(asked, to: &statuses, budget, isCutShort: &isCutShort)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
         }
@@ -93,7 +93,7 @@ struct RevocationCheck {
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],
         _ budget: WorkBudget,
-        _ isCutShort: inout Bool
+        isCutShort: inout Bool
     ) -> Bool {
         var unused = Set(responses.indices)
         for place in places where place + 1 < path.certificates.count {
@@ -115,7 +115,7 @@ struct RevocationCheck {
     private func statuses(
         _ lists: RevocationLists,
         _ problems: inout [Problem],
-        _ usesAllEvidence: inout Bool
+        usesAllEvidence: inout Bool
     ) -> [Int: Status] {
         guard !lists.isEmpty else { return [:] }
         let usable = lists.selection(for: path.certificates, at: date)
@@ -141,7 +141,7 @@ struct RevocationCheck {
             return [:]
         }
         let reading = RevocationListReading(path, places: places, at: date, signers: usable.signers)
-        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, &problems)
+        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, problems: &problems)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
         }

@@ -33,7 +33,7 @@ struct RevocationListReading {
     func statuses(
         _ selected: [SelectedRevocationList],
         _ lists: RevocationLists,
-        _ problems: inout [Problem]
+        problems: inout [Problem]
     ) -> (statuses: Statuses, isCutShort: Bool) {
         let current = SelectedRevocationList.current(of: selected.filter { $0.list.thisUpdate <= date }, at: date)
         let later = selected.filter { $0.list.thisUpdate > date }

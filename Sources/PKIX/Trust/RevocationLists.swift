@@ -67,7 +67,9 @@ struct RevocationLists {
         } else {
             // Without the certificate of a possible signer, the signature cannot be verified.
             for list in all {
-                if let selected = select(list, named, in: path, &selection) { selection.lists.append(selected) }
+                if let selected = select(list, named, in: path, selection: &selection) {
+                    selection.lists.append(selected)
+                }
             }
         }
         return selection
@@ -84,7 +86,7 @@ struct RevocationLists {
         let names = choice.names.union(selection.signers.map(\.issuer.canonical))
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
-            guard let selected = select(candidate.list, named, in: path, &selection),
+            guard let selected = select(candidate.list, named, in: path, selection: &selection),
                 choice.take(candidate, by: selected.signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
@@ -101,7 +103,7 @@ struct RevocationLists {
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
         in path: [Certificate],
-        _ selection: inout Selection
+        selection: inout Selection
     ) -> SelectedRevocationList? {
         let issuers = named[list.issuer.canonical] ?? []
         guard let signer = signer(of: list, issuers, in: path, &selection) else { return nil }

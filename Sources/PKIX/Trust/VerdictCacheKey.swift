@@ -28,7 +28,7 @@ struct VerdictCacheKey: Hashable {
     func remember(_ judgement: Judgement, at date: Date) {
         let sent = ([certificate] + extra).map(\.der.count) + extraLists.map(\.der.count) + responses.map(\.der.count)
         guard sent.reduce(0, +) <= 16 << 10 else { return }
-        Self.recent[self] = LimitedVerdict(judgement, self, date)
+        Self.recent[self] = LimitedVerdict(judgement, self, date: date)
     }
 
     /// Whether `verdict` may be cached. False if libcrypto may have failed for lack of memory.
@@ -64,7 +64,7 @@ private struct LimitedVerdict: Sendable {
     private let since, until: Int
 
     /// - Parameter date: when the verdict was given.
-    init(_ judgement: Judgement, _ key: VerdictCacheKey, _ date: Date) {
+    init(_ judgement: Judgement, _ key: VerdictCacheKey, date: Date) {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
         let store = key.store

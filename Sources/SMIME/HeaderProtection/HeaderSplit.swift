@@ -46,7 +46,7 @@ package struct HeaderSplit: Sendable {
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
         firstNumbers = movedNames.firstPlaces
-        if let protection, let fields = Self.protectedFields(header, protection, omitted) {
+        if let protection, let fields = Self.protectedFields(header, protection, omitted: omitted) {
             self.protection = protection
             innerFields = fields.inside
             unprotectedNames = fields.unprotected
@@ -97,7 +97,7 @@ package struct HeaderSplit: Sendable {
     private static func protectedFields(
         _ header: HeaderBlock,
         _ protection: HeaderProtection,
-        _ omitted: Set<String>
+        omitted: Set<String>
     ) -> (inside: [InnerField], unprotected: [String])? {
         var inside: [InnerField] = []
         var unprotected: [String] = []

@@ -85,14 +85,14 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    private init(_ scheme: Scheme, _ header: HeaderBlock, _ records: Set<Statement>) {
+    private init(_ scheme: Scheme, _ header: HeaderBlock, records: Set<Statement>) {
         self.scheme = scheme
         self.header = header
         self.records = records
     }
 
     /// The same with another form of the entity's header.
-    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
+    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records: records) }
 
     /// Only the fields that are hidden outside, in the header `inner` of an entity whose signature is kept. All other outer
     /// fields are left for the recipient to compare.
@@ -101,7 +101,7 @@ public struct ProtectedHeader: Sendable {
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
-        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), [])
+        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), records: [])
     }
 
     /// The fields of the message, in order.

@@ -24,8 +24,9 @@ extension DoctorPostfixCheck {
             add(
                 "mta-relay",
                 .warning,
-                "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
-                [
+                text:
+                    "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
+                remedies: [
                     .advice(
                         "let them send by a port with the outgoing filter, and take mail for this host's domains only: -o smtpd_relay_restrictions=reject_unauth_destination"
                     )
@@ -55,6 +56,6 @@ extension DoctorPostfixCheck {
     }
 
     private mutating func addDirection(_ text: String, hint: String) {
-        add("mta-direction", .error, text, [.advice(hint)])
+        add("mta-direction", .error, text: text, remedies: [.advice(hint)])
     }
 }

@@ -70,6 +70,6 @@ extension DoctorPostfixCheck {
     }
 
     private mutating func addWarning(_ code: String, text: String, hint: String) {
-        add("mta-\(code)", .warning, text, [.advice(hint)])
+        add("mta-\(code)", .warning, text: text, remedies: [.advice(hint)])
     }
 }

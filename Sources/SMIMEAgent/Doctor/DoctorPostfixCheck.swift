@@ -9,7 +9,7 @@ struct DoctorPostfixCheck: DoctorCheck {
 
     mutating func run() {
         if let failure = wiring.failure {
-            return add("mta", .error, failure, [wiring.remedy])
+            return add("mta", .error, text: failure, remedies: [wiring.remedy])
         }
         let filters = wiring.services.filter { $0.filter != nil }
         let routes = wiring.ports.compactMap { port in wiring.route(of: port).map { (port, $0) } }
@@ -17,8 +17,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add(
                 "mta-filter",
                 .error,
-                "no service in master.cf runs smime filter or leads to smime serve",
-                [.advice("see docs/postfix.md")]
+                text: "no service in master.cf runs smime filter or leads to smime serve",
+                remedies: [.advice("see docs/postfix.md")]
             )
         }
         for service in filters {
@@ -65,20 +65,20 @@ struct DoctorPostfixCheck: DoctorCheck {
                 "add --queue-id ${queue_id}"
             )
         }
-        checkOwner(service, words, user)
+        checkOwner(service, words, user: user)
         checkProgram(service, words)
         let users = wiring.services.filter { $0.override("content_filter")?.hasPrefix("\(service.name):") == true }
         if users.isEmpty, wiring.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
             add(
                 "mta-filter",
                 .warning,
-                "\(service.name): no service has it as its content_filter",
-                [.advice("see docs/postfix.md")]
+                text: "\(service.name): no service has it as its content_filter",
+                remedies: [.advice("see docs/postfix.md")]
             )
         }
         if service.direction == .outgoing { for port in users { checkSenders(port) } }
         if findings.count == before {
-            add("mta-filter", .ok, "\(service.name): \(users.map(\.name).joined(separator: ", "))")
+            add("mta-filter", .ok, text: "\(service.name): \(users.map(\.name).joined(separator: ", "))")
         }
     }
 
@@ -106,8 +106,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add(
                 "mta-unfiltered",
                 .warning,
-                "\(port.name): mail through it is neither signed, encrypted nor verified",
-                [.advice("give it a content_filter, as docs/postfix.md does")]
+                text: "\(port.name): mail through it is neither signed, encrypted nor verified",
+                remedies: [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
         // A milter changes mail in place, after aliases and the limit.
@@ -117,14 +117,15 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-next-hop",
                 .warning,
-                "\(port.name): a mail to several domains is divided, and one part may be sent while another is returned",
-                [.advice("name any next hop: content_filter=\(filter.transport):filter")]
+                text:
+                    "\(port.name): a mail to several domains is divided, and one part may be sent while another is returned",
+                remedies: [.advice("name any next hop: content_filter=\(filter.transport):filter")]
             )
         }
     }
 
     /// The filter can open the store only as its owner.
-    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], _ user: String) {
+    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
             let owner = getpwnam(String(user.prefix { $0 != ":" }))
         else { return }
@@ -145,8 +146,9 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-milters",
                 .warning,
-                "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
-                [.advice("sign with DKIM after smime, as docs/postfix-reference.md says")]
+                text:
+                    "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
+                remedies: [.advice("sign with DKIM after smime, as docs/postfix-reference.md says")]
             )
         }
     }
@@ -160,8 +162,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-senders",
                 .warning,
-                "\(port.name): users may write any sender, and get that account's signature",
-                [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
+                text: "\(port.name): users may write any sender, and get that account's signature",
+                remedies: [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
             )
         }
     }
@@ -175,8 +177,8 @@ struct DoctorPostfixCheck: DoctorCheck {
         add(
             "mta-loop",
             .error,
-            "pickup has a content_filter, which also gets the mail that the filter returns",
-            [.advice("set it for smtpd services in master.cf, and not in main.cf")]
+            text: "pickup has a content_filter, which also gets the mail that the filter returns",
+            remedies: [.advice("set it for smtpd services in master.cf, and not in main.cf")]
         )
     }
 
@@ -185,6 +187,6 @@ struct DoctorPostfixCheck: DoctorCheck {
     }
 
     private mutating func addWiring(_ service: String, text: String, _ remedy: DoctorRemedy) {
-        add("mta-filter", .error, "\(service): \(text)", [remedy])
+        add("mta-filter", .error, text: "\(service): \(text)", remedies: [remedy])
     }
 }

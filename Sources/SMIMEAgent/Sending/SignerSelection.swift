@@ -56,7 +56,7 @@ package struct SignerSelection: Sendable {
     ) async throws -> SignedDataWriter.Signer {
         let author = try MailAuthor.sole(in: header)
         guard author != nil || !isMail else { throw AgentError.noAuthor }
-        let keyed = try await chosenIdentity(author, store, time, options, warn)
+        let keyed = try await chosenIdentity(author, store, time: time, options: options, warn)
         try await check(keyed.certificate, isFrom: author, in: store, at: time, warn)
         if let digest, !keyed.certificate.signatureDigests.contains(digest) {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
@@ -79,8 +79,8 @@ package struct SignerSelection: Sendable {
     private func chosenIdentity(
         _ author: EmailAddress?,
         _ store: Store,
-        _ time: Date,
-        _ options: ValidationOptions,
+        time: Date,
+        options: ValidationOptions,
         _ warn: (Warning) -> Void
     ) async throws -> Identity {
         if let identity {
@@ -97,14 +97,14 @@ package struct SignerSelection: Sendable {
         } catch {
             switch error {
             case .noUsableIdentity, .revokedIdentity, .unknownAccount:
-                throw AgentError.unusableSigner(error, fitting: try await fitting(author, store, time))
+                throw AgentError.unusableSigner(error, fitting: try await fitting(author, store, time: time))
             default: throw error
             }
         }
     }
 
     /// The accounts that could sign as `author`.
-    private func fitting(_ author: EmailAddress?, _ store: Store, _ time: Date) async throws -> [EmailAddress] {
+    private func fitting(_ author: EmailAddress?, _ store: Store, time: Date) async throws -> [EmailAddress] {
         guard let author else { return [] }
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
     }
@@ -124,6 +124,6 @@ package struct SignerSelection: Sendable {
             try snapshot.account(for: author)?.identities.contains { $0.isAssigned && $0.certificate == certificate }
         }
         guard isAssigned != true else { return warn(.assignedToAuthor(author)) }
-        throw AgentError.signerNotAuthor(author, certificate, fitting: try await fitting(author, store, time))
+        throw AgentError.signerNotAuthor(author, certificate, fitting: try await fitting(author, store, time: time))
     }
 }

@@ -14,7 +14,7 @@ struct ImportCommandReport: Encodable {
     let error: FailureReport.Cause?
 
     /// - Parameter accounts: those that the identities belong to.
-    init(_ result: ImportReport, _ accounts: [AccountReport], _ problems: [Problem], failure: Failure?) {
+    init(_ result: ImportReport, _ accounts: [AccountReport], problems: [Problem], failure: Failure?) {
         identities = result.identities.map { entry in
             let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }
             let line = account?.identities.first { $0.fingerprint == entry.certificate.fingerprint }

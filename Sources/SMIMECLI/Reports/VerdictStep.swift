@@ -22,7 +22,7 @@ struct VerdictStep {
         _ report: VerificationReport,
         _ signer: VerificationReport.Signer?,
         about problem: Problem?,
-        _ context: SignerContext,
+        context: SignerContext,
         file: String?,
         verb: String
     ) {
@@ -31,7 +31,7 @@ struct VerdictStep {
             switch report.status {
             case .valid, .malformed: (String, String)?.none
             case .unsigned: Self.unsigned(report, file)
-            case .untrusted: Self.untrusted(signer, problem, context, file: file, verb: verb)
+            case .untrusted: Self.untrusted(signer, problem, context: context, file: file, verb: verb)
             case .expired: Self.expired(signer, problem, file: file, verb: verb)
             case .notYetValid: Self.notYetValid(signer, file: file, verb: verb)
             case .mismatch: Self.mismatch(problem, file: file, verb: verb)
@@ -54,7 +54,7 @@ struct VerdictStep {
     private static func untrusted(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
-        _ context: SignerContext,
+        context: SignerContext,
         file: String,
         verb: String
     ) -> (String, String)? {

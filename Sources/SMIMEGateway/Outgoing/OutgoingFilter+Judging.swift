@@ -101,13 +101,27 @@ extension OutgoingFilter {
                 under: options,
                 in: snapshot
             )
-            return try SenderFacts(sender, claimed, signing, to: recipients, kind, subaddressing, in: snapshot)
+            return try SenderFacts(
+                sender,
+                claimed,
+                signing: signing,
+                to: recipients,
+                kind: kind,
+                subaddressing: subaddressing,
+                in: snapshot
+            )
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
         let questions = facts.questions(draft, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
-        return Verdict(distinct, questions, choices.compactMapValues(\.party), found, facts.signing)
+        return Verdict(
+            distinct,
+            questions,
+            parties: choices.compactMapValues(\.party),
+            sources: found,
+            signing: facts.signing
+        )
     }
 }
 
@@ -120,13 +134,13 @@ private struct SenderFacts: Sendable {
     init(
         _ sender: EnvelopeSender,
         _ claimed: [EmailAddress],
-        _ signing: SigningAvailability,
+        signing: SigningAvailability,
         to recipients: [EmailAddress],
-        _ kind: Policy.Kind?,
-        _ subaddressing: Subaddressing,
+        kind: Policy.Kind?,
+        subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws {
-        senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
+        senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing: subaddressing, in: snapshot)
         rules = try snapshot.rules(
             forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
             recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },

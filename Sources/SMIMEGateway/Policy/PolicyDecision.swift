@@ -60,8 +60,8 @@ public struct PolicyDecision: Hashable, Sendable {
             kind: question.kind,
             subaddressing: question.subaddressing
         )
-        let sign = AxisDecision("sign", \.sign, precedence.signing, question)
-        let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
+        let sign = AxisDecision("sign", \.sign, choice: precedence.signing, question: question)
+        let encrypt = AxisDecision("encrypt", \.encrypt, choice: precedence.encryption, question: question)
         let outcome = PolicyOutcome(
             recipient,
             sign: sign.level,

@@ -57,7 +57,7 @@ package struct SubmittedMail: Sendable {
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
         // The sender of a resent message is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
-        self.source = try Self.completed(source, header, author: written, named: name, qualifier)
+        self.source = try Self.completed(source, header, author: written, named: name, qualifier: qualifier)
     }
 
     private static func qualified(_ sender: EnvelopeSender, _ qualifier: AddressQualifier) -> EnvelopeSender {
@@ -128,7 +128,7 @@ package struct SubmittedMail: Sendable {
         _ header: HeaderBlock,
         author: EmailAddress?,
         named name: String?,
-        _ qualifier: AddressQualifier
+        qualifier: AddressQualifier
     ) throws -> any ByteSource {
         guard let field = header.first("From") else {
             guard let author else { return source }

@@ -62,7 +62,7 @@ final class NextHop {
                 let channel = try result.get()
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(delivery, isFresh: true)
             } catch {
-                let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
+                let reply = SMTPReply(451, "4.4.1", text: "the mail server behind the gateway cannot be reached")
                 delivery.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
             }
         }

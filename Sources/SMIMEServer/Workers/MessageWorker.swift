@@ -35,7 +35,7 @@ package struct MessageWorker {
     /// What stood in the way at the last check.
     private var lastObstacle: Store.Obstacle?
 
-    private init(_ socket: WorkerSocket, _ descriptors: [Int32], _ tools: Tools) {
+    private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
         self.socket = socket
         self.tools = tools
         spools = stride(from: 0, to: descriptors.count - 1, by: 2).map {
@@ -57,7 +57,7 @@ package struct MessageWorker {
         } catch {
             return try socket.send(WorkerAnswer.unusable(reason: error.reason, isLasting: error.isLasting).frame)
         }
-        var worker = MessageWorker(socket, role.spools, tools)
+        var worker = MessageWorker(socket, role.spools, tools: tools)
         try worker.socket.send(WorkerAnswer.ready.frame)
         while let frame = try worker.socket.next() {
             switch try WorkerRequest(frame) {
@@ -82,7 +82,7 @@ package struct MessageWorker {
             mail = try Self.mail(job, spools[job.slot].message)
         } catch {
             let refusal = GatewayRefusal(error, in: job.role)
-            return try answer(job, .refused(WorkerRefusal(refusal)), WorkerLog())
+            return try answer(job, .refused(WorkerRefusal(refusal)), log: WorkerLog())
         }
         if let signal = job.rescuedFrom {
             result = await engine.rescue(mail, signal: signal)
@@ -99,19 +99,19 @@ package struct MessageWorker {
         (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
         counted = use
         switch result.outcome {
-        case .sentBefore: try answer(job, .served, log)
+        case .sentBefore: try answer(job, .served, log: log)
         case .refused(let refusal):
             log.warnings += refusal.hints
-            try answer(job, .refused(WorkerRefusal(refusal)), log)
+            try answer(job, .refused(WorkerRefusal(refusal)), log: log)
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
             finished.add(job.number, entry: entry, learnable: processed.learnable)
-            try answer(job, outcome(of: processed, for: job), log)
+            try answer(job, outcome(of: processed, for: job), log: log)
         }
     }
 
-    private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, _ log: WorkerLog) throws {
+    private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, log: WorkerLog) throws {
         try socket.send(WorkerAnswer.handled(number: job.number, outcome, log).frame)
     }
 

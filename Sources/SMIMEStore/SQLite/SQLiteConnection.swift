@@ -89,11 +89,11 @@ struct SQLiteConnection: SQLConnection {
             // The text must be asked for before its length.
             .text(
                 String(
-                    decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, index),
+                    decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, index: index),
                     as: UTF8.self
                 )
             )
-        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(statement, index), statement, index)))
+        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(statement, index), statement, index: index)))
         default: nil
         }
     }
@@ -101,7 +101,7 @@ struct SQLiteConnection: SQLConnection {
     private static func bytes(
         _ start: UnsafeRawPointer?,
         _ statement: SQLiteStatement,
-        _ index: Int32
+        index: Int32
     ) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
     }

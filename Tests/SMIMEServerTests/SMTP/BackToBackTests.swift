@@ -12,7 +12,7 @@ import Testing
         var random: SeededGenerator
         private var toServer = ByteBuffer()
         private var toClient = ByteBuffer()
-        var answer = SMTPReply(250, "2.0.0", "queued")
+        var answer = SMTPReply(250, "2.0.0", text: "queued")
         var content: [UInt8] = []
         private(set) var envelopes: [SMTPEnvelope] = []
         private(set) var received: [[UInt8]] = []
@@ -125,19 +125,19 @@ import Testing
         var wire = Wire(extensions: extensions, seed: 1)
         wire.run()
         wire.content = Array("x\r\n".utf8)
-        wire.answer = SMTPReply(550, "5.7.1", "not\nwanted \u{1}")
+        wire.answer = SMTPReply(550, "5.7.1", text: "not\nwanted \u{1}")
         let transaction = SMTPTransaction(.plain, content: .init(size: 3, isEightBit: false))
         wire.client.begin(transaction)
         wire.run()
         #expect(
             wire.events.suffix(2) == [
-                .refused([SMTPRefusal(.content, SMTPReply(550, "5.7.1", "not\nwanted \\x{1}"))]), .ready,
+                .refused([SMTPRefusal(.content, SMTPReply(550, "5.7.1", text: "not\nwanted \\x{1}"))]), .ready,
             ]
         )
         wire.client.begin(SMTPTransaction(.plain, content: transaction.content, isProbe: true))
         wire.run()
         #expect(wire.events.suffix(2) == [.probed, .ready])
-        wire.answer = SMTPReply(250, "2.0.0", "queued")
+        wire.answer = SMTPReply(250, "2.0.0", text: "queued")
         wire.client.begin(transaction)
         wire.run()
         #expect(wire.events.suffix(2) == [.accepted(wire.answer), .ready])
@@ -157,6 +157,6 @@ import Testing
     }
 
     private static func reply(_ reply: SMTPReply, _ extensions: Set<SMTPExtension>) -> SMTPReply {
-        extensions.contains(.enhancedStatusCodes) ? reply : SMTPReply(reply.code, nil, reply.text)
+        extensions.contains(.enhancedStatusCodes) ? reply : SMTPReply(reply.code, nil, text: reply.text)
     }
 }

@@ -36,7 +36,7 @@ import Testing
     @Test("LMTP answers for each recipient", arguments: [true, false])
     func perRecipient(byChunk: Bool) {
         var driver = ServerDriver(.lmtp)
-        driver.answers = { _ in [SMTPReply(250, "2.0.0", "one"), SMTPReply(550, "5.1.1", "two")] }
+        driver.answers = { _ in [SMTPReply(250, "2.0.0", text: "one"), SMTPReply(550, "5.1.1", text: "two")] }
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\nRCPT TO:<d@y.test>\r\n")
         driver.send(byChunk ? "BDAT 3 LAST\r\nx\r\n" : "DATA\r\n")
         if !byChunk { driver.send("x\r\n.\r\n") }
@@ -48,7 +48,7 @@ import Testing
     @Test("a message that is not taken gets the caller's reply", arguments: [SMTPServerSession.Dialect.smtp, .lmtp])
     func refusal(dialect: SMTPServerSession.Dialect) {
         var driver = ServerDriver(dialect)
-        driver.decision = .refuse(SMTPReply(451, "4.3.1", "busy"))
+        driver.decision = .refuse(SMTPReply(451, "4.3.1", text: "busy"))
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\nDATA\r\n")
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\n")
         // A client sends a chunk's content without waiting, so the content is skipped.

@@ -25,7 +25,7 @@ struct ServerDriver {
     var decision = Decision.accept
     /// The answers to `.endOfMessage`; nil for no answer.
     var answers: (@Sendable (SMTPEnvelope) -> [SMTPReply])? = { envelope in
-        envelope.recipients.map { _ in SMTPReply(250, "2.0.0", "taken") }
+        envelope.recipients.map { _ in SMTPReply(250, "2.0.0", text: "taken") }
     }
     private(set) var entries: [Entry] = []
 

@@ -101,7 +101,7 @@ extension SMIMECommand {
             try FileReport.print(
                 outcomes.map { outcome in
                     let file = InputFile.name(outcome.path)
-                    return (file, outcome.value.map { output($0.report, learned, file) }, outcome.failure)
+                    return (file, outcome.value.map { output($0.report, learned, file: file) }, outcome.failure)
                 }
             )
         }
@@ -129,7 +129,7 @@ extension SMIMECommand {
         private func output(
             _ report: VerificationReport,
             _ learned: LearningReport,
-            _ file: String
+            file: String
         ) -> VerificationOutput {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
