@@ -223,7 +223,7 @@ enum DecryptionCases {
             )
             return MailForge().mail(Multipart.entity("mixed", SignedCases.evil, part, SignedCases.evil))
         },
-        HostileCase("dec-inner-signature-of-somebody-else", .warn, verb: ["decrypt"]) {
+        HostileCase("dec-inner-signature-of-another-person", .warn, verb: ["decrypt"]) {
             // Bob's signed mail to alice, which mallory encrypts again as her own (surreptitious forwarding).
             let inner = SignedShape().entity(
                 MailForge.text,

@@ -82,7 +82,7 @@ enum PKCS12Cases {
         Case("friendly-name-with-nul", .accept) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice", friendlyName: "a\0b")])
         },
-        Case("key-of-somebody-else-too", .warn) {
+        Case("key-of-another-person-too", .warn) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice"), Bags.key("bob")])
         },
         Case("only-a-key", .reject(65)) { try Bags.file([Bags.key("alice")]) },

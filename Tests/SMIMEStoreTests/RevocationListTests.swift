@@ -27,7 +27,7 @@ import Testing
             expected: ["c"]
         ),
         Row(
-            testDescription: "what is not over stays",
+            testDescription: "current lists stay",
             lists: [("a", 1, 30, []), ("b", 4, 9, [])],
             expected: ["a", "b"]
         ),
