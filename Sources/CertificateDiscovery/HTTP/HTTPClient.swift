@@ -43,15 +43,15 @@ package struct HTTPClient: Sendable {
         let deadline = ContinuousClock.now + timeLimit
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
-            answer.give(.failure(.timeLimit))
+            answer.fulfil(.failure(.timeLimit))
             connection.cut()
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
-            Thread.detachNewThread { answer.give(run(exchange, at: url, over: connection, before: deadline)) }
+            Thread.detachNewThread { answer.fulfil(run(exchange, at: url, over: connection, before: deadline)) }
             return await answer.value()
         } onCancel: {
-            answer.give(.failure(.cancelled))
+            answer.fulfil(.failure(.cancelled))
             connection.cut()
         }
     }

@@ -56,7 +56,7 @@ package enum Libcrypto {
     /// Empties this thread's error queue.
     ///
     /// libcrypto: `ERR_clear_error`
-    package static func forgetErrors() { ERR_clear_error() }
+    package static func clearErrors() { ERR_clear_error() }
 
     /// A separate library context that has the legacy provider beside the default one, for decrypting old PKCS#12 files and
     /// old mail. Use it for nothing else. It lives as long as the process.

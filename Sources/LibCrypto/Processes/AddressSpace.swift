@@ -14,7 +14,7 @@ package enum AddressSpace {
     /// has one thread.
     ///
     /// getrlimit(2) `RLIMIT_AS`, mallopt(3) `M_ARENA_MAX`
-    package static func spare() {
+    package static func limitReservations() {
         #if os(Linux)
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {

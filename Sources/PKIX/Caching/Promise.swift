@@ -12,7 +12,7 @@ package final class Promise<Value: Sendable>: Sendable {
     package init() {}
 
     /// Fulfils the promise. Only the first call counts.
-    package func give(_ value: Value) {
+    package func fulfil(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
             state.value = value

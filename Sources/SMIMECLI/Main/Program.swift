@@ -16,7 +16,7 @@ enum Program {
         // So is a file that may not grow.
         signal(SIGXFSZ, SIG_IGN)
         // Without room for the stacks of threads the process would wait for ever.
-        AddressSpace.spare()
+        AddressSpace.limitReservations()
         guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
         // If it is ignored, the system does not keep the status of our children.
         signal(SIGCHLD, SIG_DFL)
