@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Certificates for the benchmarks of the gateway, made in the current folder: an authority (ca), two people of ours (rsa, ec), one to encrypt
-# to (reader), and as many as wanted to verify (sender1, …). For scripts/bench-gateway and scripts/bench-serve.
+# Makes certificates for the benchmarks of the gateway in the current folder: an authority (ca), two people with accounts (rsa, ec), one to encrypt
+# to (reader), and any number of senders to verify (sender1, …). For scripts/bench-gateway and scripts/bench-serve.
 
-# certify NAME ADDRESS KEY…: a certificate; KEY is what `openssl req -newkey` takes.
+# certify NAME ADDRESS KEY…: makes a certificate; KEY is the argument of `openssl req -newkey`.
 certify() {
     local name=$1 address=$2
     shift 2
@@ -14,17 +14,17 @@ certify() {
 # bundle NAME: the certificate with its key.
 bundle() { openssl pkcs12 -export -passout pass:test -inkey "$1.key" -in "$1.pem" -out "$1.p12"; }
 
-# make_people COUNT: all of them, with COUNT senders.
+# make_people COUNT: makes all of them, with COUNT senders.
 make_people() {
     openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 3650 -subj "/CN=bench CA" 2>/dev/null
     certify rsa rsa@inside.example -newkey rsa:2048
     certify ec ec@inside.example -newkey ec -pkeyopt ec_paramgen_curve:P-256
     certify reader reader@outside.example -newkey rsa:2048
     certify sender1 sender1@outside.example -newkey rsa:2048
-    # One key for all of them: to make many takes longer than everything else.
+    # All of them have the same key: making many keys would take longer than everything else.
     for ((n = 2; n <= $1; n++)); do certify "sender$n" "sender$n@outside.example" -new -key sender1.key; done
     for name in rsa ec sender1; do bundle "$name"; done
 }
 
-# raw COLUMN ALGORITHM: microseconds of an operation: the column of `openssl speed -mr` counts operations a second.
+# raw COLUMN ALGORITHM: prints microseconds per operation; the column of `openssl speed -mr` has operations per second.
 raw() { openssl speed -mr -seconds 2 "$2" 2>/dev/null | awk -F: -v column="$1" '/^\+F[0-9]:/ { printf "%d\n", 1e6 / $column }'; }

@@ -1,4 +1,4 @@
-# Sourced by the scripts beside it: the top folder, messages, and what has to be installed.
+# Sourced by the other scripts: changes to the top folder, prints messages, and installs packages.
 # shellcheck shell=bash
 set -euo pipefail
 shopt -s inherit_errexit
@@ -11,7 +11,7 @@ readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xx
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
-# need PACKAGE…: installs the Debian packages that are not there, if it may; says which ones are wanted if it may not.
+# need PACKAGE…: installs missing Debian packages, or names them if it is not allowed to install.
 need() {
     local missing=() package as=()
     if ! command -v dpkg-query >/dev/null; then
@@ -28,10 +28,10 @@ need() {
     fi
     complain "installing ${missing[*]}"
     local quiet=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
-    # The tests run a Postfix of their own; the one of the system must not begin to listen because of them.
+    # The tests run their own Postfix; the system's Postfix must not start listening.
     [[ " ${missing[*]} " != *" postfix "* ]] ||
         "${as[@]}" debconf-set-selections <<<'postfix postfix/main_mailer_type select No configuration'
-    # Nor is there a directory or a database of the system.
+    # The same holds for the system's directory and database servers.
     [[ " ${missing[*]} " != *" slapd "* ]] ||
         "${as[@]}" debconf-set-selections <<<'slapd slapd/no_configuration boolean true'
     [[ " ${missing[*]} " != *" postgresql "* || -e /etc/postgresql-common/createcluster.conf ]] ||
@@ -40,11 +40,11 @@ need() {
         "${as[@]}" "${quiet[@]}" update >/dev/null
         "${as[@]}" "${quiet[@]}" install --no-install-recommends -y "${missing[@]}" >/dev/null
     }
-    # The tests run a name server of their own, too.
+    # The tests run their own name server as well.
     [[ " ${missing[*]} " != *" bind9 "* ]] || "${as[@]}" systemctl disable --now named >/dev/null 2>&1 || true
 }
 
-# fetch FOLDER PACKAGE…: Debian packages as files in a folder, where they may be had; prints the folder's path.
+# fetch FOLDER PACKAGE…: downloads Debian packages into a folder, if possible; prints the folder's path.
 fetch() {
     local folder=$1 package missing=()
     shift
@@ -65,16 +65,16 @@ need_swift() {
     command -v swift >/dev/null || { complain "Swift 6.2.3 or later is needed: https://www.swift.org/install"; exit 69; }
 }
 
-# Package.swift makes warnings errors where this is set.
+# If this is set, Package.swift treats warnings as errors.
 export SMIME_STRICT=1
 
-# What every build has, the tested one and the delivered one. Functions are bound when a program starts (packaging/toolset.json): the
-# dynamic linker, if it binds one at its first call, saves vector registers on the stack, and a secret may be in them. Libraries are
-# not looked for beside the program.
+# Options of every build, tested or delivered. Functions are bound when a program starts (packaging/toolset.json): if the
+# dynamic linker bound a function at its first call, it would save vector registers, and possibly secrets, on the stack. Libraries are
+# not searched for beside the program.
 BUILD_FLAGS=(--toolset "$PWD/packaging/toolset.json" --disable-local-rpath)
 readonly BUILD_FLAGS
 
-# release PRODUCT [OPTION OF swift build]…: builds it as it is delivered, and prints where it is.
+# release PRODUCT [OPTION OF swift build]…: builds the product for delivery and prints its path.
 release() {
     local flags=("${BUILD_FLAGS[@]}" -c release --static-swift-stdlib --product "$@")
     swift build "${flags[@]}" >&2 </dev/null

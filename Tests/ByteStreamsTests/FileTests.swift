@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files that are read, written and spooled.
+/// Reading, writing and spooling files.
 @Suite struct FileTests {
     @Test(arguments: [0, 1, Spool.memoryLimit - 1, Spool.memoryLimit, Spool.memoryLimit + 1, 3 * Spool.memoryLimit])
     func `a spool returns the bytes written to it, from memory or from its file`(count: Int) throws {
@@ -26,7 +26,7 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 100)
         let source = try Spool.source(memoryLimit: limit) { try $0.write(bytes) }
         #expect((source is MemorySource) == isInMemory)
-        // A program gets the spool's own file, from its first byte; what is in memory is written to one.
+        // A spool on disk passes on its own file, rewound to the first byte; content in memory is written to a file first.
         let file = try SpooledFile(of: source)
         _ = try source.bytes(in: 0..<50)
         #expect(try file.rewound().bytes(in: 0..<100) == bytes)

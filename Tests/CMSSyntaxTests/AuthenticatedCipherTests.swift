@@ -6,18 +6,18 @@ import PKIX
 import TestSupport
 import Testing
 
-/// AuthEnvelopedData as no command here writes it: CCM, short and long nonces, every tag length, attributes.
+/// Variants of AuthEnvelopedData that this package does not write: CCM, short and long nonces, every tag length, attributes.
 @Suite struct AuthenticatedCipherTests {
     private let alice: TestIdentity
 
     init() throws { alice = try TestIdentity("alice") }
 
-    /// One AuthEnvelopedData for alice, put together here around what libcrypto encrypts.
+    /// An AuthEnvelopedData for alice, assembled here around ciphertext from libcrypto.
     private struct Handmade {
         var cipher: ContentCipher
         var nonce = 12
         var tag = 16
-        /// What the parameters say of the tag; nil leaves it out.
+        /// The tag length in the parameters; nil omits it.
         var announced: Int? = 16
         var attributes: [UInt8]?
         var unauthenticated: [UInt8] = []
@@ -172,7 +172,7 @@ import Testing
         let sealed = try message(made)
         made.attributes = Self.attributes
         let with = try message(made)
-        // The tag of the one without attributes, in the one with them.
+        // The message with attributes gets the tag of the one without.
         let forged = Array(with.dropLast(16)) + sealed.suffix(16)
         #expect(throws: CMSError.decryptionFailed) { try decrypt(forged, alice.certificate, alice.key) }
     }

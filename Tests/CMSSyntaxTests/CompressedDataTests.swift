@@ -26,7 +26,7 @@ import Testing
         #expect(try decompress(ByteStream(message).inPieces(of: 7)) == text)
     }
 
-    /// One stored block, as a writer makes it that does not compress at all, in a structure put together here.
+    /// A single stored block, as written by programs that do not compress, in a structure assembled here.
     @Test func `compressed data of other programs is read`() throws {
         let body = Array("plain".utf8)
         let stored: [UInt8] = [0x78, 0x01, 0x01, 5, 0, 0xFA, 0xFF] + body + adler32(body)

@@ -6,7 +6,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// CMS objects that were made to hurt or to deceive.
+/// CMS objects made to cause damage or to deceive.
 @Suite struct HostileCMSTests {
     private let time = Date(timeIntervalSince1970: 1_790_000_000)
 
@@ -16,7 +16,7 @@ import Testing
         return [tag, 0x84] + length + contents
     }
 
-    /// What is left of a definite-length element without tag and length.
+    /// The contents of a definite-length element.
     private func contents(_ element: some Collection<UInt8>) -> [UInt8] {
         let bytes = Array(element)
         let extra = bytes[1] < 0x80 ? 0 : Int(bytes[1] & 0x7F)
@@ -190,9 +190,9 @@ import Testing
     }
 }
 
-/// DER made by hand.
+/// DER assembled by hand.
 private enum DERAttributes {
-    /// A SET of attributes with one value each, given as OID and value in turn.
+    /// A SET of attributes with one value each; `parts` alternates between OIDs and values.
     static func set(_ parts: [[UInt8]]) throws -> [UInt8] {
         var attributes: [UInt8] = []
         for index in stride(from: 0, to: parts.count, by: 2) {

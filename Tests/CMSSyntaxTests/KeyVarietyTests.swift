@@ -6,9 +6,9 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Keys of kinds that `certs/` has no folder for, made by openssl, and compared with it in both directions.
+/// Kinds of keys that `certs/` does not contain, made by openssl and tested against it in both directions.
 @Suite struct KeyVarietyTests {
-    /// A digest, and the last number of an identifier.
+    /// A digest and the last number of an identifier.
     private typealias Numbered = (DigestAlgorithm, UInt8)
 
     private let time = Date.judged
@@ -94,7 +94,7 @@ import Testing
         func tlv(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
             [tag, 0x84] + Swift.withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) } + contents
         }
-        // A modulus of 800,000 bits: the public half would take days.
+        // A modulus of 800,000 bits: computing the public key would take days.
         let parameters = tlv(0x30, number(100_000) + number(32) + number(100_000))
         let algorithm = tlv(0x30, [6, 7, 0x2A, 0x86, 0x48, 0xCE, 0x38, 4, 1] + parameters)
         let pkcs8 = Data(tlv(0x30, [2, 1, 0] + algorithm + tlv(0x04, number(100_000))))
@@ -175,7 +175,7 @@ import Testing
         #expect(try problems(signed) == [])
     }
 
-    /// The first 64 octets for no message at all, as FIPS 202 has them.
+    /// The first 64 bytes for the empty message, from FIPS 202.
     @Test func `SHAKE256 gives 512 bits`() throws {
         let expected = """
             46b9dd2b0ba88d13233b3feb743eeb243fcd52ea62b81b82b50c27646ed5762f\

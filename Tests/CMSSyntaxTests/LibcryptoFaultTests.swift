@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct LibcryptoFaultTests {
     private func faults(_ major: Int, _ minor: Int, _ patch: Int) -> [String] {
-        LibcryptoFault.known(in: LibcryptoFault.Version(major, minor, patch)).map(\.identifier)
+        LibcryptoFault.known(in: LibcryptoFault.Version(major, minor: minor, patch: patch)).map(\.identifier)
     }
 
     @Test func `a libcrypto version has the faults that a later version of its series fixed`() {
@@ -29,7 +29,7 @@ import Testing
     }
 }
 
-/// What libcrypto does is tried, and what comes of it is told.
+/// The probe tests libcrypto's behaviour, and reports use its result.
 @Suite struct LibcryptoProbeTests {
     @Test(arguments: LibcryptoProbe.all.map(\.code))
     func `the loaded libcrypto passes every probe`(code: String) throws {
@@ -40,7 +40,7 @@ import Testing
             return
         }
         #expect(!text.isEmpty)
-        // Nothing is left behind that the next one could take for its own.
+        // A probe leaves no state that would change the next result.
         #expect(probe.run() == outcome)
     }
 

@@ -6,7 +6,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// What RFC 8551 demands and the openssl command of today cannot do: Ed25519, X25519, ChaCha20-Poly1305.
+/// Algorithms that RFC 8551 requires but `openssl cms` 3.0 lacks: Ed25519, X25519, ChaCha20-Poly1305.
 @Suite struct ModernAlgorithmTests {
     private let time = Date(timeIntervalSince1970: 1_790_000_000)
 
@@ -47,7 +47,7 @@ import Testing
         #expect(try codes(SignedData(reading: ByteStream(changed))) == ["signature-invalid"])
     }
 
-    /// The signed attributes, taken out of the message and given to the command as a file.
+    /// The signed attributes are extracted from the message and passed to the command as a file.
     @Test func `openssl verifies the Ed25519 signature over the signed attributes`() throws {
         let signed = try sign(sample(100))
         let openssl = try OpenSSLCommand()
@@ -60,7 +60,7 @@ import Testing
         _ = try openssl.run("pkeyutl -verify -rawin -certin -inkey \(key) -sigfile signature", input: attributes)
     }
 
-    /// No command writes these, so the structure is put together here around openssl's signature.
+    /// No command writes this, so the structure is assembled here around openssl's signature.
     @Test func `an Ed25519 signature without signed attributes is over the content itself`() throws {
         for (count, expected) in [(0, []), (5000, []), (8 << 20, []), (8 << 20 + 1, ["algorithm-unsupported"])] {
             let content = sample(min(count, 1000)) + [UInt8](repeating: 7, count: max(0, count - 1000))
@@ -128,13 +128,13 @@ import Testing
         let detail = data.recipients.first { $0.identifier?.matches(certificate) == true }?.algorithmDetail
         #expect(detail?.hasPrefix("hkdf with sha256, aes-") == true)
         let foreign = try data.key(for: #require(data.recipients.first), with: TestIdentity("bob").key)
-        // CBC cannot tell a wrong key in one of 256 cases.
+        // With CBC, one wrong key in 256 is not noticed.
         if !cipher.hasSuffix("-cbc") {
             #expect(throws: CMSError.decryptionFailed) { try data.check(with: foreign) { CountingSink() } }
         }
     }
 
-    /// Agreement, HKDF, key wrap and CBC by commands of openssl, each from what stands in the message.
+    /// Performs agreement, HKDF, key unwrapping and CBC with openssl commands, on values taken from the message.
     @Test func `content encrypted to X25519 decrypts with the primitives of openssl`() throws {
         let (certificate, _) = try dana(encryption: true)
         let message = try encrypt(sample(100), to: [Recipient(unchecked: certificate)], .aes256CBC)
@@ -160,8 +160,8 @@ import Testing
         #expect(try Array(Data(contentsOf: openssl.folder.appending(path: "opened"))) == sample(100))
     }
 
-    /// Put together by openssl's parts, from a fixed ephemeral key: the user keying material is the salt of HKDF, and stands
-    /// in ECC-CMS-SharedInfo, too (RFC 8418 §2.2).
+    /// Assembled from openssl's primitives with a fixed ephemeral key. The user keying material is the salt of HKDF and is
+    /// also contained in ECC-CMS-SharedInfo (RFC 8418 §2.2).
     @Test func `user keying material is used in HKDF as salt and in the info structure`() throws {
         let vector = """
             MIIBEAYJKoZIhvcNAQcDoIIBATCB/gIBAjGBqqGBpwIBA6AsoSowBQYDK2VuAyEAeaYx7t4b+cmPEgMs3q3Q56B5OY/HhriMyEbs\
@@ -176,11 +176,11 @@ import Testing
         let material = try #require(message.firstRange(of: Array(0xA0...0xAF)))
         var changed = message
         changed[material.lowerBound] ^= 1
-        // CBC does not notice the random key of a failed unwrap in one of 256 cases; the content is noise then.
+        // With CBC, the random key of a failed unwrap is not noticed once in 256 times; the content is noise then.
         #expect((try? decrypt(changed, certificate, key)) != content)
     }
 
-    /// A public key of small order makes the secret all zeros (RFC 7748 §6.1); an attacker who knows that knows the key.
+    /// A public key of small order makes the secret all zeros (RFC 7748 §6.1), so an attacker would know the key.
     @Test func `an X25519 secret of zeros opens nothing`() throws {
         let (certificate, key) = try dana(encryption: true)
         let message = try encrypt(sample(10), to: [Recipient(unchecked: certificate)], .aes256GCM)
@@ -204,7 +204,7 @@ import Testing
     @Test func `a key of the second version of PKCS#8 is read without its public half`() throws {
         let (_, key) = try dana()
         let encoded = try key.withPKCS8 { Array($0) }
-        // OneAsymmetricKey: version 1, and the public key under [1].
+        // OneAsymmetricKey, version 2: the version number is 1, and the public key is in [1].
         let second =
             [0x30, encoded[1] + 35, 2, 1, 1] + encoded.dropFirst(5) + [0x81, 0x21, 0] + key.publicKeyInfo.suffix(32)
         #expect(try PrivateKey(pkcs8: second).publicKeyInfo == key.publicKeyInfo)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension SignedDataWriter.Signer {
-    /// The SignedData that this signer makes of `content` at `time`.
+    /// A SignedData over `content` by this signer.
     func signed(_ content: [UInt8], isDetached: Bool = false, at time: Date) throws -> [UInt8] {
         let (value, count) = try SignedDataWriter.digest(digest) { try $0.write(content) }
         let writer = try SignedDataWriter(
@@ -22,7 +22,7 @@ extension SignedDataWriter.Signer {
     }
 }
 
-/// Content for tests, of any length, without a period that a window could hide.
+/// Test content of any length, without a period that could hide errors at window boundaries.
 func sample(_ count: Int) -> [UInt8] {
     var state: UInt32 = 2_463_534_242
     return (0..<count).map { _ in

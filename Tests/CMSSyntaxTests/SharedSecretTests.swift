@@ -6,7 +6,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// KEKRecipientInfo and PasswordRecipientInfo, to the openssl command and from it.
+/// KEKRecipientInfo and PasswordRecipientInfo, exchanged with the openssl command in both directions.
 @Suite struct SharedSecretTests {
     private static let key = Array(UInt8(1)...32)
 
@@ -38,7 +38,7 @@ import Testing
         #expect(try decrypt(message, with: SharedSecret(key: key, identifier: nil)) == sample(100))
         #expect(throws: CMSError.noKeyPair) { try decrypt(message, with: SharedSecret(key: key, identifier: [1])) }
         let wrong = try SharedSecret(key: key.reversed(), identifier: nil)
-        // CBC cannot tell a wrong key in one of 256 cases; what comes out then is noise.
+        // With CBC, one wrong key in 256 is not noticed; the result is noise then.
         let opened = Result { try decrypt(message, with: wrong) }
         if cipher.hasSuffix("-cbc"), case .success(let noise) = opened {
             #expect(noise != sample(100))
@@ -66,7 +66,7 @@ import Testing
         )
         let secret = SharedSecret(password: Passphrase("correct-horse".utf8))
         #expect(try decrypt(theirs, with: secret) == sample(100))
-        // One of 256 wrong keys passes the padding, and gives noise.
+        // One wrong key in 256 passes the padding check and yields noise.
         let noise = try? decrypt(theirs, with: SharedSecret(password: Passphrase("wrong".utf8)))
         #expect(noise != sample(100))
     }
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a password with too many iterations is refused at once`() throws {
         var message = try encrypt([SharedSecret(password: Passphrase("x".utf8))])
-        // 600,000 iterations become 9 millions.
+        // Change 600,000 iterations to 9 million.
         let iterations = try #require(message.firstRange(of: [0x02, 0x03, 0x09, 0x27, 0xC0]))
         message.replaceSubrange(iterations, with: [0x02, 0x03, 0x7F, 0xFF, 0xFF])
         #expect(throws: CMSError.limitExceeded("key derivation iterations")) {

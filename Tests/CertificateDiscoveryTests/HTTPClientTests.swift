@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whatever the peer does, there is an end, and nothing but a whole DER element is an answer.
+/// Whatever the peer does, a request ends, and only a complete DER element is accepted.
 @Suite struct HTTPClientTests {
     private let client = HTTPClient(timeLimit: .milliseconds(700), maximumCount: 1 << 20, allowsPrivateAddresses: true)
     private let patient = HTTPClient(timeLimit: .seconds(60), maximumCount: 1 << 20, allowsPrivateAddresses: true)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func `a response header without an end is an error`() async throws {
-        // By time, or by libcrypto's own limit of lines, whichever comes first.
+        // Ended by the time limit or by libcrypto's limit of header lines, whichever comes first.
         let answer = try await ask(.endlessHeader, client)
         #expect(throws: (any Error).self) { try answer.get() }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a server has, put there after it was started.
+/// The content of a server, which can be set after its start.
 final class Lists: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 

@@ -26,7 +26,7 @@ import Testing
         #expect(try output(of: "pwd") == "/\n")
         let open = open("/dev/null", O_RDONLY)
         defer { close(open) }
-        // The last one is the folder that ls reads.
+        // Descriptor 3 is the folder that ls itself reads.
         #expect(try output(of: "ls /proc/self/fd") == "0\n1\n2\n3\n")
     }
 
@@ -47,7 +47,7 @@ import Testing
             try output(of: "sleep 600 & echo $! >\(mark); wait", within: .seconds(2))
         }
         let child = try #require(Int32(String(contentsOfFile: mark, encoding: .utf8).trimmingCharacters(in: .newlines)))
-        // It may be a zombie until the first process collects it, and take a moment to die.
+        // It may take a moment to die, and stay a zombie until the first process reaps it.
         func isAlive() -> Bool {
             let state = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
             return state.map { !$0.contains(" Z ") && !$0.contains(" X ") } ?? false
@@ -55,7 +55,7 @@ import Testing
         for _ in 0..<6000 where isAlive() { usleep(10_000) }
         #expect(!isAlive())
         #expect(throws: DiscoveryOutage("the program prints too much")) { try output(of: "cat /dev/zero") }
-        // What stays behind with the pipe does not hold up the answer.
+        // A child that keeps the pipe open does not delay the answer.
         #expect(try output(of: "sleep 600 & echo done") == "done\n")
     }
 }

@@ -2,7 +2,7 @@ import CertificateDiscovery
 import TestSupport
 import Testing
 
-/// No service in our own network is asked because a certificate says so.
+/// A certificate cannot make this program contact a service in a private network.
 @Suite struct PeerAddressTests {
     @Test(arguments: [
         "127.0.0.1", "127.1", "2130706433", "0x7f000001", "localhost", "0.0.0.0", "10.0.0.1", "100.64.0.1",
@@ -20,7 +20,7 @@ import Testing
             Issue.record("\(answer)")
             return
         }
-        // Where there is no IPv6, names of such addresses stand for nothing.
+        // Without IPv6, names with such addresses do not resolve.
         #expect(error == .privateAddress || "\(error)".hasPrefix("cannot be reached"))
         #expect(server.asked.isEmpty)
     }

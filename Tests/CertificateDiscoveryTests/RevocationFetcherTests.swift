@@ -4,12 +4,12 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Responders and distribution points as they are met: `openssl ocsp`, and a web server with lists.
+/// Realistic responders and distribution points: `openssl ocsp`, and a web server with lists.
 @Suite struct RevocationFetcherTests {
-    /// Has time for an answer on a machine where hundreds of other tests wait for their turn.
+    /// A long time limit, because the machine may be busy with hundreds of other tests.
     private static let client = HTTPClient(timeLimit: .seconds(3600), allowsPrivateAddresses: true)
 
-    /// A chain whose leaf names `services`, lines of its extensions.
+    /// A chain whose leaf names `services`, given as lines of its extensions.
     private func makeChain(_ services: [String]) throws -> CertificateFactory {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
@@ -20,7 +20,7 @@ import Testing
         return factory
     }
 
-    /// What is known of the leaf after asking.
+    /// The revocation status of the leaf after asking.
     private func verdict(
         _ factory: borrowing CertificateFactory,
         _ fetcher: RevocationFetcher,
@@ -28,7 +28,7 @@ import Testing
         trusted: Bool = true
     ) async throws -> ChainVerdict.Revocation? {
         let (leaf, ca) = (try factory.certificate("leaf"), try factory.certificate("ca"))
-        // Not before what was said meanwhile: on a busy machine a test may wait long for its turn.
+        // Not before the time of the answers: on a busy machine the test may have waited long.
         let date = max(leaf.notBefore.addingTimeInterval(600), .now)
         var store = trusted ? TrustStore(anchors: [ca]) : TrustStore(intermediates: [ca])
         store.options = ValidationOptions(revocation: policy)
@@ -37,8 +37,8 @@ import Testing
         return store.judge(leaf, purpose: .signing, at: date).revocation
     }
 
-    /// A chain whose leaf names a responder, and `openssl ocsp` as that responder, which answers one request from an index in which
-    /// `name` has `status`.
+    /// A chain whose leaf names a responder, and `openssl ocsp` as that responder. It answers one request, from an index in
+    /// which `name` has `status`.
     private func makeChain(withResponderAbout name: String, _ status: String) throws -> CertificateFactory {
         var failure: any Error = CocoaError(.featureUnsupported)
         for _ in 0..<10 {
@@ -48,14 +48,14 @@ import Testing
                 try startResponder(port, about: name, status, in: factory)
                 return factory
             } catch {
-                // Another test may have taken the port in between.
+                // Another process may have taken the port meanwhile.
                 failure = error
             }
         }
         throw failure
     }
 
-    /// - Throws: if it does not begin to listen.
+    /// - Throws: an error if the responder does not begin to listen.
     private func startResponder(
         _ port: UInt16,
         about name: String,
@@ -79,7 +79,7 @@ import Testing
         )
     }
 
-    /// A port that no process listens on just now.
+    /// A port that is currently unused.
     private func freePort() throws -> UInt16 {
         let server = try LoopbackServer { _ in .silence }
         server.stop()
@@ -93,9 +93,9 @@ import Testing
         #expect(try await verdict(factory, fetcher)?.status == expected)
         let outages = await fetcher.outages
         #expect(outages == [], "\(outages)")
-        // The responder has gone; the answer is remembered.
+        // The responder has ended; the answer is cached.
         #expect(try await verdict(factory, fetcher)?.status == expected)
-        // For keeping: what it is about, and how long it holds.
+        // The certificate and the validity period of the answer to be stored.
         let leaf = try factory.certificate("leaf")
         let kept = await fetcher.responses
         #expect(kept.map(\.certificate) == [try leaf.nameDigest])
@@ -142,7 +142,7 @@ import Testing
             Task { await fetcher.evidence(on: [leaf, ca], at: [0], date: leaf.notBefore).certificateLists.count }
         }
         while server.asked.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
-        // One of them gives up waiting.
+        // One of the tasks is cancelled while it waits.
         askers[0].cancel()
         #expect(await askers[0].value == 0)
         try await Task.sleep(for: .milliseconds(300))
@@ -232,7 +232,7 @@ import Testing
         #expect(server.asked.count <= 1)
         #expect(await fetcher.outages.map(\.error) == [.timeLimit])
         #expect(await fetcher.silentServices == ["127.0.0.1:\(server.port)"])
-        // It was so a short while ago.
+        // The server failed to answer a moment ago.
         let next = RevocationFetcher(Self.client, silentServices: ["127.0.0.1:\(server.port)": .now])
         #expect(try await verdict(factory, next)?.status == .unknown)
         #expect(server.asked.count <= 1)

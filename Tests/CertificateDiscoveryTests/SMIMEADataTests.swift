@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func `names are those of RFC 8162`() throws {
-        // RFC 8162 §3 has hugh@example.com.
+        // RFC 8162 §3 contains the name for hugh@example.com.
         #expect(
             try SMIMEAName.name(of: "hugh", at: "example.com")
                 == "c93f1e400f26708f98cb19d936620da35eec8f72e57f9eec01c1afd6._smimecert.example.com"

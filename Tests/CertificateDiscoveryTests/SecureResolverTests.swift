@@ -51,7 +51,7 @@ struct SecureResolverTests {
     }
 
     @Test func `a server that is away is no answer, in time`() throws {
-        // Its folder has the keys, and goes with it.
+        // The server's folder contains the trust anchors and is removed with the server.
         let running = try server()
         let resolver = SecureResolver(resolver: "127.0.0.1@\(try freePort())", anchors: running.anchors)
         let found = try withExtendedLifetime(running) {

@@ -3,8 +3,9 @@ import Foundation
 import SMIMEGateway
 import X509
 
-// The program that scripts/consumers builds with the traits on: a store, a gateway, swift-certificates and swift-crypto side by side.
-// X509 has a Certificate and an EmailAddress, too: where both modules are imported, ours are SMIME.Certificate and SMIME.EmailAddress.
+// The program that scripts/consumers builds with both traits enabled: a store, a gateway, swift-certificates and
+// swift-crypto together. X509 also has types named Certificate and EmailAddress; where both modules are imported, those of
+// this package are SMIME.Certificate and SMIME.EmailAddress.
 // Arguments: the folder `certs`, and a folder that does not exist yet.
 
 struct Failed: Error, CustomStringConvertible {
@@ -20,7 +21,7 @@ let home = CommandLine.arguments[2]
 
 func fixture(_ path: String) throws -> Data { try Data(contentsOf: URL(filePath: "\(certs)/\(path)")) }
 
-// A store, filled and asked.
+// Fill a store and look up certificates.
 let store = try await Store.open(home)
 let own = try await store.add(fixture("alice/alice.p12"), passphrase: "test", trusting: true)
 try check(own.identities.count == 1 && !own.anchors.isEmpty, "Alice's identity and her authority were added")
@@ -30,7 +31,7 @@ let bob = try SMIME.EmailAddress("bob@example.com")
 try check(try await store.recipient(bob) != nil, "Bob has a certificate")
 try check(try await store.allAccounts().map(\.address) == [alice], "Alice has an account")
 
-// Its settings and rules, changed and changed back.
+// Change its settings and rules, and restore them.
 let rule = Policy.Rule(.global, encrypt: .require)
 try check(try await store.changeRule(rule) == rule, "the rule is told as it was given")
 try check(try await store.allRules() == [rule], "the rule is there")
@@ -40,7 +41,7 @@ try await store.changeSetting("filter.tags", to: "on")
 try check(try await store.setting("filter.tags") == "on", "the setting is changed")
 try await store.changeSetting("filter.tags", to: nil)
 
-// A mail, protected and opened.
+// Protect a mail and open it.
 let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"
 let mail = try Message(Data(text.utf8))
 let copies = try await store.protect(mail)
@@ -55,7 +56,7 @@ try check(try await store.learn(from: opened).entries.isEmpty, "nothing new is l
 let archived = try await Message(secret).opened(with: store.keyring())
 try check(archived.report.status == .valid, "a keyring of the store opens it, too")
 
-// A gateway, both ways.
+// Process outgoing and incoming mail with a gateway.
 let gateway = try await Gateway(store)
 let sender = EnvelopeSender("alice@example.com")
 let decisions = try await gateway.explain(mail, from: sender, to: [bob])
@@ -68,12 +69,12 @@ let incoming = try await gateway.incoming(Message(secret), from: sender, to: ["a
 try check(incoming.deliveries.map(\.recipients) == [["alice@example.com"]], "one delivery, to Alice")
 try await store.finish()
 
-// A store behind a passphrase that is asked for, and keys of one's own.
+// A store whose passphrase comes from a closure, and a custom source of keys.
 let asked = try await Store.open(home, mode: .readOnly) { Passphrase("not needed".utf8) }
 try check(try await asked.allAnchors().isEmpty == false, "the anchors are there")
 try await asked.finish()
 
-// The same certificate and the same key in swift-certificates and swift-crypto, and back.
+// Convert a certificate and a key to swift-certificates and swift-crypto and back.
 let identity = try Identity(pkcs12: fixture("p384/p384.p12"), passphrase: "test")
 let certificate = try X509.Certificate(derEncoded: identity.certificate.der)
 let key = try identity.key.withPKCS8 { bytes in

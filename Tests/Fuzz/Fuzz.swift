@@ -1,6 +1,6 @@
 import Foundation
 
-/// What libFuzzer calls before anything else: the target is chosen here, by name, for one binary holds them all.
+/// libFuzzer's initialisation callback. It selects the target by name, because one binary contains all targets.
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(
     _ count: UnsafeMutablePointer<CInt>,
@@ -14,17 +14,17 @@ public func initialize(
     return 0
 }
 
-/// What libFuzzer calls with every input.
+/// libFuzzer's callback for each input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Target.chosen?.run(Array(UnsafeBufferPointer(start: data, count: count)))
     return 0
 }
 
-/// A part of the program that takes bytes from strangers.
+/// A part of the program that processes untrusted bytes.
 struct Target: Sendable {
     let name: String
-    /// Takes any bytes; an error is a good answer, anything that ends the process is a finding.
+    /// Processes any bytes. Errors are expected; ending the process is a finding.
     let run: @Sendable ([UInt8]) -> Void
 
     #if SHORT
@@ -33,11 +33,11 @@ struct Target: Sendable {
     static let all = [headers, from, structure, nestings, cms, pkcs12, message, smtp, milter, policy]
     #endif
 
-    /// The target that the environment names.
+    /// The target named in the environment.
     static let chosen = all.first { $0.name == ProcessInfo.processInfo.environment["SMIME_FUZZ_TARGET"] }
 }
 
-/// Says that a property does not hold, which is a finding like a crash.
+/// Reports a violated property as a finding, by crashing.
 func require(_ condition: Bool, _ property: String) {
     guard !condition else { return }
     FileHandle.standardError.write(Data("property broken: \(property)\n".utf8))

@@ -5,7 +5,7 @@ import Foundation
 import PKIX
 import SMIME
 
-/// The people of `certs/` whose keys open the seeds.
+/// The people in `certs/` whose keys open the seeds.
 enum People {
     static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -45,7 +45,7 @@ private struct Keyring: KeyProvider {
 }
 
 extension Target {
-    /// The whole way of a message: verified, decrypted, inspected, its content written.
+    /// The complete processing of a message: verification, decryption, inspection, and writing its content.
     static let message = Target(name: "message") { bytes in
         wait {
             let opener = MessageOpener(Keyring(), at: Date(timeIntervalSince1970: 1_793_491_200))
@@ -60,7 +60,7 @@ extension Target {
         }
     }
 
-    /// Runs asynchronous work to its end; libFuzzer wants its answer on its own thread.
+    /// Runs asynchronous work and waits for its end, because libFuzzer's callback is synchronous.
     private static func wait(_ body: @escaping @Sendable () async -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task.detached {

@@ -3,15 +3,15 @@ import NIOCore
 import SMIMEServer
 
 extension Target {
-    /// A mail server's side of the milter protocol: the first byte says how far the dialogue is and what the verdict will be, the second
-    /// how the rest is cut.
+    /// The mail server's side of the milter protocol. The first byte selects the stage of the dialogue and the verdict, the
+    /// second byte how the rest is split.
     static let milter = Target(name: "milter") { bytes in
         guard bytes.count > 2 else { return }
         let rest = ByteBuffer(bytes: bytes.dropFirst(2))
         var whole = MilterRun(choices: bytes[0])
         whole.receive(rest)
         var cut = MilterRun(choices: bytes[0])
-        // A verdict comes between two pieces, so bytes that come with the end of a message are out of order.
+        // The verdict is given between two pieces, so bytes in the same piece as the end of a message would be out of order.
         guard !whole.hasEnded else { return }
         let size = 1 + Int(bytes[1])
         var pieces = rest
@@ -23,7 +23,7 @@ extension Target {
     }
 }
 
-/// A session that is fed, and what must hold of its events.
+/// Feeds a session and checks the invariants of its events.
 private struct MilterRun {
     private var session = MilterSession()
     private let choices: UInt8
@@ -31,7 +31,7 @@ private struct MilterRun {
     private var isClosed = false
     private var content: [UInt8] = []
     private(set) var events: [MilterSession.Event] = []
-    /// Whether a message was whole.
+    /// Whether a message was complete.
     private(set) var hasEnded = false
 
     init(choices: UInt8) {
@@ -90,7 +90,7 @@ private struct MilterRun {
         }
     }
 
-    /// Gives a verdict; half of the time the message's own bytes are its form, in another order.
+    /// Gives a verdict; in half of the cases the new message consists of the bytes of the old one in another order.
     private mutating func answer() {
         isBegun = false
         var verdict = MilterVerdict.accept

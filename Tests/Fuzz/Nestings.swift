@@ -2,10 +2,10 @@ import ByteStreams
 import InternetMessage
 
 extension Target {
-    /// Oddly nested parts through the structure scan and the 7-bit writer.
+    /// Unusually nested parts, processed by the structure scan and the 7-bit writer.
     ///
-    /// Each input is read twice: as a message, and as one line of a message for each byte, since mutated bytes hardly ever
-    /// become delimiters of multiparts inside each other.
+    /// Each input is read twice: as a message, and as a message in which each byte selects a line, because mutated bytes
+    /// rarely become delimiters of nested multiparts.
     static let nestings = Target(name: "nestings") { bytes in
         for message in [bytes, bytes.prefix(2000).flatMap { line($0) }] { try? check(message) }
     }
@@ -20,7 +20,7 @@ extension Target {
         let again = try MIMEReader.message(in: MemorySource(sink.bytes))
         requireOrder(again)
         guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { return }
-        // A mailbox's line in front of the message is never signed.
+        // An mbox "From " line before the message is never signed.
         let isSafe = !message.header.leadingBytes.isEmpty || sink.bytes.allSatisfy { $0 < 128 }
         require(isSafe, "the 7-bit form has seven bits")
         require(count(again) == count(message), "the 7-bit form has the same parts")
@@ -28,7 +28,7 @@ extension Target {
 
     private static func count(_ entity: Entity) -> Int { entity.children.reduce(1) { $0 + count($1) } }
 
-    /// Requires that the places are as `Entity` promises.
+    /// Requires the ranges of an entity to be as `Entity` documents them.
     static func requireOrder(_ entity: Entity) {
         let (header, body) = (entity.header, entity.bodyRange)
         require(header.range.lowerBound == entity.range.lowerBound, "an entity begins with its header")
@@ -44,7 +44,7 @@ extension Target {
         }
     }
 
-    /// The line that a byte stands for: five bits say which, the others how it ends.
+    /// The line that a byte selects: five bits select the text, the others the line end.
     private static func line(_ byte: UInt8) -> [UInt8] {
         let ends = ["\n", "\r\n", "\n", "\r\n", "\n", "", "\r", " \t\n"]
         return Array(lines[Int(byte & 31)].utf8) + Array(ends[Int(byte >> 5)].utf8)

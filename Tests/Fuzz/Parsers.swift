@@ -5,7 +5,7 @@ import LibCrypto
 import PKIX
 
 extension Target {
-    /// Header fields and everything that is read out of them.
+    /// Header fields and the values parsed from them.
     static let headers = Target(name: "headers") { bytes in
         guard let header = try? HeaderBlock(parsing: bytes) else { return }
         for field in header.fields {
@@ -22,7 +22,7 @@ extension Target {
         }
     }
 
-    /// Where the parts of a message are, and what their bodies decode to.
+    /// The positions of a message's parts, and their decoded bodies.
     static let structure = Target(name: "structure") { bytes in
         let source = MemorySource(bytes)
         guard let message = try? MIMEReader.message(in: source) else { return }
@@ -36,7 +36,7 @@ extension Target {
         }
     }
 
-    /// The BER reader and the CMS structures on it.
+    /// The BER reader and the CMS structures based on it.
     static let cms = Target(name: "cms") { bytes in
         let stream = MemorySource(bytes).stream()
         _ = try? CMSOutline(reading: stream)
@@ -53,7 +53,7 @@ extension Target {
         }
     }
 
-    /// PKCS#12 files, and the other forms in which keys come.
+    /// PKCS#12 files and the other formats of keys.
     static let pkcs12 = Target(name: "pkcs12") { bytes in
         _ = PKCS12.isPKCS12(bytes)
         _ = try? KeyMaterial.read(bytes)
@@ -62,7 +62,7 @@ extension Target {
         _ = try? PKCS12(bytes, passphrase: nil)
     }
 
-    /// Whether the keys of a file are soon derived. That is what costs time, and how much is allowed has tests of its own.
+    /// Whether key derivation for the file is fast. Derivation is the slow part, and its limits have separate tests.
     private static func isCheap(_ outline: PKCS12Outline?) -> Bool {
         guard let outline else { return true }
         let derivations =
@@ -76,7 +76,7 @@ extension Target {
 }
 
 extension Target {
-    /// From fields: what counts as one mailbox that all programs read alike.
+    /// From fields: which ones are a single mailbox that all programs read alike.
     static let from = Target(name: "from") { bytes in
         let header = try? HeaderBlock(parsing: Array("From:".utf8) + bytes + Array("\r\n\r\n".utf8))
         guard let field = header?.first("From") else { return }
@@ -86,7 +86,7 @@ extension Target {
         require((try? EmailAddress(mailbox.address.text)) == mailbox.address, "the address survives being written")
         require(!mailbox.address.text.contains("=?"), "no encoded word is an address")
         _ = mailbox.displayNamePosesAsAddress
-        // Whatever an attacker puts behind it, the field never names another mailbox.
+        // No text that an attacker appends may change the field's mailbox to another one.
         for addition in [", a@b.test", "; a@b.test", " <a@b.test>", ":"] {
             let longer = try? HeaderBlock(
                 parsing: Array("From:".utf8) + field.bodyBytes.trimmingLineEnd + Array("\(addition)\r\n\r\n".utf8)
@@ -98,7 +98,7 @@ extension Target {
 }
 
 extension ArraySlice<UInt8> {
-    /// These bytes without the line end behind them.
+    /// These bytes without a line end.
     fileprivate var trimmingLineEnd: ArraySlice {
         self[..<(lastIndex { $0 != 10 && $0 != 13 }.map { $0 + 1 } ?? startIndex)]
     }

@@ -5,7 +5,7 @@ import SMIMEGateway
 import ByteStreams
 
 extension Target {
-    /// What a message asks of the sending policy: X-SMIME fields, subject tags, Bcc.
+    /// A message's requests to the sending policy: X-SMIME fields, subject tags, Bcc.
     static let policy = Target(name: "policy") { bytes in
         _ = ProtectionRequest(parsing: String(decoding: bytes, as: UTF8.self))
         guard let controls = try? MessageControls(of: MemorySource(bytes), tags: .standard) else { return }

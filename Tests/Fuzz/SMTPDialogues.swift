@@ -3,7 +3,7 @@ import NIOCore
 import SMIMEServer
 
 extension Target {
-    /// The two sides of SMTP: the first bytes choose which, how far the dialogue is, and how the rest is cut.
+    /// Both sides of SMTP: the first bytes select the side, the stage of the dialogue, and how the rest is split.
     static let smtp = Target(name: "smtp") { bytes in
         guard bytes.count > 2 else { return }
         var cuts = Cuts(bytes.dropFirst(2), seed: bytes[1])
@@ -19,7 +19,7 @@ extension Target {
     }
 }
 
-/// Bytes in pieces: each ends at a byte 0xFE, which is dropped, and at sizes that come from a seed; 0 leaves them whole.
+/// Splits bytes after each byte 0xFE, which is dropped, and at sizes derived from a seed; seed 0 splits no further.
 private struct Cuts {
     private var rest: ArraySlice<UInt8>
     private let seed: UInt8
@@ -43,13 +43,13 @@ private struct Cuts {
     }
 }
 
-/// A server's session that is fed, and what must hold of its events.
+/// Feeds a server session and checks the invariants of its events.
 private struct ServerRun {
     private var session: SMTPServerSession
     private let choices: UInt8
     private var (bytesIn, contentOut, events) = (0, 0, 0)
     private var isClosed = false
-    /// Whether a message is between `.message` and its end, and whether its content may come.
+    /// Whether a message is between `.message` and its end, and whether its content is allowed to arrive.
     private var (isBegun, isAccepted) = (false, false)
     private var replies = SMTPReplyParser()
     private var stuffing = DotStuffing()
@@ -119,7 +119,7 @@ private struct ServerRun {
                 session.accept()
             } else {
                 isBegun = false
-                session.refuse(SMTPReply(451, "4.3.1", "busy"))
+                session.refuse(SMTPReply(451, "4.3.1", text: "busy"))
             }
         case .content(let buffer):
             require(isBegun && isAccepted, "content belongs to a message")
@@ -130,7 +130,7 @@ private struct ServerRun {
             require(isBegun && isAccepted, "a message that ends has begun")
             require(stuffing.end() != nil, "what was taken can be sent on")
             isBegun = false
-            session.finish(Array(repeating: SMTPReply(250, "2.0.0", "taken"), count: recipients))
+            session.finish(Array(repeating: SMTPReply(250, "2.0.0", text: "taken"), count: recipients))
         case .abandoned:
             require(isBegun, "a message that is abandoned has begun")
             isBegun = false
@@ -141,7 +141,7 @@ private struct ServerRun {
     }
 }
 
-/// A client's session that is fed, and what must hold of its events.
+/// Feeds a client session and checks the invariants of its events.
 private struct ClientRun {
     private var session = SMTPClientSession(hostName: "gw.test")
     private let choices: UInt8
@@ -194,7 +194,7 @@ private struct ClientRun {
 
     private mutating func begin() {
         transactions += 1
-        // What is refused without asking the hop makes the session ready at once.
+        // A message that is refused without asking the next hop makes the session ready immediately.
         guard transactions <= 20 else { return session.quit() }
         let envelope = SMTPEnvelope(
             sender: "",
@@ -208,7 +208,7 @@ private struct ClientRun {
 
     private mutating func sendContent() {
         isSending = true
-        // Sometimes the connection is left waiting for content.
+        // In some cases the connection is left waiting for content.
         guard choices & 16 == 0 else { return }
         for text in [".\r", "\n.x\r\n", ".", "y"] { _ = session.send(ByteBuffer(string: text)) }
         _ = session.endOfContent()

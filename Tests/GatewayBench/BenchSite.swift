@@ -8,14 +8,14 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
-/// A store with two accounts, one with an RSA key and one with a P-256 key, the certificates of others and their authority, and
-/// rules; and what a gateway does with it for a message.
+/// A store with two accounts (one with an RSA key, one with a P-256 key), other people's certificates, their authority, and
+/// rules; and the gateway's processing of a message with it.
 struct BenchSite {
     static let rsa = "rsa@inside.example"
     static let ec = "ec@inside.example"
-    /// Has a certificate, and the rule for the address requires encryption.
+    /// A recipient with a certificate, and a rule that requires encryption.
     static let reader = "reader@outside.example"
-    /// Has none.
+    /// A recipient without a certificate.
     static let stranger = "stranger@outside.example"
 
     let home: String
@@ -52,7 +52,7 @@ struct BenchSite {
         }
     }
 
-    /// Messages of 2 KB that all differ, as they come for `work`.
+    /// Messages of 2 KB, all different, as input for `work`.
     func messages(for work: BenchWork, _ count: Int) async throws -> [[UInt8]] {
         try (0..<count).map { number in
             switch work {
@@ -77,7 +77,7 @@ struct BenchSite {
         return Array((header + String(repeating: line, count: 29) + "\(number)\r\n").utf8)
     }
 
-    /// Does with `message` what the gateway does, to the last byte that it hands on.
+    /// Processes `message` like the gateway, up to the last byte of the output.
     func handle(_ message: [UInt8], _ work: BenchWork) async throws {
         switch work {
         case .signRSA: try await send(message, from: Self.rsa, to: Self.stranger, .sign)

@@ -3,10 +3,11 @@ import Foundation
 import SMIME
 import SMIMEStore
 
-/// Measures what the gateway costs for one message in a process that stays, for `scripts/bench gateway`; no part of the product.
+/// Measures the cost of one message in a long-running gateway process, for `scripts/bench gateway`; not part of the product.
 ///
-/// Arguments: a folder with the keys and certificates that the script makes, and how many messages. Prints a line for each work:
-/// its name, and the microseconds of CPU time that the whole process takes for a message. A third argument names the only work.
+/// Arguments: a folder with the keys and certificates that the script makes, the number of messages, and optionally the name
+/// of a single kind of work. For each kind of work it prints the name, and the CPU time of the whole process per message in
+/// microseconds.
 @main
 struct GatewayBench {
     static func main() async throws {
@@ -30,9 +31,9 @@ struct GatewayBench {
         try result.get()
     }
 
-    /// Microseconds of CPU time that `work` takes for one message, once it is warm.
+    /// The CPU time of `work` per message in microseconds, after warming up.
     private static func measure(_ count: Int, _ work: BenchWork, at site: BenchSite) async throws -> Double {
-        // Messages that differ: what is remembered of one does not spare the work of another.
+        // The messages differ, so that caching one does not save work on another.
         let messages = try await site.messages(for: work, 200)
         for message in messages { try await site.handle(message, work) }
         let start = cpuTime()
@@ -47,12 +48,12 @@ struct GatewayBench {
     }
 }
 
-/// What is done to each message.
+/// What is done with each message.
 enum BenchWork: String, CaseIterable {
     case signRSA = "sign-rsa"
     case signEC = "sign-p256"
     case signAndEncrypt = "sign-encrypt"
     case verify = "verify"
-    /// As `verify`, from as many people as there are messages.
+    /// Like `verify`, with a different sender for each message.
     case verifyMany = "verify-many"
 }

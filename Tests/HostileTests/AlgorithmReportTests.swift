@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What a report says of digests that a signature cannot be checked with.
+/// Reports about digests with which a signature cannot be checked.
 @Suite struct AlgorithmReportTests {
     private func verify(_ mail: [UInt8]) throws -> (report: String, codes: [String]) {
         let options = ["verify", "--json", "--no-harvest", "--time", "2026-11-01T12:00:00Z"]

@@ -1,7 +1,7 @@
 import Foundation
 
 extension BombTests {
-    /// Messages whose certificates, lists and responses give much to compare or to read again.
+    /// Messages whose certificates, lists and responses need a lot of comparing or repeated parsing.
     static let trust = [
         Bomb("10,000 international addresses and as many constraints") {
             let key = try Person.alice.get().key
@@ -59,7 +59,7 @@ extension BombTests {
         },
     ]
 
-    /// An authority below another one with constraints and names.
+    /// An authority below another one, with name constraints and names.
     private static func constrained(
         _ name: String,
         _ constraints: [[UInt8]],
@@ -104,7 +104,7 @@ extension BombTests {
         return TLV.sequence(body, algorithm, TLV.bits(try authority.key.sign(body, padding: .pkcs1)))
     }
 
-    /// An OtherRevocationInfoFormat with a response without answers (RFC 5940 §2.1).
+    /// An OtherRevocationInfoFormat with an OCSP response that contains no answers (RFC 5940 §2.1).
     private static func response(number: Int, _ extensions: [UInt8]) -> [UInt8] {
         let responder = TLV.explicit(2, TLV.octets([UInt8](repeating: UInt8(number), count: 20)))
         let data = TLV.sequence(responder, TLV.time("20261101000000Z"), TLV.sequence(), TLV.explicit(1, extensions))

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Messages that were made to cost time or memory, through the command: an answer, in bounds, and no crash.
+/// Messages made to consume time or memory: the command must answer within bounds and not crash.
 @Suite(.serialized) struct BombTests {
     struct Bomb: Sendable, CustomStringConvertible {
         let description: String
         let verbs: [[String]]
-        /// Whether what is signed may well be valid beside what was put there.
+        /// Whether the signed content may be valid despite the additional data.
         let isSound: Bool
         let message: @Sendable () throws -> [UInt8]
 
@@ -124,7 +124,7 @@ import Testing
             return Array(text.utf8) + Array(String(repeating: "--\r\n", count: 3_000_000).utf8)
         },
         Bomb("compressed zeros") {
-            // 1 MiB of a deflate stream that stands for very much more, in a CompressedData.
+            // A CompressedData with 1 MiB of a deflate stream that expands to very much more.
             let info = TLV.sequence(
                 TLV.oid(OID.data),
                 TLV.explicit(0, TLV.octets([0x78, 0x9C] + [UInt8](repeating: 0, count: 1 << 20)))
@@ -196,7 +196,7 @@ import Testing
         },
     ]
 
-    /// Two seconds and 256 MiB are what the issue allows; a test on a busy machine with a debug build gets thirty.
+    /// The aim is two seconds and 256 MiB; a debug build on a busy machine gets thirty seconds.
     @Test(arguments: all + trust)
     func `every bomb ends with a result, within the limits`(_ bomb: Bomb) throws {
         let harness = try Harness.shared.get()

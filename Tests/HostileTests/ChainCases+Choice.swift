@@ -1,9 +1,8 @@
 import Foundation
 
-/// One certificate in other clothes, several for one key, and names in other spellings.
+/// Differently encoded certificates, several certificates for one key, and differently encoded names.
 extension ChainCases {
-    /// A mail signed with bob's key, in whose certificates `change` puts other bytes for those of the signer, which are the
-    /// first.
+    /// A mail signed with bob's key. `change` replaces the bytes of the certificates, of which the signer's is the first.
     private static func signed(
         byKeyIdentifier: Bool = false,
         _ change: (inout [[UInt8]], CertificateForge) throws -> Void
@@ -17,7 +16,7 @@ extension ChainCases {
         }
     }
 
-    /// A certificate has one encoding; another one would have another fingerprint.
+    /// A certificate has only one valid encoding; another one would have another fingerprint.
     static let reencoded = [
         HostileCase("chain-certificate-of-indefinite-length", .reject(1, ["signer-certificate-missing"])) {
             try signed { certificates, _ in
@@ -77,7 +76,7 @@ extension ChainCases {
         },
     ]
 
-    /// Of several certificates that the signer may mean the best one counts, wherever it stands.
+    /// If several certificates match the signer, the best one counts, whatever its position.
     static let chosen = [
         HostileCase("chain-expired-one-of-the-key-first", .accept) {
             try signed(byKeyIdentifier: true) { certificates, forge in

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Chain and time.
+/// Cases about chains and validity periods.
 enum ChainCases {
     static let all = refused + doubtful + harmless + reencoded + chosen
 
-    /// A mail of alice's, signed with bob's key under a certificate that `change` makes.
+    /// A mail from alice, signed with bob's key and a certificate modified by `change`.
     static func leaf(
         below authority: Result<Authority, any Error> = Authority.trusted,
         from: String = "alice@example.com",
@@ -18,7 +18,7 @@ enum ChainCases {
         return try SignedCases.detached(by: .success(person), from: from) { $0.lists = lists }
     }
 
-    /// An authority below the trusted one, with carol's key, as `change` makes it.
+    /// An authority below the trusted one, with carol's key, modified by `change`.
     static func authority(
         _ name: String = "Forged CA",
         below parent: Result<Authority, any Error> = Authority.trusted,
@@ -175,7 +175,7 @@ enum ChainCases {
             return try leaf(below: .success(Authority(name: Name.common("A"), key: rsa, chain: [one, two, three])))
         },
         HostileCase("chain-md5-below", .reject(1)) {
-            // The leaf is fine, but its validity ends before it begins.
+            // The leaf is valid except that its validity ends before it begins.
             try leaf {
                 $0.notBefore = "20270101000000Z"
                 $0.notAfter = "20260101000000Z"

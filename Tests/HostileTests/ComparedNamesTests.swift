@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Certificates and lists with very much in them that is compared with each other.
+/// Certificates and lists with very many names that must be compared.
 @Suite struct ComparedNamesTests {
     private static let date = Date(timeIntervalSince1970: 1_793_491_200)
 
@@ -25,7 +25,7 @@ import Testing
 
     private func names(_ count: Int) -> [[UInt8]] { (0..<count).map { Name.mailbox("a\($0)@example.com") } }
 
-    /// An authority below another one, that excludes `constraints` addresses and has `names` of its own.
+    /// An authority below another one that excludes `constraints` addresses and has `names` names.
     private func authority(
         _ name: String,
         below issuer: Authority,
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `a certificate with more than a thousand names is not judged`() throws {
         let (key, trusted) = (try Person.alice.get().key, try Authority.trusted.get())
-        // The common name is one, too.
+        // The common name counts as well.
         let full = try judge(CertificateForge(key, names: names(999)).signed(by: trusted))
         #expect(full.verdict.isTrusted, "\(full.codes)")
         let over = try judge(CertificateForge(key, names: names(1000)).signed(by: trusted))
@@ -63,7 +63,7 @@ import Testing
             forge.others = [Extension.make("2.5.29.31", TLV.sequence(point))]
             return try forge.signed(by: trusted)
         }
-        // With the address, the common name and the point itself.
+        // The address, the common name and the distribution point count as well.
         let full = try judge(leaf(997))
         #expect(full.verdict.isTrusted, "\(full.codes)")
         #expect(try judge(leaf(998)).codes.contains("chain-not-checked"))
@@ -95,7 +95,7 @@ import Testing
         #expect(try codes(480).contains("chain-not-checked"))
     }
 
-    /// A list by the trusted authority.
+    /// A revocation list by the trusted authority.
     private func list(_ entries: [UInt8] = [], names: Int = 0) throws -> [UInt8] {
         let trusted = try Authority.trusted.get()
         let algorithm = TLV.sequence(TLV.oid(OID.sha256WithRSA), TLV.null)
@@ -127,7 +127,7 @@ import Testing
         #expect(try copy.object() === object)
     }
 
-    /// An entry whose time is text.
+    /// A list with an entry whose time is text.
     private func unreadableList() throws -> [UInt8] {
         try list(TLV.sequence(TLV.integer(5), TLV.utf8("261101000000Z")))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decryption: what must not be opened, and what must.
+/// Decryption: messages that must be opened, and messages that must not.
 enum DecryptionCases {
     static let all = refused + doubtful + harmless
 
@@ -72,7 +72,7 @@ enum DecryptionCases {
             },
             refusal("dec-gcm-in-enveloped") { try gcm(type: "enveloped-data") { $0.type = OID.envelopedData } },
             refusal("dec-gcm-key-downgraded-to-cbc") {
-                // What the sender encrypted with GCM, passed off as CBC: counter mode's blocks as an oracle.
+                // Content encrypted with GCM is labelled as CBC, to use the blocks of counter mode as an oracle.
                 try cbc { $0.ciphertextAfterwards = { _ in (0..<64).map { UInt8($0) } } }
             },
             refusal("dec-not-for-us", 77) {
@@ -120,7 +120,7 @@ enum DecryptionCases {
                 }
             },
             refusal("dec-second-recipient-right") {
-                // Two ways in, both of alice's: the first is damaged, and no other one is tried.
+                // Two RecipientInfos for alice: the first one is damaged, and no other one is tried.
                 try gcm { forge in
                     let good = forge.recipients[0]
                     forge.recipients[0].wrap = { _ in [UInt8](repeating: 1, count: 256) }
@@ -201,7 +201,7 @@ enum DecryptionCases {
             }
         } + agreement
 
-    /// Key agreement whose parts were tampered with; made by our own writer and taken apart.
+    /// Key agreement with manipulated parts; the messages are made by our own writer and then modified.
     private static let agreement = KeyAgreementTampering.allCases.map { tampering in
         refusal("dec-ecdh-\(tampering.rawValue)") {
             MailForge().cms(try tampering.apply(to: EnvelopedSample.carol()), "authenveloped-data")
@@ -223,8 +223,8 @@ enum DecryptionCases {
             )
             return MailForge().mail(Multipart.entity("mixed", SignedCases.evil, part, SignedCases.evil))
         },
-        HostileCase("dec-inner-signature-of-somebody-else", .warn, verb: ["decrypt"]) {
-            // Bob's signed mail to alice, encrypted anew by mallory as her own: surreptitious forwarding.
+        HostileCase("dec-inner-signature-of-another-person", .warn, verb: ["decrypt"]) {
+            // Bob's signed mail to alice, which mallory encrypts again as her own (surreptitious forwarding).
             let inner = SignedShape().entity(
                 MailForge.text,
                 try SignedForge(MailForge.text, by: Person.bob.get()).encoded()

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command under test with a store that knows alice, bob and carol and trusts the test CA.
+/// The command under test, with a store that contains alice, bob and carol and trusts the test CA.
 struct Harness: Sendable {
-    /// One for all cases, which only read from its store; removed when the process ends.
+    /// Shared by all cases, which only read its store; removed when the process ends.
     static let shared = Result { try Harness() }
 
     let folder: URL
@@ -50,7 +50,7 @@ struct Harness: Sendable {
         return try runner.run(arguments, input: input.map { .bytes($0) } ?? .nothing)
     }
 
-    /// Judges one case: what happened in a line, and what is wrong with that.
+    /// Runs one case and returns a line for the table, and the differences from what is expected.
     func judge(_ item: HostileCase) throws -> (line: String, complaints: [String]) {
         let input = try item.message()
         try Seeds.keep(input, of: item)
@@ -77,18 +77,18 @@ struct Harness: Sendable {
         return (line, complaints)
     }
 
-    /// Every problem code in a report.
+    /// All problem codes in a report.
     private static func codes(_ json: String) -> Set<String> {
         Set(json.matches(of: /"code"\s*:\s*"([^"]+)"/).map { String($0.output.1) })
     }
 
-    /// Every problem code in what was said to people.
+    /// All problem codes in text for users.
     private static func bracketed(_ text: String) -> Set<String> {
         Set(text.matches(of: /\(([a-z][a-z0-9-]+)\)/).map { String($0.output.1) })
     }
 }
 
-/// Folders that go when the process ends.
+/// Folders that are removed when the process ends.
 private enum Doomed {
     nonisolated(unsafe) private static var path = strdup("")
 

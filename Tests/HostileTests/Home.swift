@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A folder with a store of its own; removed with it.
+/// A folder with its own store; it is removed when this object is released.
 final class Home: Sendable {
     private let temporary: TemporaryFolder
     let program: String
@@ -25,7 +25,7 @@ final class Home: Sendable {
         self.environment = environment
     }
 
-    /// A copy of `home` and of everything in it.
+    /// A copy of `home` with its contents.
     convenience init(copying home: Home) throws {
         try self.init()
         let result = try CommandRunner("cp").run(["-a", home.folder.path + "/.", folder.path])
@@ -34,7 +34,7 @@ final class Home: Sendable {
 
     var folder: URL { temporary.url }
 
-    /// Imports people of `certs/` and trusts the test CA.
+    /// Imports people from `certs/` and trusts the test CA.
     func fill(_ names: String...) throws {
         let certs = Fixtures.certs.path
         for name in names {

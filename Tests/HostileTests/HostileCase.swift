@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What must become of a hostile message.
+/// The required result for a hostile message.
 enum Expectation: Sendable, CustomStringConvertible {
-    /// Status 0; the codes must stand in the report.
+    /// Status 0; the report must contain the codes.
     case accept([String] = [])
-    /// Never plainly good: refused, or a problem in the report; the codes must stand there.
+    /// The message is rejected, or the report contains a problem and all the codes.
     case warn([String] = [])
-    /// Not status 0, and nothing released; a status of its own, and codes, where they are clear.
+    /// The status is not 0, and no content is released. If they are unambiguous, the exact status and the codes are checked.
     case reject(Int32? = nil, [String] = [])
 
     static let accept = Self.accept()
@@ -29,14 +29,14 @@ enum Expectation: Sendable, CustomStringConvertible {
     }
 }
 
-/// One hostile (or merely odd) message with the verdict it must get.
+/// A hostile or unusual message, with its required result.
 struct HostileCase: Sendable, CustomTestStringConvertible {
-    /// The family and what is special, as `sig-content-changed`.
+    /// The family and the special property, such as `sig-content-changed`.
     let name: String
     let expected: Expectation
-    /// The verb that is asked, and its options.
+    /// The verb and its options.
     var verb = ["verify"]
-    /// The fuzz target that the message is a seed for.
+    /// The fuzz target for which the message is a seed.
     var seed = "message"
     let message: @Sendable () throws -> [UInt8]
 

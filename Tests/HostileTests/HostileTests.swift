@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every class of hostile message, through the command as it is used, against the verdict it must get.
+/// Every class of hostile message, tested through the command.
 ///
-/// With SMIME_TEST_TABLE set, the table of cases is printed.
+/// If SMIME_TEST_TABLE is set, the table of cases is printed.
 @Suite struct HostileTests {
     @Test(arguments: SignedCases.all)
     func `signed data`(_ item: HostileCase) throws { try check(item) }
@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: DecryptionCases.all)
     func decryption(_ item: HostileCase) throws { try check(item) }
 
-    /// The table of classes names no test that is not there.
+    /// The table of classes only names existing tests.
     @Test func `the table in README.md names existing cases and files`() throws {
         let folder = Fixtures.root.appending(path: "Tests")
         let page = try String(contentsOf: folder.appending(path: "HostileTests/README.md"), encoding: .utf8)

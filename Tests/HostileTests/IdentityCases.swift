@@ -1,10 +1,10 @@
 import Foundation
 
-/// Who signed.
+/// Cases about the identity of the signer.
 enum IdentityCases {
     static let all = forged + certificates + header + hidden + shown + harmless
 
-    /// A mail with `fields` in place of From, signed by alice.
+    /// A mail signed by alice, with `fields` instead of From.
     private static func from(_ fields: String...) throws -> [UInt8] {
         try from(fields, by: Person.alice.get())
     }
@@ -15,7 +15,7 @@ enum IdentityCases {
         return mail.signed(MailForge.text, try SignedForge(MailForge.text, by: person).encoded())
     }
 
-    /// A mail signed with bob's key under a trusted certificate that `change` makes.
+    /// A mail signed with bob's key under a trusted certificate modified by `change`.
     private static func certified(
         from: String = "alice@example.com",
         _ change: (inout CertificateForge) -> Void
@@ -165,7 +165,7 @@ enum IdentityCases {
         },
     ]
 
-    /// A second From that some readers see.
+    /// A second From field that only some programs see.
     private static let hidden = [
         HostileCase("id-second-from-behind-many-lines", .reject) {
             try from(
@@ -210,7 +210,7 @@ enum IdentityCases {
         },
     ]
 
-    /// From fields in which some programs read another address, or show one.
+    /// From fields in which some programs read or display another address.
     private static let shown = [
         "us: alice@example.com", "us: alice@example.com;", "alice@example.com;", "Alice; <alice@example.com>",
         "Alice: <alice@example.com>", "alice@example.com,", ",alice@example.com", "<alice@example.com> ceo@bank.test",

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Learning certificates: mail that a user reads one after the other, and the certificates that the registry has then.
+/// Learning certificates: a sequence of mails that a user reads, and the certificates in the registry afterwards.
 enum LearningCases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String
-        /// All certificates that are known, by name; the one that mail is encrypted to has a star behind it.
+        /// The names of all known certificates; the one used for encryption is followed by a star.
         let known: [String]
-        /// What must be said of the last mail, on standard error.
+        /// Required text on standard error for the last mail.
         var says: String?
         var options: [String] = []
         let mails: @Sendable () throws -> [[UInt8]]
@@ -24,13 +24,13 @@ enum LearningCases {
         var description: String { name }
     }
 
-    /// Which person holds which certificate. The first is of `certs/`, the others are made below the trusted authority.
+    /// The certificates of the people. The first is in `certs/`, the others are issued by the trusted authority.
     static let people: [String: Result<Person, any Error>] = [
         "bob": Person.bob,
         "carol": Person.carol,
-        // Bob with a new key.
+        // Bob's certificate for a new key.
         "bob-new": make("bob@example.com", key: "alice") { $0.notBefore = "20260601000000Z" },
-        // A certificate that another person got for Bob's address.
+        // A certificate for Bob's address that another person obtained.
         "bob-stolen": make("bob@example.com", key: "mallory") { $0.notBefore = "20260701000000Z" },
         "bob-expired": make("bob@example.com", key: "bob") {
             ($0.notBefore, $0.notAfter) = ("20250101000000Z", "20260201000000Z")
@@ -66,7 +66,7 @@ enum LearningCases {
         return try person.get()
     }
 
-    /// A mail from Bob, unless told otherwise, signed by `name`.
+    /// A mail signed by `name`, by default from Bob.
     private static func signed(
         by name: String,
         _ entity: [UInt8] = MailForge.text,
@@ -83,7 +83,7 @@ enum LearningCases {
         return mail.signed(entity, try forge.encoded(), shape)
     }
 
-    /// A mail of Bob's that has the certificate of `name` in its bag, and prefers it by a signed attribute.
+    /// A mail from Bob whose SignedData contains the certificate of `name`, and prefers it by an attribute.
     private static func preferring(_ name: String, isSigned: Bool = true) throws -> [UInt8] {
         let other = try person(name)
         let value = TLV.element(0xA0, TLV.contents(other.issuerAndSerial))

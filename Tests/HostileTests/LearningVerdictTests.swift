@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the registry makes of mail that wants to plant something in it, through the command as it is used.
+/// What the registry learns from mail that tries to plant certificates, tested through the command.
 @Suite struct LearningVerdictTests {
     @Test(arguments: LearningCases.all)
     func `hostile mail teaches the registry only the expected certificates`(_ item: LearningCases.Case) throws {
@@ -19,7 +19,7 @@ import Testing
         if let text = item.says { #expect(said.contains(text), "\(said)") }
     }
 
-    /// The same mail gives the same by the other ways in: harvest, import, and the mail server's filter.
+    /// The other ways in (harvest, import, the mail server's filter) have the same results.
     @Test(arguments: [
         ["harvest"], ["import", "-"],
         ["filter", "incoming", "--stdout", "--log", "none", "--sender", "x@y.test", "--", "z@y.test"],
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// A sender who announces nothing but what is broken is encrypted to with what we hold for right.
+    /// A sender who announces only weak capabilities still gets mail encrypted with acceptable ciphers.
     @Test func `weak capabilities never lower the cipher floor`() throws {
         let home = try Home()
         try home.fill("alice")
@@ -73,7 +73,7 @@ import Testing
         #expect(try known(in: home) == ["bob"])
     }
 
-    /// The certificates that are known for others than Alice, by the names of the cases, a star behind what is used.
+    /// The known certificates of people other than Alice, by the names of the cases; those in use are followed by a star.
     private func known(in home: Home) throws -> [String] {
         let names = try LearningCases.people.mapValues { try Attacker.digest($0.get().certificate, "SHA256") }
         let result = try home.run(["recipient", "list", "--json"])

@@ -9,7 +9,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Every limit of docs/limits.md: what is at the limit passes, one more is refused.
+/// Every limit in docs/limits.md: input at the limit is accepted, larger input is rejected.
 @Suite struct LimitTests {
     private static func refused(_ body: () throws -> Void) -> Bool {
         do { try body() } catch {
@@ -21,7 +21,7 @@ import Testing
         return false
     }
 
-    /// The page and the code give the same numbers.
+    /// The numbers on the page and in the code agree.
     @Test func `docs/limits.md agrees with the code`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/limits.md"), encoding: .utf8)
         let rows: [(String, Int)] = [
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `parts of a message`() {
         func message(_ count: Int) -> MemorySource {
-            // The message itself counts as one.
+            // The message itself counts as one part.
             let parts = String(repeating: "--b\r\n\r\nx\r\n", count: count - 1)
             return MemorySource(Array(("Content-Type: multipart/mixed; boundary=b\r\n\r\n" + parts + "--b--\r\n").utf8))
         }
@@ -151,13 +151,13 @@ import Testing
             (0..<depth).reduce(TLV.null) { element, _ in TLV.sequence(element) }
         }
         func signed(_ depth: Int) throws -> SignedData {
-            // ContentInfo, [0], SignedData, SET, SignerInfo, [1], Attribute, SET stand around it.
+            // These elements enclose it: ContentInfo, [0], SignedData, SET, SignerInfo, [1], Attribute, SET.
             var forge = SignedForge(MailForge.text, by: try Person.alice.get(), isDetached: false)
             forge.signers[0].unsignedAttributes = [Attributes.make("1.2.3.4.5", nested(depth))]
             return try SignedData(reading: MemorySource(try forge.encoded()).stream())
         }
         #expect(try signed(30).signers.count == 1)
-        // At the limit, and one more; the innermost one is no constructed element.
+        // At the limit, and one more; the innermost element is not constructed.
         #expect(throws: Never.self) { try ElementExtent(of: nested(ElementExtent.maximumDepth)) }
         #expect(Self.refused { _ = try ElementExtent(of: nested(ElementExtent.maximumDepth + 1)) })
         #expect(throws: CMSError.self) { try signed(49) }
@@ -165,7 +165,8 @@ import Testing
     }
 
     @Test func `bytes of certificates, lists and PKCS#12 files`() throws {
-        // A SEQUENCE of so many bytes in all around an OCTET STRING, which is none of these things: what is too long is told from that.
+        // A SEQUENCE of `count` bytes around an OCTET STRING. It is none of these structures, so the error shows whether its
+        // length was checked first.
         func element(_ count: Int) -> [UInt8] {
             func length(_ count: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(count).bigEndian) { [0x84] + $0 } }
             return [0x30] + length(count - 6) + [0x04] + length(count - 12) + [UInt8](repeating: 0, count: count - 12)
@@ -189,7 +190,7 @@ import Testing
     }
 
     @Test func `decompressed bytes for each compressed one`() throws {
-        // Noise does not shrink, and zeros to a thousandth: so much of both that the ratio comes out.
+        // Random bytes do not compress, and zeros compress to a thousandth; mixing both yields the ratio.
         func message(ratio: Double) throws -> ByteStream {
             var generator = SystemRandomNumberGenerator()
             let noise = (0..<16_384).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -213,7 +214,7 @@ import Testing
             let bags = try [Bags.key("alice"), Bags.certificate("alice")]
             _ = try PKCS12(Bags.file(bags, macIterations: iterations), passphrase: Passphrase("test".utf8))
         }
-        // Its MAC is wrong, which shows only after all of them.
+        // The MAC is wrong, which is only noticed after all iterations.
         #expect(throws: CMSError.wrongPassphrase) { try read(PKCS12.maximumIterations) }
         #expect(Self.refused { try read(PKCS12.maximumIterations + 1) })
     }

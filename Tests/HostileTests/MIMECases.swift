@@ -1,10 +1,10 @@
 import Foundation
 
-/// The MIME structure around CMS.
+/// Cases about the MIME structure around CMS.
 enum MIMECases {
     static let all = coverage + shapes + transport + lineDefects
 
-    /// alice's signature over the usual text, as multipart/signed of a shape that `change` gives it.
+    /// alice's signature over the usual text, as a multipart/signed modified by `change`.
     private static func shaped(
         _ content: [UInt8] = MailForge.text,
         header: [String] = [],
@@ -17,7 +17,7 @@ enum MIMECases {
         return mail.signed(content, try signature(content), shape)
     }
 
-    /// The same message with one piece of its text replaced.
+    /// The same message with one piece of text replaced.
     private static func replaced(_ piece: String, with other: String) throws -> [UInt8] {
         Array(String(decoding: try shaped(), as: UTF8.self).replacing(piece, with: other).utf8)
     }
@@ -174,7 +174,7 @@ enum MIMECases {
         },
         HostileCase("mime-signature-bytes-as-7bit", .accept) { try shaped { $0.encoding = "7bit" } },
         HostileCase("mime-missing-padding", .warn) {
-            // A length that needs padding.
+            // Chooses a length that needs padding.
             var forge = SignedForge(MailForge.text, by: try Person.alice.get())
             var object = try forge.encoded()
             var name = "x"

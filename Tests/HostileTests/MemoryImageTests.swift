@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whatever a command did with a secret: when it is over, no passphrase and no private key is left in memory or on disk.
+/// After a command has ended, no passphrase and no private key is left in its memory or on disk.
 @Suite(.serialized) struct MemoryImageTests {
     @Test func `no command leaves a secret in memory or on disk`() throws {
         if let obstacle = try MemoryImage.obstacle() {
@@ -19,7 +19,7 @@ import Testing
             let image = try session.image(step)
             #expect(image.status == 0, "\(step): \(image.errorText)")
             #expect(image.coreLimit == "0 0", "\(step)")
-            // An image of nothing would be free of secrets, too.
+            // An empty image would contain no secrets either.
             #expect(image.count > 1 << 20, "\(step)")
             let all = image.traces(of: session.secrets)
             let traces = all.filter { !$0.hasSuffix(MemoryImage.stack) }
@@ -50,7 +50,7 @@ import Testing
     func `other processes of the same user cannot read the memory`() throws {
         if try MemoryImage.obstacle() != nil { return }
         let mortal = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-        // Some folders on the way to the tests may be closed to others.
+        // Other users may have no access to some folders above the tests.
         let shell = CommandRunner("setpriv", environment: ["PATH": "/usr/bin:/bin"])
         let program = try Tool.smime().path
         guard try shell.run(mortal.dropFirst() + [program, "--version"]).status == 0 else {
@@ -62,16 +62,16 @@ import Testing
         #expect(image.status == 0, "\(image.errorText)")
         #expect(image.owner == 0)
         #expect(image.coreLimit == "0 0")
-        // The command does so itself, and not its caller.
+        // Shows that the command itself protects its memory, not its caller.
         let other = CommandRunner("true", environment: ["PATH": "/usr/bin:/bin"])
         #expect(try MemoryImage(of: other, [], under: mortal).owner == 65534)
     }
 }
 
-/// A store, files and passphrases that are known, and the commands that use them.
+/// A store, files and known passphrases, and the commands that use them.
 private final class SecretSession {
-    /// One command: its words, in which `@` is the folder of the files, `%` that of the certificates, and `|` a pipe with
-    /// what is in a file. `NAME=FILE` in front is a variable of the environment with what is in a file.
+    /// The words of a command. `@` stands for the folder of the files, `%` for the folder of the certificates, and `|` for a
+    /// pipe with the content of a file. `NAME=FILE` at the front sets an environment variable to the content of a file.
     struct Step: CustomStringConvertible {
         let description: String
 
@@ -133,11 +133,11 @@ private final class SecretSession {
         temporary = try TemporaryFolder()
         try addNumbers(of: "alice")
         try addNumbers(of: "carol")
-        // What stands in front is in the certificate, too.
+        // The bytes before that also occur in the certificate.
         secrets.add("the PEM of alice's key", number: Array(try PEMFile.text("alice/key.pem").dropFirst(400)))
         secrets.add("the PEM of carol's key", number: Array(try PEMFile.text("carol/key.pem").dropFirst(44).prefix(44)))
         let lines = String(decoding: try Fixtures.cert("carol/key.pem"), as: UTF8.self).split(separator: "\n")
-        // Behind these is the public half, which stands in the certificate, too.
+        // After these lines comes the public key, which also occurs in the certificate.
         secrets.add("a line of carol's key", text: String(lines[2].prefix(24)))
         for name in ["file", "store", "newer", "message", "backup"] {
             let word = "\(UUID().uuidString)-\(UUID().uuidString)"
@@ -195,7 +195,7 @@ private final class SecretSession {
         return try MemoryImage(of: runner, Array(words[..<end]), input: input)
     }
 
-    /// Files below the home, which is also that of temporary files, in which a secret is.
+    /// The files below the home (also the folder of temporary files) that contain a secret.
     func filesWithSecrets() throws -> [String] {
         let paths = FileManager.default.subpaths(atPath: home.folder.path) ?? []
         return try paths.flatMap { path in
@@ -206,7 +206,7 @@ private final class SecretSession {
         }
     }
 
-    /// Adds the secret numbers of a key in `certs/`: of RSAPrivateKey (RFC 8017 appendix A.1.2) or ECPrivateKey (RFC 5915).
+    /// Adds the secret numbers of a key in `certs/`, an RSAPrivateKey (RFC 8017 appendix A.1.2) or ECPrivateKey (RFC 5915).
     private func addNumbers(of name: String) throws {
         let info = TLV.children(try PEMFile.blocks("\(name)/key.pem")[0])
         let fields = TLV.children(TLV.contents(info[2]))

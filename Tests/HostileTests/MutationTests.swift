@@ -6,9 +6,9 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Good mails with bytes changed at random: never a good verdict over other content, never a byte that was not there.
+/// Valid mails with random changes: the verdict on changed content is never good, and no new bytes are released.
 ///
-/// SMIME_TEST_MUTATIONS says how many mutations there are of each kind of mail, for the long form.
+/// SMIME_TEST_MUTATIONS sets the number of mutations for each kind of mail.
 @Suite struct MutationTests {
     private static let count = ProcessInfo.processInfo.environment["SMIME_TEST_MUTATIONS"].flatMap { Int($0) } ?? 350
     private static let secret = "the eagle lands at midnight"
@@ -91,7 +91,7 @@ import Testing
                 continue
             }
             opened += 1
-            // CBC protects nothing: what is garbled may pass, and the report says so.
+            // CBC does not authenticate: damaged content may pass, and the report says so.
             guard isAuthenticated else { continue }
             #expect(Self.body(of: sink.bytes) == Self.body(of: Self.text), "round \(round)")
         }
@@ -105,13 +105,13 @@ import Testing
 }
 
 extension MessageOpener {
-    /// Opens with the keys of alice and carol.
+    /// Opens messages with the keys of alice and carol.
     static func ofAliceAndCarol() throws -> MessageOpener {
         MessageOpener(try Keyring(people: ["alice", "carol"]), at: .judged)
     }
 }
 
-/// Changes bytes at random, and the same ones in every run.
+/// Changes bytes at random, reproducibly.
 private struct Mutator {
     private var state: UInt64
 
@@ -124,7 +124,7 @@ private struct Mutator {
         return Int(state >> 1) % max(bound, 1)
     }
 
-    /// `bytes` with one to three changes: flipped, replaced, removed, doubled, moved, inserted.
+    /// `bytes` with one to three changes: flipping, replacing, removing, duplicating, moving or inserting.
     mutating func mutate(_ bytes: [UInt8]) -> [UInt8] {
         var changed = bytes
         for _ in 0...next(below: 3) {

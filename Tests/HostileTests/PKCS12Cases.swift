@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// PKCS#12; every case is imported into a store of its own.
+/// PKCS#12 files; each case is imported into its own store.
 enum PKCS12Cases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String
@@ -82,7 +82,7 @@ enum PKCS12Cases {
         Case("friendly-name-with-nul", .accept) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice", friendlyName: "a\0b")])
         },
-        Case("key-of-somebody-else-too", .warn) {
+        Case("key-of-another-person-too", .warn) {
             try Bags.file([Bags.key("alice"), Bags.certificate("alice"), Bags.key("bob")])
         },
         Case("only-a-key", .reject(65)) { try Bags.file([Bags.key("alice")]) },
@@ -115,7 +115,7 @@ enum PKCS12Cases {
     ]
 }
 
-/// PKCS#12 files put together by hand, with nothing encrypted.
+/// Unencrypted PKCS#12 files assembled by hand.
 enum Bags {
     private static let rsadsi = "1.2.840.113549"
 
@@ -135,7 +135,7 @@ enum Bags {
         TLV.sequence(TLV.oid("\(rsadsi).1.12.10.1.\(type)"), TLV.explicit(0, value), attributes)
     }
 
-    /// A PBMAC1 algorithm (RFC 9579) with PBKDF2 and an HMAC by its last number: 9 for SHA-256, 7 for SHA-1.
+    /// A PBMAC1 algorithm (RFC 9579) with PBKDF2. `digest` is the last number of the HMAC's OID: 9 for SHA-256, 7 for SHA-1.
     static func pbmac1(keyLength: Int?, iterations: Int = 2048, digest: Int = 9) -> [UInt8] {
         let hmac = TLV.sequence(TLV.oid("\(rsadsi).2.\(digest)"), TLV.null)
         let derivation = TLV.sequence(
@@ -150,7 +150,7 @@ enum Bags {
         return TLV.sequence(TLV.oid("\(rsadsi).1.5.14"), TLV.sequence(derivation, hmac))
     }
 
-    /// A PFX with these bags; without a MAC unless its iterations or algorithm are given, and then with a wrong one.
+    /// A PFX with these bags. It has no MAC unless iterations or an algorithm are given; then the MAC is wrong.
     static func file(_ bags: [[UInt8]], macIterations: Int? = nil, macAlgorithm: [UInt8]? = nil) throws -> [UInt8] {
         func data(_ contents: [UInt8]) -> [UInt8] {
             TLV.sequence(TLV.oid(OID.data), TLV.explicit(0, TLV.octets(contents)))

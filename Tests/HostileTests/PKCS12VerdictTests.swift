@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every class of hostile PKCS#12 file, imported through the command.
+/// Every class of hostile PKCS#12 file, imported with the command.
 @Suite struct PKCS12VerdictTests {
     @Test(arguments: PKCS12Cases.all)
     func `PKCS#12 file`(_ item: PKCS12Cases.Case) throws {
@@ -29,7 +29,7 @@ import Testing
             if let status { #expect(result.status == status, "\(result.errorText)") }
             #expect(!holdsKey)
         }
-        // Whatever names the file holds, terminals get no control characters.
+        // No name in the file may send control characters to a terminal.
         let said = try (result.standardOutput + result.standardError) + home.run(["account", "list"]).standardOutput
         #expect(!said.contains { $0 < 0x20 && $0 != 10 || $0 == 0x7F })
         #expect(!String(decoding: said, as: UTF8.self).contains("\u{202E}"))

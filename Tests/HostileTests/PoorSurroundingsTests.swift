@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Hostile accounts, stores and environments, through the command.
+/// Hostile accounts, stores and environments, tested through the command.
 @Suite struct PoorSurroundingsTests {
     private static let mail = Array("From: alice@example.com\r\nTo: alice@example.com\r\n\r\nhello\r\n".utf8)
 
@@ -28,8 +28,7 @@ import Testing
         }
     }
 
-    /// What a command writes, as a shell command, on a disk that is full or beside a limit on the size of files, and with
-    /// which status it must end.
+    /// A shell command that writes on a full disk or under a limit on file sizes, and its required status.
     struct Shortage: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let status: Int32
@@ -70,7 +69,7 @@ import Testing
         #expect(try home.run(["sign", file("big").path, "-o", file("signed").path]).status == 0)
         let secret = ["encrypt", "--to", "alice@example.com", file("big").path, "-o", file("secret").path]
         #expect(try home.run(secret).status == 0)
-        // What is there stays what it is.
+        // An existing file must not change.
         let old = Data("what was there".utf8)
         try old.write(to: file("out"))
         let (accounts, check) = (try home.run(["account", "list"]).text, ["store", "check"])
@@ -87,7 +86,7 @@ import Testing
         #expect(try home.run(["account", "list"]).text == accounts)
     }
 
-    /// Kibibytes of address space, from what the loader alone takes to enough.
+    /// Address space in KiB, from what the loader alone needs to enough for everything.
     @Test(arguments: [50_000, 100_000, 150_000, 200_000, 300_000, 400_000, 600_000, 1_000_000, 4_000_000])
     func `with little memory the result is whole or absent`(kibibytes: Int) throws {
         guard !Tool.isSanitized else {
@@ -103,7 +102,7 @@ import Testing
             ["-c", "ulimit -v \(kibibytes); exec '\(home.program)' sign -o '\(output)'"],
             input: .bytes(Self.mail)
         )
-        // Where not even the loader has room, we are not asked.
+        // If there is no room even for the loader, the command does not start.
         #expect(result.signal == nil && [0, 75, 127].contains(result.status), "\(result.status) \(result.errorText)")
         if result.status == 0 {
             #expect(try home.run(["verify", "--no-harvest", output]).status == 0)
@@ -123,7 +122,8 @@ import Testing
         #expect(try home.run(["store", "check"]).status == 0)
     }
 
-    /// What other programs take libcrypto's configuration, its modules and its anchors from, and what changes words and days.
+    /// Variables from which other programs take libcrypto's configuration, modules and anchors, and those that change
+    /// language and dates.
     @Test(arguments: [
         ("OPENSSL_CONF", "evil.cnf"), ("OPENSSL_CONF", "missing.cnf"), ("OPENSSL_MODULES", "."),
         ("OPENSSL_ENGINES", "."),
@@ -146,7 +146,8 @@ import Testing
         #expect(try status(Person("mallory")) == 1)
     }
 
-    /// `reject` of "Accounts" and "Sending": addresses that are none, or would be something else to another program.
+    /// The classes marked `reject` under "Accounts" and "Sending": addresses that are invalid or that other programs would
+    /// interpret differently.
     @Test(arguments: [
         "../../etc/passwd", "/etc/passwd", "a/../b", "alice", "@example.com", "alice@", "-oProxy@example.com",
         "alice@example.com\r\nBcc: mallory@example.com", "alice@example.com\n", "alice@exa\u{1}mple.com", "",
@@ -170,7 +171,8 @@ import Testing
         #expect(try home.run(["account", "list"]).text == before)
     }
 
-    /// `reject` of "Learning": only a valid, trusted signature by the sender over the whole message teaches.
+    /// The classes marked `reject` under "Learning": only a valid, trusted signature by the sender over the whole message
+    /// teaches a certificate.
     @Test(arguments: ["tampered", "untrusted", "unsigned", "part", "other sender"])
     func `nothing is learned without a valid signature by the sender`(kind: String) throws {
         let home = try Home()
@@ -202,7 +204,7 @@ import Testing
         #expect(result.signal == nil && result.status != 70)
         let known = try home.run(["recipient", "list"]).text
         #expect(!known.contains("bob@example.com") && !known.contains("mallory@example.com"), "\(known)")
-        // The very mail teaches where all is well, or this test would say nothing.
+        // Counter-check: the same mail does teach a certificate in a normal environment.
         if kind == "tampered" {
             _ = try home.run(["harvest"], input: good)
             #expect(try home.run(["recipient", "list"]).text.contains("bob@example.com"))

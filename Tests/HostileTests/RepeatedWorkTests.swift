@@ -5,7 +5,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// What a message makes us do again and again, or keep.
+/// Messages that cause repeated work or growing caches.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RepeatedWorkTests {
     @Test func `a flood of signing-certificate attributes does not cause the certificate to be hashed`() throws {
         let (key, authority) = (try Person.alice.get().key, try Authority.untrusted.get())

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Sending: certificates that nothing is encrypted to, whatever they say of themselves.
+/// Sending: certificates that must not be used for encryption, whatever they claim.
 enum SendingCases {
     /// A certificate that a user added for `address`.
     struct Lie: Sendable, CustomStringConvertible {
         let name: String
-        /// What is said of it.
+        /// The required explanation.
         let why: String
         var address = "bob@example.com"
         let make: @Sendable () throws -> [[UInt8]]
@@ -22,7 +22,7 @@ enum SendingCases {
         var description: String { name }
     }
 
-    /// A certificate of Bob's address, with his key, below the trusted authority unless told otherwise.
+    /// A certificate for Bob's address and key, by default issued by the trusted authority.
     private static func bob(
         below authority: Result<Authority, any Error> = Authority.trusted,
         key: String = "bob",
@@ -33,7 +33,7 @@ enum SendingCases {
         return [try forge.signed(by: authority.get())] + (try authority.get().chain)
     }
 
-    /// One that may be encrypted to, or the others would say nothing.
+    /// Counter-check: a certificate that is accepted.
     static func sound() throws -> [[UInt8]] { try bob() }
 
     static let lies = [

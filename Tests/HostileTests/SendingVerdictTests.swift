@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Mail on its way out: encrypted to the right ones or not at all, and nothing in it that its author did not write.
+/// Outgoing mail: it is encrypted to the right recipients or not at all, and contains nothing that its author did not write.
 @Suite struct SendingVerdictTests {
     private static func mail(_ fields: String..., body: String = "very secret\r\n") -> [UInt8] {
         Array((fields.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
@@ -18,7 +18,7 @@ import Testing
         )
     }
 
-    /// A store with Alice, Carol's certificate, and `certificates` imported as a user would.
+    /// A store with Alice, Carol's certificate, and `certificates` imported by the user.
     private func home(_ certificates: [[UInt8]]) throws -> Home {
         let home = try Home()
         try home.fill("alice")
@@ -41,7 +41,7 @@ import Testing
     func `a recipient certificate with false claims is not encrypted to`(_ lie: SendingCases.Lie) throws {
         let home = try home(lie.make())
         let output = home.folder.appending(path: "out").path
-        // Alone, and beside a recipient whose certificate is good: all or none.
+        // With and without a second recipient, whose certificate is good: all or none.
         for others in ["", ", carol@example.com"] {
             let mail = Self.mail("From: alice@example.com", "To: \(lie.address)\(others)")
             let result = try home.run(["encrypt", "-o", output], input: mail)
@@ -67,7 +67,7 @@ import Testing
         #expect(try home.run(["config", "set", "encryption.unknown", cipher]).status == 64)
     }
 
-    /// Addresses that would be something else to another program, or to the next line.
+    /// Addresses that other programs, or a second line, would interpret differently.
     @Test(arguments: [
         "bob@example.com\r\nBcc: mallory@example.com", "bob@example.com\nX: y", "bob@example.com\0", "-oX@example.com",
         "-bob@example.com",
@@ -78,7 +78,7 @@ import Testing
         let home = try home(SendingCases.sound())
         let mail = Self.mail("From: alice@example.com", "To: bob@example.com")
         let filter = ["filter", "outgoing", "--stdout", "--log", "none"]
-        // A program's arguments end at NUL, so that one comes as something else.
+        // Arguments end at a NUL, so the address with a NUL arrives as another one.
         for command in [
             ["encrypt", "--to=\(address)"], ["sign", "--from=\(address)"], ["encrypt", "--from=\(address)"],
             ["recipient", "add", "--", address, Fixtures.certs.path + "/bob/cert.pem"],
@@ -88,7 +88,7 @@ import Testing
             #expect(result.status != 0 && result.status != 70 && result.signal == nil, "\(command) \(result.errorText)")
             #expect(result.standardOutput.isEmpty)
         }
-        // The same in the header: no address, and no second line.
+        // The same in the header: it yields no address and no additional line.
         if !address.contains("\n"), address != "bob@example.com, mallory@example.com" {
             let result = try home.run(["encrypt"], input: Self.mail("From: alice@example.com", "To: \(address)"))
             #expect(result.status != 0 && result.standardOutput.isEmpty, "\(result.errorText)")
@@ -110,7 +110,7 @@ import Testing
             [65, 67].contains(result.status) && result.standardOutput.isEmpty,
             "\(result.status) \(result.errorText)"
         )
-        // The account that sends does not lend its key to whatever From says.
+        // The sending account does not sign for arbitrary addresses in From.
         let filter = [
             "filter", "outgoing", "--stdout", "--log", "none", "--sign", "require", "--sender", "alice@example.com",
             "--", "bob@example.com",
@@ -119,7 +119,7 @@ import Testing
         #expect(filtered.status != 0 && filtered.standardOutput.isEmpty, "\(filtered.errorText)")
     }
 
-    /// What transports change on the way is written so before it is signed that they find nothing to change.
+    /// Content that transports would change is encoded before it is signed, so that they change nothing.
     @Test(arguments: [
         "Gr\u{FC}\u{DF}e", String(repeating: "long ", count: 400), "trailing blanks   ", "From here on", ".", ">From",
         "tab\t",
@@ -164,7 +164,7 @@ import Testing
             #expect(!bytes.lowercased().contains("bcc:") && !bytes.contains("Secret Name") && !bytes.contains("carol@"))
             return text.lowercased().contains(carol.lowercased())
         }
-        // Hers is the one that she alone can read.
+        // Her own copy is the one that only she can read.
         #expect(all.count { $0 } == 1, "\(all)")
     }
 }

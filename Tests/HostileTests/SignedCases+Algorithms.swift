@@ -1,7 +1,7 @@
 import Foundation
 
 extension SignedCases {
-    /// Digests and signature algorithms, weak, confused and good ones.
+    /// Digests and signature algorithms: weak, inconsistent and good ones.
     static let algorithms = [
         HostileCase("sig-md5", .reject(1, ["digest-md5"])) {
             try detached {
@@ -86,7 +86,7 @@ extension SignedCases {
 }
 
 extension SignerForge {
-    /// Signs as keys on elliptic curves do.
+    /// Signs with ECDSA.
     mutating func useECDSA() {
         padding = .none
         signatureAlgorithm = TLV.sequence(TLV.oid("1.2.840.10045.4.3.2"))

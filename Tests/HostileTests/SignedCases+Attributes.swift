@@ -1,7 +1,7 @@
 import PKIX
 
 extension SignedCases {
-    /// Signed and unsigned attributes that are missing, doubled or false.
+    /// Signed and unsigned attributes that are missing, duplicated or wrong.
     static let attributes = [
         HostileCase("sig-no-content-type", .reject(1, ["content-type-attribute"])) {
             try detached { $0.signers[0].signedAttributes = { [Attributes.digest($0), Attributes.time()] } }
@@ -107,7 +107,7 @@ extension SignedCases {
             }
         },
         HostileCase("sig-certificate-substituted", .reject(1, ["signer-certificate-mismatch"])) {
-            // Two certificates of one key under one name: the signature is bound to the one that is not there.
+            // Two certificates with the same key and name: the signature is bound to the one that is missing.
             let (key, authority) = (try Person.bob.get().key, try Authority.trusted.get())
             let own = try CertificateForge(key).signed(by: authority)
             let person = try CertificateForge(key).person(key, below: authority)

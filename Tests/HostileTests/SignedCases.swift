@@ -4,7 +4,7 @@ import Foundation
 enum SignedCases {
     static let all = broken + attributes + algorithms + structure + harmless
 
-    /// A multipart/signed mail of alice's over the usual text, `change`d before it is put together.
+    /// A multipart/signed mail from alice over the usual text, modified by `change` before it is assembled.
     static func detached(
         _ content: [UInt8] = MailForge.text,
         by person: Result<Person, any Error> = Person.alice,
@@ -17,7 +17,7 @@ enum SignedCases {
         return MailForge(from: from).signed(shown ?? content, try forge.encoded())
     }
 
-    /// The same with the content inside.
+    /// The same with embedded content.
     static func opaque(
         _ content: [UInt8] = MailForge.text,
         by person: Result<Person, any Error> = Person.alice,
@@ -170,7 +170,7 @@ enum SignedCases {
         HostileCase("sig-key-identifier", .accept) { try detached { $0.signers[0].useKeyIdentifier() } },
         HostileCase("sig-key-identifier-shared", .accept) {
             let alice = try Person.alice.get()
-            // Another key under the identifier of alice's.
+            // Another key under alice's key identifier.
             var other = CertificateForge(try Person.bob.get().key)
             let identifier = Extension.make("2.5.29.14", TLV.octets(alice.keyIdentifier))
             other.others = [identifier]
@@ -200,7 +200,7 @@ enum SignedCases {
             }
         },
         HostileCase("sig-attributes-unsorted", .accept) {
-            // Signed as DER demands, and sent in another order.
+            // Signed in the order of DER, and sent in another order.
             try detached {
                 $0.signers[0].attributesAfterwards = { TLV.element(0x31, TLV.children($0).reversed().flatMap { $0 }) }
             }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Accounts, store, environment: what an attacker, or a bad disk, put in the store's place.
+/// Accounts, store, environment: a store modified by an attacker or damaged by a bad disk.
 enum StoreCases {
     struct Case: Sendable, CustomStringConvertible {
         let name: String
-        /// What a shell does to `$SMIME_HOME` before.
+        /// A shell script that damages `$SMIME_HOME`.
         let damage: String
-        /// What is asked, and the status it must end with.
+        /// The command, and its required status.
         let command: [String]
         let status: Int32
-        /// What must be said on standard error.
+        /// Required text on standard error.
         var says: String?
 
         init(_ name: String, _ command: String, _ status: Int32, says: String? = nil, _ damage: String) {
@@ -29,7 +29,7 @@ enum StoreCases {
         "sqlite3 \"$SMIME_HOME/data/smime.sqlite\" \"PRAGMA foreign_keys = OFF; \(statements)\" >/dev/null"
     }
 
-    /// A table without the rules about what its values may be.
+    /// A table without constraints on its values.
     private static func loose(_ table: String, _ change: String) -> String {
         sql(
             "CREATE TABLE loose AS SELECT * FROM \(table); DROP TABLE \(table); ALTER TABLE loose RENAME TO \(table); \(change)"
@@ -39,7 +39,7 @@ enum StoreCases {
     private static let encrypt = "encrypt --no-self --to bob@example.com -o out"
     private static let filter = "filter outgoing --stdout --log none --sender alice@example.com -- bob@example.com"
 
-    /// Rows that are no longer what was written.
+    /// Modified rows.
     private static let rows: [Case] = [
         Case("sound", "sign -o out", 0, "true"),
         Case("sound to encrypt with", encrypt, 0, "true"),
@@ -86,7 +86,7 @@ enum StoreCases {
         Case("an identity without its certificate", "sign -o out", 67, sql("DELETE FROM certificate")),
     ]
 
-    /// Values of another kind, or beyond all measure.
+    /// Values of a wrong type or size.
     private static let values: [Case] = [
         Case(
             "a setting without a value",
@@ -198,7 +198,7 @@ enum StoreCases {
         Case("an anchor added as a text", "trust list", 78, loose("anchor", "UPDATE anchor SET added = 'perhaps'")),
     ]
 
-    /// Files that are none, or lead elsewhere.
+    /// Files replaced by other things.
     private static let replaced: [Case] =
         ["data/smime.sqlite", "key/store.key", "lock"].flatMap { file -> [Case] in
             [
@@ -284,7 +284,7 @@ enum StoreCases {
         ),
     ]
 
-    /// What belongs to another user, as only root can arrange it.
+    /// Files owned by another user, which only root can arrange.
     private static let foreign: [Case] = ["", "data", "data/smime.sqlite", "key/store.key", "lock"].map {
         file -> Case in
         Case(

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store that is not what it was: an answer, the right status, nothing in clear, and nothing that was not there.
+/// Damaged stores: the command answers with the right status, reveals nothing in clear, and invents nothing.
 @Suite struct StoreVerdictTests {
     private static let hasSQLite = (try? CommandRunner("sqlite3").run(["--version"]).status) == 0
-    /// What is asked of every damaged store besides.
+    /// Further commands for every damaged store.
     private static let questions = [
         "account show alice@example.com", "config list", "encrypt --to bob@example.com -o other", "recipient list",
         "sign -o other", "store check", "trust list", "verify signed.eml", "decrypt secret.eml -o other",
@@ -14,8 +14,8 @@ import Testing
     ].map { $0.split(separator: " ").map(String.init) }
     private static let mail = Array("From: alice@example.com\r\nTo: bob@example.com\r\n\r\nvery secret\r\n".utf8)
 
-    /// Alice and Carol with their keys, Bob, the test CA, a rule that mail to Bob is encrypted, and two messages; in a folder that
-    /// the cases copy.
+    /// Alice and Carol with their keys, Bob, the test CA, a rule to encrypt mail to Bob, and two messages. The cases copy
+    /// this folder.
     private static let template = Result {
         let home = try Home()
         try home.fill("alice", "carol")
@@ -58,7 +58,7 @@ import Testing
             let said = "\(question): \(result.status) \(result.errorText)"
             #expect(result.signal == nil && !result.isTimeout && result.status != 70, "\(said)")
             #expect(result.status == 0 || !(result.text + result.errorText).isEmpty, "\(said)")
-            // What must be encrypted never leaves in clear.
+            // Mail that must be encrypted never leaves in clear.
             if question.contains("outgoing") { #expect(!result.text.contains("very secret"), "\(said)") }
             try? FileManager.default.removeItem(at: work.appending(path: "other"))
         }

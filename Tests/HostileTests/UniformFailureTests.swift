@@ -5,11 +5,11 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Whatever is wrong behind the RecipientInfo, the answer is the same: in bytes, in status, and in time.
+/// Whatever is wrong behind the RecipientInfo, the failure is the same in output, status and time.
 @Suite struct UniformFailureTests {
     private static let rounds = ProcessInfo.processInfo.environment["SMIME_TEST_ROUNDS"].flatMap { Int($0) } ?? 0
 
-    /// One way to fail, as a message to alice.
+    /// A group of messages to alice that fail in the same way.
     struct Group: Sendable, CustomStringConvertible {
         let description: String
         let make: @Sendable () throws -> [UInt8]
@@ -25,10 +25,10 @@ import Testing
         }
     }
 
-    /// Long enough that decryption takes longer than anything around it.
+    /// Long enough for decryption to dominate the measured time.
     private static let filler = Array("Content-Type: text/plain\r\n\r\n".utf8) + [UInt8](repeating: 0x61, count: 4096)
 
-    /// A block of 256 bytes as RSAES-PKCS1-v1_5 has it, or not quite.
+    /// A block of 256 bytes as in RSAES-PKCS1-v1_5, or a defective one.
     private static func block(_ head: [UInt8], _ key: [UInt8], zeroAt: Int? = nil, isSeparated: Bool = true) -> [UInt8]
     {
         var bytes =
@@ -83,14 +83,15 @@ import Testing
         #expect(answers.first?.hasPrefix("65: ") == true)
     }
 
-    /// Prints Welch's t of each group against the first. It asserts no time, for other processes share the machine.
+    /// Prints Welch's t of each group against the first one. Times are not asserted, because other processes share the
+    /// machine.
     @Test(.enabled(if: rounds > 0, "a measurement: SMIME_TEST_ROUNDS says how often"), arguments: [true, false])
     func `the times of decryption failures are measured`(isCBC: Bool) async throws {
         let opener = try MessageOpener.ofAliceAndCarol()
         let groups = Self.groups(isCBC: isCBC)
         let mails = try groups.map { MemorySource(try $0.make()) }
         var times = [[Double]](repeating: [], count: mails.count)
-        // In turn, so that whatever slows the machine down hits all groups alike.
+        // The groups take turns, so that disturbances affect all of them alike.
         for round in 0..<Self.rounds {
             for index in mails.indices.shuffled() {
                 let clock = ContinuousClock.now
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    /// Welch's t of two samples, the slowest tenth of each left out.
+    /// Welch's t of two samples, without the slowest tenth of each.
     private static func welch(_ one: [Double], _ other: [Double]) -> Double {
         func moments(_ sample: [Double]) -> (mean: Double, variance: Double, count: Double) {
             let kept = sample.sorted().prefix(max(2, sample.count * 9 / 10))

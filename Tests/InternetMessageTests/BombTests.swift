@@ -2,7 +2,7 @@ import ByteStreams
 import InternetMessage
 import Testing
 
-/// The time limit is for what would never end.
+/// The time limit ends tests that would otherwise run forever.
 @Suite(.timeLimit(.minutes(5))) struct BombTests {
     @Test func `a hundred thousand nested multiparts meet the limit at once`() {
         var bytes: [UInt8] = []

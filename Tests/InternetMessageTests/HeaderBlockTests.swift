@@ -43,7 +43,7 @@ import Testing
         #expect(header.first("From") == nil)
     }
 
-    /// Some readers pass over a line that is no field, or take a carriage return for the end of one.
+    /// Some programs skip a line that is not a field, or end a line at a carriage return.
     @Test(arguments: [
         ("A: b\nX-\u{E4}: y\nContent-Type: text/html\n\n", true), ("A: b\nno field\nB: c\nfrom : x\n\n", true),
         ("A: b\n: y\nSubject: x\n", true), ("A: b\rFrom: x\n\n", true), ("A: b\r\rhello\n\n", true),
@@ -55,7 +55,7 @@ import Testing
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 
-    /// NEL, LS and PS end lines for some readers; the bytes that they end in stand in many letters, too.
+    /// Some programs end lines at NEL, LS and PS; the last bytes of these characters occur in many letters, too.
     @Test(arguments: [
         ("A: b\u{85}From: x\n\n", true), ("A: b\u{2028}Subject: x\n\n", true), ("A: b\u{2029}To: x\n\n", true),
         ("A: b\u{B}From: x\n\n", true), ("A: b\u{145}From: x\n\n", false), ("A: \u{C5}From: x\n\n", false),
@@ -107,9 +107,10 @@ import Testing
     @Test func `new fields are folded before column 78 and cannot contain line breaks`() {
         let field = NewField(
             "Content-Type",
-            "multipart/signed",
+            value: "multipart/signed",
             parameters: [
-                .init("protocol", "application/pkcs7-signature"), .init("micalg", "sha-256"), .init("boundary", "abc"),
+                .init("protocol", value: "application/pkcs7-signature"), .init("micalg", value: "sha-256"),
+                .init("boundary", value: "abc"),
             ]
         )
         let expected = """
@@ -118,7 +119,7 @@ import Testing
 
             """
         #expect(field.bytes(lineEnd: .lf).text == expected)
-        #expect(NewField("A", "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
+        #expect(NewField("A", value: "b\r\nC: d").bytes(lineEnd: .crlf).text == "A: b C: d\r\n")
     }
 
     @Test func `only the first of many names and the beginning of long ones are listed`() {

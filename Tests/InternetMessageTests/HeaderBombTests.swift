@@ -2,7 +2,7 @@ import ByteStreams
 import InternetMessage
 import Testing
 
-/// Headers that took a time that grew with the square of their size: minutes in a build without optimisation.
+/// Headers whose processing once took time quadratic in their size: minutes in a debug build.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HeaderBombTests {
     @Test(arguments: ["=?", "=?a?q?z", "=?utf-8?q?=ff", "=?utf-8?b?QQ==?", "=?a?b?z ", "=?utf-8?q?a?= "])
     func `floods of incomplete encoded words are plain text`(_ flood: String) throws {

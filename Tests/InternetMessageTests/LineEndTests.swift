@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct LineEndTests {
-    /// The specification, byte by byte.
+    /// A reference implementation that works byte by byte.
     private func converted(_ bytes: [UInt8], to lineEnd: LineEnd, exempt: [Range<Int>]) -> [UInt8] {
         var result: [UInt8] = []
         for (index, byte) in bytes.enumerated() {

@@ -3,7 +3,7 @@ import InternetMessage
 import TestSupport
 import Testing
 
-/// However parts are nested, their places are in order, and what is made of them is the same message.
+/// For every nesting of parts, their ranges are in order, and rewritten messages are equivalent.
 @Suite struct NestingTests {
     @Test(arguments: [
         "From: a@example.com\nContent-Type: multipart/mixed; boundary=A\n\n--A\nContent-Type: multipart/mixed; boundary=B\n\n--B\n--A--\n",
@@ -19,7 +19,8 @@ import Testing
         #expect(try written(form) == text.bytes.withLines(endingIn: .crlf))
     }
 
-    /// The first two lost their parts when the parameter was written in the form of RFC 2231, which few readers know for a boundary.
+    /// The first two lost their parts when the boundary was written in the syntax of RFC 2231, which few programs support
+    /// here.
     @Test(arguments: [
         ("multipart/mixed; boundary=\"A \u{FC}\"", "A \u{FC}", false),
         ("multipart/related; boundary=\"A \"\rX: multipart/mixed; boundary=B\rSubject: \u{FC}", "A", false),
@@ -67,12 +68,12 @@ import Testing
 struct PlaceOutOfOrder: Error { let outline: String }
 
 extension Entity {
-    /// The types of the parts; a message becomes message/global where its header is not ASCII.
+    /// The types of the parts; a message with a non-ASCII header becomes message/global.
     var shape: String {
         "\(contentType.isMessage ? "message" : contentType.name)(\(children.map(\.shape).joined(separator: " ")))"
     }
 
-    /// Makes sure that the places are as `Entity` promises.
+    /// Checks that the ranges are as `Entity` documents them.
     fileprivate func checkPlaces() throws {
         var isOrdered =
             header.range.lowerBound == range.lowerBound && header.range.upperBound <= header.separatorRange.lowerBound

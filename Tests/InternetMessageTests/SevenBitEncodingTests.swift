@@ -16,7 +16,7 @@ import Testing
         return (form, sink.bytes)
     }
 
-    /// What the leaves of a message stand for, messages in messages opened, in canonical lines but for binary ones.
+    /// The decoded contents of the leaf parts, also of embedded messages, with canonical lines except for binary parts.
     private func contents(_ entity: Entity, in source: any ByteSource) throws -> [[UInt8]] {
         if !entity.children.isEmpty { return try entity.children.flatMap { try contents($0, in: source) } }
         if let message = try entity.embeddedMessage(in: source) { return try contents(message, in: source) }
@@ -63,7 +63,7 @@ import Testing
         #expect(try form(text.bytes).form.wasShown)
         #expect(try form(part.bytes).form.wasShown)
         #expect(try !form((part + "é" + lineEnd).bytes).form.wasShown)
-        // The first line of CRLF promised that nothing has to be changed.
+        // The first line ends in CRLF, which suggests that nothing has to be changed.
         let mixed = part + "x" + (lineEnd == "\n" ? "\r\n" : "\n")
         #expect(try form(mixed.bytes).form.wasShown == (lineEnd == "\n"))
     }

@@ -3,11 +3,11 @@ import InternetMessage
 import TestSupport
 import Testing
 
-/// Compares our reading of From with that of Python's `email` package.
+/// Compares our interpretation of From with that of Python's `email` package.
 @Suite struct SoleMailboxDifferentialTests {
     private static let count = 100_000
 
-    /// The path of a Python; nil if there is none.
+    /// The path of a Python interpreter; nil if there is none.
     private static var python: URL? {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         return (folders.map { URL(filePath: "\($0)/python3") } + [URL(filePath: "/usr/bin/python3")])

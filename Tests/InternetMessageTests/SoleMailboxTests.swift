@@ -1,7 +1,7 @@
 import InternetMessage
 import Testing
 
-/// Which From fields are exactly one mailbox that every program reads alike.
+/// From fields that are, or are not, exactly one mailbox that every program reads alike.
 @Suite struct SoleMailboxTests {
     private static func read(_ body: String) throws -> Mailbox? {
         let header = try HeaderBlock(parsing: Array("From: \(body)\r\n\r\n".utf8))

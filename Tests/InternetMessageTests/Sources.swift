@@ -2,7 +2,7 @@ import ByteStreams
 import InternetMessage
 import TestSupport
 
-/// A source that returns no more than `step` bytes a call, so that everything straddles everything.
+/// A source that returns at most `step` bytes per call, so that everything crosses a boundary between calls.
 struct SlowSource: ByteSource {
     let bytes: [UInt8]
     let step: Int
@@ -25,7 +25,7 @@ extension String {
 }
 
 extension Array<UInt8> {
-    /// These bytes again and again, `count` in all; doubling, because element by element takes long unoptimised.
+    /// `count` bytes of these bytes repeated. Doubling is used because appending single elements is slow in debug builds.
     func flood(_ count: Int) -> [UInt8] {
         var result = self
         while !isEmpty, result.count < count { result.append(contentsOf: result) }
@@ -39,7 +39,7 @@ extension Array<UInt8> {
 extension ByteReader {
     func all() throws -> [UInt8] { try readAll(limit: .max, orThrow: StreamError.changedWhileReading) }
 
-    /// Everything, read with buffers of changing small sizes.
+    /// All bytes, read with small buffers of varying sizes.
     func allInPieces(_ generator: inout SeededGenerator) throws -> [UInt8] {
         var result: [UInt8] = []
         let window = Window(size: 64)
@@ -56,7 +56,7 @@ extension ByteStream {
     func all() throws -> [UInt8] { try makeReader().all() }
 }
 
-/// The message in `text`, read from memory and byte by byte; both must find the same.
+/// Parses the message twice, from memory and in small pieces; both results must be equal.
 func parse(_ bytes: [UInt8]) throws -> (Entity, any ByteSource) {
     let source = MemorySource(bytes)
     let entity = try MIMEReader.message(in: source)

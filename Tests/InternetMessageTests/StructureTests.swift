@@ -113,7 +113,7 @@ import Testing
         #expect(defect.isError)
     }
 
-    /// Each of them made a mail reader show other parts than those that were verified.
+    /// Each of these made a mail reader display other parts than those that were verified.
     @Test(arguments: [
         "boundary=b evil", "boundary=b \"x\"", "boundary=(x)b", "boundary=b(evil)", "(; boundary=evil;) boundary=b",
         "boundary=b; (boundary=evil)", "boundary*0=\"b\"; boundary*2=\"nd\"", "boundary*=us-ascii''b", "boundary=\"b",
@@ -147,7 +147,7 @@ import Testing
         #expect(entity.defects.contains(.contradictoryBoundary))
     }
 
-    /// In front of the parts, and, where nothing but blanks and controls stand behind the boundary, in them.
+    /// Before the first part, and also inside parts if only blanks and controls follow the boundary.
     @Test(arguments: [
         ("--b" + String(repeating: " ", count: 1_100), true), ("--b\r", true), ("--b\u{C}", true), ("--b\u{B}", true),
         ("--b--\u{C}", true), ("--b\0", true), ("x\r--b", true), ("--bx", false), ("--b x", false),

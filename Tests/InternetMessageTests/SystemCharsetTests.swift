@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 import Testing
 
-/// What programs without the whole of Foundation decode character sets with; these tests are a program with it.
+/// The decoder for programs that do not link the whole of Foundation. (These tests link it.)
 @Suite struct SystemCharsetTests {
     @Test(arguments: [
         ("iso-8859-2", [0xE8], "č"), ("windows-1252", [0x80], "€"), ("koi8-r", [0xF0, 0xD2], "Пр"),

@@ -11,7 +11,7 @@ from email.utils import getaddresses
 
 
 def escaped_characters(text):
-    """The characters of `text` with their places, a quoted pair as one."""
+    """The characters of `text` with their positions; a quoted pair counts as one."""
     pairs = iter(enumerate(text))
     for place, character in pairs:
         yield place, character + next(pairs, (0, ""))[1] if character == "\\" else character
@@ -41,7 +41,7 @@ def has_balanced_parentheses(text):
 
 
 def strict(text):
-    """getaddresses of Python 3.12.6 and later, which has further checks around the old one."""
+    """getaddresses of Python 3.12.6 and later, which adds checks to the old one."""
     try:
         return [address for _, address in getaddresses([text], strict=True)]
     except TypeError:

@@ -1,12 +1,12 @@
 import Foundation
 import SMIME
 
-/// Opens an archive as a server does: many mails in a task group, with keys in memory.
+/// Opens an archive like a server: many mails in a task group, with keys in memory.
 ///
-/// Prints what it took, the memory at the first tenth and at the end, and the longest time for which a task that only ticks got
-/// no cooperative thread, beside that of a plain thread, which is the machine's own share.
+/// Prints the time, the memory after the first tenth and at the end, and the longest delay of a task that needs a
+/// cooperative thread. For comparison it also prints the delay of an ordinary thread, which is due to the machine.
 struct ArchiveBench {
-    /// How many mails are open at a time, as in a server that reads no faster than it works.
+    /// The number of mails that are open at once, as in a server that reads no faster than it processes.
     private let width = 64
 
     let keys: Keyring
@@ -33,7 +33,7 @@ struct ArchiveBench {
         )
     }
 
-    /// Opens `mail` so many times, and says how much memory the process had in MB.
+    /// Opens `mail` `count` times and returns the memory of the process in MB.
     private func open(_ count: Int) async throws -> (early: Double, late: Double) {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var early = 0.0

@@ -5,10 +5,10 @@ import LibCrypto
 import PKIX
 import SMIME
 
-/// Measures many mails in one process, for `scripts/bench many`; no part of the product.
+/// Measures many mails in one process, for `scripts/bench many`; not part of the product.
 ///
-/// Arguments: the folder `certs`, and how many mails. Prints the CPU time that signing, verifying, encrypting and decrypting
-/// take of the process for one mail of 2 KB, in microseconds. With `archive` behind them it is `ArchiveBench` instead.
+/// Arguments: the folder `certs`, and the number of mails. Prints the CPU time of signing, verifying, encrypting and
+/// decrypting a mail of 2 KB, in microseconds. With the third argument `archive` it runs `ArchiveBench` instead.
 @main
 struct MailBench {
     static func main() async throws {
@@ -54,7 +54,7 @@ struct MailBench {
         return MemorySource(sink.bytes)
     }
 
-    /// Microseconds of CPU time that `work` takes, once it is warm.
+    /// The CPU time of `work` in microseconds, after warming up.
     private static func measure(_ count: Int, _ work: @Sendable () async throws -> Void) async throws -> Double {
         for _ in 0..<20 { try await work() }
         let start = cpuTime()
@@ -69,7 +69,7 @@ struct MailBench {
     }
 }
 
-/// Somebody with a key, who trusts the authority of the test certificates.
+/// A user with a key who trusts the authority of the test certificates.
 private struct Alice: KeyProvider {
     private let signer: SignedDataWriter.Signer
     private let key: Identity

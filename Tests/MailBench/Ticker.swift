@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Finds out whether cooperative threads are blocked, by tasks that tick: as many as there are such threads, so that one that is
-/// blocked makes one of them wait. A thread of its own that ticks beside them shows the machine's own share.
+/// Detects blocked cooperative threads. One ticking task runs for each of these threads, so that a blocked thread delays one
+/// of the tasks. A separate ticking thread shows the delay due to the machine.
 enum Ticker {
     private static let period = Duration.milliseconds(1)
 
-    /// Runs `body`, and says how late the latest tick was meanwhile, of the tasks and of the thread.
+    /// Runs `body` and returns the longest delay of a tick meanwhile, for the tasks and for the thread.
     static func latest<Value: Sendable>(
         during body: @Sendable () async throws -> Value
     ) async throws -> (value: Value, task: Duration, thread: Duration) {
@@ -38,7 +38,7 @@ enum Ticker {
     }
 }
 
-/// How late the latest tick of a thread was, which depends on no pool.
+/// Measures the longest delay of a tick on a thread outside any pool.
 private final class TickingThread: Sendable {
     private let period: Duration
     private let state = Mutex((latest: Duration.zero, isCancelled: false))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends mails to `smime serve` over SMTP and says what they cost: for scripts/bench-serve.
+"""Sends mails to `smime serve` over SMTP and measures their cost, for scripts/bench-serve.
 
 load.py SERVICE PORTS… : SERVICE is the process; each further argument is NAME:PORT:FILE:SENDER:RECIPIENT:COUNT. For each a line
 NAME CPU WALL P50 P99: microseconds of CPU of service and workers for a mail, of wall-clock time for a mail with four connections, and
@@ -23,7 +23,7 @@ def processes(service):
 
 
 def used(service):
-    """Seconds of CPU of the service, its workers, and workers that have ended."""
+    """The CPU time of the service and its workers, including ended ones, in seconds."""
     total = 0
     for process in processes(service):
         fields = open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()

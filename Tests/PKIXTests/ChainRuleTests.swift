@@ -3,9 +3,9 @@ import PKIX
 import TestSupport
 import Testing
 
-/// What S/MIME asks of a chain, on certificates made for the case.
+/// The rules of S/MIME for chains, tested with certificates made for each case.
 @Suite struct ChainRuleTests {
-    /// The errors of NAME.pem, with `extra` in this order beside it, below the anchors.
+    /// The errors of the chain of NAME.pem below the anchors. `extra` are further certificates, in this order.
     private func errors(
         _ name: String,
         _ factory: borrowing CertificateFactory,
@@ -90,7 +90,8 @@ import Testing
         var factory = try CertificateFactory()
         try makeAuthorities(&factory)
         try factory.issue("old", subject: "/CN=Old", extensions: CertificateFactory.authority)
-        // One key and name, issued by its root and by the old one; and the old root issued by the authority in turn.
+        // Two certificates with the same key and name, one issued by its own root and one by an old root, which the
+        // authority certifies in turn.
         try factory.sh("cp ca.key cross.key; cp old.key back.key")
         try factory.issue("cross", subject: "/CN=CA", by: "old", extensions: CertificateFactory.authority)
         try factory.issue("back", subject: "/CN=Old", by: "ca", extensions: CertificateFactory.authority)
@@ -180,9 +181,9 @@ import Testing
     }
 }
 
-/// Name constraints hold for an address wherever it stands.
+/// Name constraints apply to an address wherever it is in the certificate.
 @Suite struct NameConstraintTests {
-    /// One address in one place, under a constraint such as `email:example.com`.
+    /// An address in one place of the certificate, under a constraint such as `email:example.com`.
     struct Case: Sendable, CustomTestStringConvertible {
         let constraint: String
         let subject: String

@@ -4,9 +4,9 @@ import PKIX
 import TestSupport
 import Testing
 
-/// PKCS#12 files and certificates made by others.
+/// PKCS#12 files and certificates made by other projects.
 ///
-/// A file in which no key belongs to a certificate must be refused, whatever its source expects of it.
+/// A file in which no key belongs to a certificate must be rejected, even if its source expects otherwise.
 @Suite struct CorpusKeyTests {
     @Test func `every PKCS#12 file of the corpora has its expected result`() throws {
         var figures = Figures("PKCS#12")

@@ -1,7 +1,7 @@
 import PKIX
 import Testing
 
-/// Lists of changes, lists about some reasons alone, and lists in the place of the issuer's.
+/// Delta lists, lists limited to some reasons, and lists by another issuer.
 @Suite struct DeltaListTests {
     private static let freshest = ["freshestCRL=URI:http://crl.example/delta"]
 
@@ -49,12 +49,12 @@ import Testing
             let lists = [try scene.list(-1, number: number), delta]
             for order in permutations(of: lists) { #expect(scene.revocation(order)?.status == expected) }
         }
-        // In a tie revoked wins.
+        // If lists are equally new, revocation takes precedence.
         let lists = [try scene.list(-2, number: 6), delta]
         for order in permutations(of: lists) { #expect(scene.revocation(order)?.status == .revoked) }
     }
 
-    /// libcrypto 3.0 compares the numbers without looking whether there are any.
+    /// libcrypto 3.0 compares the numbers without checking whether they exist.
     @Test func `a delta list without a number, or without a base, ends nothing`() throws {
         let scene = try RevocationScene(leaf: Self.freshest)
         let base = try scene.list(-3, number: 5)
@@ -91,7 +91,7 @@ import Testing
         for order in permutations(of: [goodSome, try scene.list(-1, revoked: -2, number: 1, extra: [others])]) {
             #expect(scene.revocation(order)?.status == .revoked)
         }
-        // A delta list about some reasons is no complete list.
+        // A delta list that is limited to some reasons is not a complete list.
         let delta = try scene.list(-1, number: 6, base: 5, extra: [reasons([0, 0x7F, 0x80].map { $0 })])
         #expect(scene.revocation([delta])?.status == .unknown)
     }

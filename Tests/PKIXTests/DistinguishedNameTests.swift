@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct DistinguishedNameTests {
-    /// The subject of a fresh certificate, given as `openssl req -subj` takes it.
+    /// The subject of a new certificate, in the syntax of `openssl req -subj`.
     private func subject(_ text: String, _ options: [String] = ["-utf8"]) throws -> DistinguishedName {
         let openssl = try OpenSSLCommand()
         let words = ["req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "k", "-subj", text, "-out", "c"]

@@ -1,7 +1,7 @@
 import PKIX
 import Testing
 
-/// What a person types to name a certificate.
+/// Fingerprint prefixes as typed by users.
 @Suite struct FingerprintPrefixTests {
     private static func fingerprint(_ beginning: String) throws -> Fingerprint {
         try #require(Fingerprint(beginning + String(repeating: "0", count: 64 - beginning.count)))

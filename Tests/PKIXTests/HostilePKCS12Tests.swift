@@ -5,7 +5,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// PKCS#12 files made from parts that no writer would put together.
+/// PKCS#12 files with combinations of parts that no program would write.
 @Suite struct HostilePKCS12Tests {
     private func read(_ bytes: [UInt8]) throws(CMSError) -> PKCS12 {
         try PKCS12(bytes, passphrase: Passphrase("test".utf8))
@@ -74,7 +74,7 @@ import Testing
         #expect(file.identities.map(\.certificate) == [alice])
     }
 
-    /// Where the four numbers lie that an RSA key needs beside its public half and libcrypto mends nothing without.
+    /// The positions of the four private numbers of an RSA key without which libcrypto does not complete it.
     private func privateNumbers(_ pkcs8: [UInt8]) throws -> [Range<Int>] {
         let exponent: [UInt8] = [2, 3, 1, 0, 1]
         var position = try #require(pkcs8.indices.first { pkcs8[$0...].starts(with: exponent) }) + exponent.count
@@ -140,7 +140,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// A function that derives keys, in parameters that may be absurd.
+    /// A key derivation function with arbitrary, possibly absurd parameters.
     fileprivate enum Derivation {
         case pbkdf2(Int)
         case scrypt(Int, Int, Int)
@@ -159,7 +159,7 @@ extension [UInt8] {
         return .tlv(0x02, (octets.first ?? 0x80) < 0x80 ? octets : [0] + octets)
     }
 
-    /// `1.2.840.113549` and what follows, each below 128.
+    /// The OID `1.2.840.113549` followed by `rest`; each number must be below 128.
     private static func rsadsi(_ rest: UInt8...) -> [UInt8] { .tlv(0x06, [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d] + rest) }
 
     fileprivate static func pfx(_ safes: [[UInt8]]) -> [UInt8] {

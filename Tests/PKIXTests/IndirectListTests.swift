@@ -2,9 +2,9 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Lists that say of themselves that they may hold certificates of several issuers (RFC 5280 §5.2.5, §5.3.3).
+/// Indirect revocation lists, which may cover the certificates of several issuers (RFC 5280 §5.2.5, §5.3.3).
 @Suite struct IndirectListTests {
-    /// An issuing distribution point with indirectCRL, and nothing else.
+    /// An issuing distribution point with indirectCRL only.
     private static let indirect = TestDER.listExtension(
         28,
         TestDER.element(0x30, [0x84, 1, 0xFF]),
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Such an entry has the leaf's serial number, and is about another authority's certificate.
+    /// The entry has the leaf's serial number but belongs to a certificate of another authority.
     @Test func `an entry for another issuer does not make the list complete for the leaf`() throws {
         let scene = try RevocationScene()
         let list = try scene.list(-1, revoked: -2, number: 1, entryIssuer: scene.root, extra: [Self.indirect])

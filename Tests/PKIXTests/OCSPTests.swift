@@ -3,9 +3,10 @@ import PKIX
 import TestSupport
 import Testing
 
-/// What responders say about certificates, made by `openssl ocsp`.
+/// OCSP responses made by `openssl ocsp`.
 @Suite struct OCSPTests {
-    /// root, ca below it, and leaf and other below that; a responder with the purpose, and one without.
+    /// The certificates root, ca below it, and leaf and other below ca; a responder with the OCSP signing purpose, and one
+    /// without.
     private func makeChain() throws -> CertificateFactory {
         var factory = try CertificateFactory()
         try factory.issue("root", subject: "/CN=Root", extensions: CertificateFactory.authority)
@@ -20,7 +21,7 @@ import Testing
         return factory
     }
 
-    /// What `signer` answers to a question about `name`, of which the index says `status`, V or R.
+    /// The response of `signer` about `name`, whose status in the index is `status`: V (valid) or R (revoked).
     private func answer(
         about name: String,
         _ status: String,
@@ -41,7 +42,7 @@ import Testing
         return OCSPResponse(der: try factory.bytes("ocsp.resp"))
     }
 
-    /// What is known of the leaf; only its own revocation is looked at, as its issuer is the anchor.
+    /// The revocation status of the leaf. Its issuer is the anchor, so no other certificate is checked.
     private func revocation(
         _ responses: [OCSPResponse],
         _ factory: borrowing CertificateFactory,
@@ -105,7 +106,7 @@ import Testing
 
     @Test func `a permanent revocation counts whenever the responder stated it`() throws {
         let factory = try makeChain()
-        // Since the first of January of 2025.
+        // Revoked since 1 January 2025.
         let bad = try answer(about: "leaf", "R", by: "responder", in: factory)
         #expect(try revocation([bad], factory, after: 30 * 86_400)?.status == .revoked)
         #expect(try revocation([bad], factory, after: -30 * 86_400)?.status == .revoked)

@@ -4,10 +4,11 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Files for old readers have salts from which gpgsm 2.2 derives the right key.
+/// Files for older programs have salts from which gpgsm 2.2 derives the right key.
 @Suite struct PKCS12SaltTests {
-    /// Salts from which gpgsm's derivation with the passphrase `test`, written out by hand, gave another key than that of RFC 7292 and
-    /// those beside them. With the first a sum with the passphrase begins with a zero byte, with the second one with the salt.
+    /// Salts with the passphrase `test` from which gpgsm's derivation, reimplemented by hand, yields another key than RFC
+    /// 7292, and their neighbours. With the first salt, the sum with the passphrase begins with a zero byte; with the second
+    /// one, the sum with the salt does.
     @Test(arguments: [(0x2D, true), (0x33, true), (0x2C, false), (0x2E, false), (0x32, false)])
     func `a salt that gpgsm 2.2 misreads is recognized`(_ last: UInt8, _ isMisread: Bool) throws {
         let salt = [UInt8](repeating: 0, count: 7) + [last]
@@ -42,7 +43,8 @@ import Testing
         #expect(salts == 500)
     }
 
-    /// The salts of triple DES with SHA-1 in a file: behind that algorithm stands a SEQUENCE that begins with eight octets.
+    /// The salts of triple DES with SHA-1 in a file. They are found by the OID, which is followed by a SEQUENCE that begins
+    /// with an OCTET STRING of eight bytes.
     private static func salts(of file: [UInt8]) -> [[UInt8]] {
         let algorithm: [UInt8] = [6, 10, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 1, 3]
         return file.indices.filter { file[$0...].starts(with: algorithm) }.map { Array(file[($0 + 16)...].prefix(8)) }

@@ -5,7 +5,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// RSA keys go to libcrypto number by number, and must be there what they are to openssl.
+/// RSA keys are passed to libcrypto number by number; openssl must see the same keys.
 @Suite struct RSAKeyTests {
     @Test(arguments: ["rsa_keygen_bits:1024", "rsa_keygen_bits:2047", "rsa_keygen_pubexp:3", "rsa_keygen_primes:3"])
     func `an RSA key is written and read as openssl does`(option: String) throws {
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `a key that is no plain RSA key in DER is read by libcrypto`() throws {
         let pkcs8 = try PrivateKey(pem: Fixtures.cert("alice/key.pem"), passphrase: nil).withPKCS8 { Array($0) }
-        // Every byte that says how the key is built, one after the other: whatever comes of it, it is no crash.
+        // Every byte of the key's structure is changed in turn; the result does not matter as long as nothing crashes.
         for index in 0..<48 {
             for change in [1, 0x80, 0xFF] as [UInt8] {
                 var changed = pkcs8

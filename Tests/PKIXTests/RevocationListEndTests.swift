@@ -1,9 +1,9 @@
 import PKIX
 import Testing
 
-/// A list that has ended revokes, and hides neither a current list nor one that was made after it.
+/// An expired list can still revoke, but hides neither a current list nor one that was issued later.
 @Suite struct RevocationListEndTests {
-    /// One list: its CRL Number, its day, how many days it lasts, and whether the leaf is on it.
+    /// A list: its CRL Number, the day of issue, how many days it is valid, and whether it revokes the leaf.
     typealias Made = (number: Int?, day: Double, lasting: Double, revokes: Bool)
 
     struct Row: Sendable, CustomTestStringConvertible {
@@ -89,7 +89,7 @@ import Testing
             }
             #expect(scene.revocation(Array(order.dropFirst()), extraLists: [order[0]])?.status == row.expected)
         }
-        // The same among very many.
+        // The same test among a large number of lists.
         let old = try (1...70).map { try scene.list(-100 - Double($0), lasting: 20, number: 0) }
         #expect(scene.revocation(old + lists)?.status == row.expected)
         #expect(scene.revocation(lists.reversed() + old)?.status == row.expected)

@@ -1,9 +1,9 @@
 import PKIX
 import Testing
 
-/// Which of several lists of one issuer counts, in whatever order they were imported (RFC 5280 §5.2.3).
+/// Which of several lists of one issuer counts does not depend on the order of import (RFC 5280 §5.2.3).
 @Suite struct RevocationListOrderTests {
-    /// One list: its CRL Number, its day, and whether the leaf is on it.
+    /// A list: its CRL Number, the day of issue, and whether it revokes the leaf.
     typealias Made = (number: Int?, day: Double, revokes: Bool)
 
     struct Row: Sendable, CustomTestStringConvertible {
@@ -89,10 +89,10 @@ import Testing
         }
         for order in permutations(of: lists) {
             #expect(scene.revocation(order)?.status == row.expected)
-            // One may come with the mail, and others from the store.
+            // One list may come with the mail and the others from the store.
             #expect(scene.revocation(Array(order.dropFirst()), extraLists: [order[0]])?.status == row.expected)
         }
-        // The same among very many.
+        // The same test among a large number of lists.
         let old = try (1...70).map { try scene.list(-10 - Double($0), number: 0) }
         #expect(scene.revocation(old + lists)?.status == row.expected)
         #expect(scene.revocation(lists.reversed() + old)?.status == row.expected)
@@ -121,7 +121,7 @@ import Testing
         for order in permutations(of: lists) {
             #expect(scene.revocation(order)?.status == .good)
             #expect(scene.revocation(order, after: -7)?.status == .revoked)
-            // On the later list it stands as revoked four days after the time that is judged.
+            // The later list says that the leaf was revoked four days after the time of judgement.
             #expect(scene.revocation(order, after: -15)?.status == .good)
         }
     }
@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-/// All orders of `items`.
+/// All permutations of `items`.
 func permutations<Item>(of items: [Item]) -> [[Item]] {
     guard items.count > 1 else { return [items] }
     return items.indices.flatMap { place in

@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Very many revocation lists, and lists of a later time.
+/// A large number of revocation lists, and lists issued after the time of judgement.
 @Suite struct RevocationListTests {
     @Test func `of a hundred daily lists the newest counts, in any order`() throws {
         let scene = try RevocationScene()
@@ -14,7 +14,7 @@ import Testing
         }
         #expect(scene.revocation(old)?.status == .good)
         #expect(scene.revocation(old)?.problems == [])
-        // Those of later do not hide what held before.
+        // Later lists do not hide an earlier revocation.
         let later = try (1...100).map { try scene.list(Double($0)) }
         #expect(scene.revocation(later + [new])?.status == .revoked)
     }
@@ -32,7 +32,7 @@ import Testing
 
     @Test func `more lists than the limit are an error`() throws {
         let scene = try RevocationScene()
-        // Each by a key of its own, if one believes them: none says what another says.
+        // Each list claims a different key, so no list can replace another.
         let lists = try (0..<70).map { try scene.list(-1, identifier: [UInt8($0)]) }
         let problems = scene.revocation(lists)?.problems ?? []
         #expect(problems.contains { $0.code == "revocation-unknown" && $0.level == .error })

@@ -4,7 +4,8 @@ import PKIX
 import TestSupport
 import Testing
 
-/// root, ca below it, and leaf below that; and another authority of ca's name and key identifier.
+/// The certificates root, ca below it, and leaf below ca; and the decoy, another authority with ca's name and key
+/// identifier.
 struct RevocationScene {
     let root, ca, leaf, decoy: Certificate
     let key, decoyKey: PrivateKey
@@ -23,10 +24,10 @@ struct RevocationScene {
         now = leaf.notBefore.addingTimeInterval(3600)
     }
 
-    /// What a list by ca, or by the decoy, says `days` from now; with `revoked`, that the leaf was revoked so many days
-    /// from now.
+    /// A list by ca or the decoy, issued `days` from now. If `revoked` is given, the list says that the leaf was revoked
+    /// that many days from now.
     ///
-    /// - Parameter entryIssuer: whose certificate the entry says that it is about (RFC 5280 §5.3.3).
+    /// - Parameter entryIssuer: the certificate issuer named in the entry (RFC 5280 §5.3.3).
     func list(
         _ days: Double,
         revoked: Double? = nil,
@@ -82,7 +83,7 @@ struct RevocationScene {
         return try CertificateList(der: der)
     }
 
-    /// What is known of the leaf, whose issuer is the anchor unless the decoy is to have a chance.
+    /// The revocation status of the leaf. The anchor is the leaf's issuer, unless the decoy must be considered as well.
     func revocation(
         _ lists: [CertificateList],
         extra: [Certificate] = [],
@@ -96,7 +97,7 @@ struct RevocationScene {
     }
 }
 
-/// DER written by hand.
+/// DER assembled by hand.
 enum TestDER {
     static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
         let contents = parts.flatMap(\.self)
@@ -105,12 +106,12 @@ enum TestDER {
         return [tag, 0x80 | UInt8(length.count)] + length + contents
     }
 
-    /// An Extension of type id-ce `number`, as in a list or its entries.
+    /// An Extension with the OID id-ce `number`, for a list or its entries.
     static func listExtension(_ number: UInt8, _ value: [UInt8], isCritical: Bool = false) -> [UInt8] {
         element(0x30, [6, 3, 0x55, 0x1D, number], isCritical ? [1, 1, 0xFF] : [], element(4, value))
     }
 
-    /// An INTEGER that is not negative.
+    /// A non-negative INTEGER.
     static func integer(_ value: Int) -> [UInt8] {
         let bytes = withUnsafeBytes(of: value.bigEndian) { Array($0.drop { $0 == 0 }) }
         return element(2, (bytes.first ?? 0x80) >= 0x80 ? [0] : [], bytes)

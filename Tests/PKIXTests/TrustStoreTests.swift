@@ -11,7 +11,7 @@ import Testing
         store = TrustStore(anchors: [try Certificate(fixture: "ca/root.pem")])
     }
 
-    /// The verdict on `FOLDER/cert.pem` with its `chain.pem` at hand.
+    /// The verdict on `FOLDER/cert.pem`, with the certificates in `chain.pem` available.
     private func judge(
         _ name: String,
         _ purpose: Certificate.KeyPurpose = .signing,
@@ -41,7 +41,7 @@ import Testing
         #expect(verdict.revocation?.problems.allSatisfy { $0.level == .warning } == true)
     }
 
-    /// RFC 8017 §9.1.1: the mask only spreads what the digest has bound; two certificates of one digest would share a signature.
+    /// RFC 8017 §9.1.1: the mask only spreads the digest, so two certificates with the same digest could share a signature.
     @Test(arguments: [
         ("sha1", "sha1", true), ("sha1", "sha256", true), ("sha256", "sha1", false), ("sha512", "sha512", false),
     ])
@@ -219,7 +219,7 @@ import Testing
 }
 
 @Suite struct PathFinderTests {
-    /// Authorities of one name: one that issued the leaf, and others with a key of their own.
+    /// Authorities with the same name: the issuer of the leaf, and others with other keys.
     private func makeSameNamed(_ count: Int, in folder: URL) throws {
         let script = """
             set -e
@@ -252,7 +252,7 @@ import Testing
         let leaf = try #require(try certificates("leaf.pem", in: openssl.folder).first)
         let wrong = try certificates("wrong.pem", in: openssl.folder)
         #expect(wrong.count == 60)
-        // The certificates are as young as this run, so the time does not matter here.
+        // The certificates were made during this test, so their times do not matter here.
         let verdict = TrustStore(anchors: [right]).judge(
             leaf,
             extra: wrong + [right] + wrong,
@@ -264,7 +264,8 @@ import Testing
         let astray = TrustStore(anchors: wrong).judge(leaf, extra: wrong, purpose: .signing, at: .judged)
         #expect(astray.problems.map(\.code) == ["chain-signature"])
 
-        // Sixty authorities of one name and one key: each issued every other, so that paths are without number.
+        // Sixty authorities with the same name and key, each of which issued every other one, so that there are innumerable
+        // paths.
         let stray = try #require(try certificates("stray.pem", in: openssl.folder).first)
         let circling = TrustStore(anchors: [right]).judge(stray, extra: wrong, purpose: .signing, at: .judged)
         #expect(circling.trust == nil)

@@ -3,18 +3,18 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Verdicts that are remembered hold as long as nothing begins or ends that they depend on.
+/// Cached verdicts hold as long as nothing begins or ends that they depend on.
 @Suite struct VerdictTimeTests {
     private let scene: RevocationScene
 
     init() throws { scene = try RevocationScene() }
 
-    /// Around each moment at which something begins or ends, and between.
+    /// Dates around and between the moments at which something begins or ends.
     private func dates(_ moments: [Date]) -> [Date] {
         moments.flatMap { moment in [-90_000, -1, -0.5, 0, 0.5, 1, 90_000].map { moment.addingTimeInterval($0) } }
     }
 
-    /// Judges at all `dates` in several orders, by a store that has judged before and by one that was never asked.
+    /// Judges at all `dates` in several orders, with a store that has cached verdicts and with one that has not.
     private func compare(_ store: TrustStore, at dates: [Date], sourceLocation: SourceLocation = #_sourceLocation) {
         var random = SeededGenerator(17)
         var number = 0
@@ -22,7 +22,7 @@ import Testing
             for date in dates.shuffled(using: &random) {
                 number += 1
                 var other = store
-                // Says nothing about any key that is pinned or distrusted, but makes the question another one.
+                // This pin does not affect any key in the test, but makes the cache key different.
                 other.scopes[scene.decoy.publicKeyDigest] = TrustStore.Scopes(pinned: ["\(UUID()) \(number)"])
                 let expected = other.judge(scene.leaf, purpose: .signing, at: date)
                 let found = store.judge(scene.leaf, purpose: .signing, at: date)
@@ -36,7 +36,7 @@ import Testing
         let chain = [scene.leaf, scene.ca, scene.root]
         let moments = chain.map(\.notBefore) + chain.map(\.notAfter)
         compare(store, at: dates(moments))
-        // A certificate of the chain can be a second older than the next one: all of them hold only between these.
+        // A certificate of the chain can be a second older than the next one; all are valid only after the latest start.
         let start = try #require(chain.map(\.notBefore).max())
         let end = try #require(chain.map(\.notAfter).min())
         #expect(store.judge(scene.leaf, purpose: .signing, at: end).timeProblems.isEmpty)

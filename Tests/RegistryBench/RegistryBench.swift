@@ -2,10 +2,11 @@ import Foundation
 import InternetMessage
 import SMIMEStore
 
-/// Measures look-ups by address in a store that `scripts/bench registry` has filled; no part of the product.
+/// Measures look-ups by address in a store that `scripts/bench registry` has filled; not part of the product.
 ///
-/// Arguments: the store's home, how many addresses `user1@example.com`, `user2@example.com`, … it knows, and the URL of its database if
-/// that is on a server. Prints the medians and the 95th percentiles, in microseconds: of finding the certificates, and of choosing one, chain and all.
+/// Arguments: the store's home, the number of addresses (`user1@example.com`, `user2@example.com`, …) in it, and the URL of
+/// its database if it is on a server. Prints medians and 95th percentiles, in microseconds, of finding the certificates and
+/// of choosing one including its chain.
 @main
 struct RegistryBench {
     private static let rounds = 2_000
@@ -37,7 +38,7 @@ struct RegistryBench {
         )
     }
 
-    /// Microseconds that `work` takes, once it is warm.
+    /// The time of `work` in microseconds, after warming up.
     private static func measure(
         _ addresses: some Collection<AddressScope>,
         _ work: @Sendable (AddressScope) async throws -> Void

@@ -3,7 +3,7 @@ import SMIMEAgent
 import TestSupport
 import Testing
 
-/// What doctor finds about `smime serve`.
+/// The checks of doctor for `smime serve`.
 @Suite struct DoctorServeTests {
     private static let transport = "smime-out unix - - n - 20 lmtp -o lmtp_send_xforward_command=yes"
     private static let back =
@@ -50,7 +50,7 @@ import Testing
     @Test func `A port that leads to the service by a unix socket is well, and so is the one for its results`() {
         let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
         #expect(codes([port, Self.transport, Self.back]).isEmpty)
-        // Without the transport's name the options of the service tell what it is.
+        // If the transport has another name, it is recognised by the options of the service.
         let renamed = [port, Self.transport, Self.back].map { $0.replacing("smime-out", with: "crypto") }
         #expect(codes(renamed, options: "--listen outgoing=lmtp:unix:/run/smime/outgoing").isEmpty)
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(codes([first]) == ["mta-milter-order"])
         let last = Self.port("-o { smtpd_milters = inet:localhost:8891, { \(ours), connect_timeout=5s } }")
         #expect(codes([last]).isEmpty)
-        // It changes mail in place, where aliases are applied once.
+        // The service changes mail in place, so aliases are applied only once.
         #expect(codes([last.replacing("-o receive_override_options=no_address_mappings ", with: "")]).isEmpty)
         #expect(codes([last], ["milter_default_action": "accept"]) == ["mta-milter-action"])
     }

@@ -4,7 +4,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What doctor finds.
+/// The checks of doctor.
 @Suite struct DoctorTests {
     private static let outgoing =
         "smime-out unix - n n - - pipe flags=Rq user=smime argv=/bin/sh/smime filter outgoing --home /var/lib/smime "

@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEAgent
 import Testing
 
-/// Files for other programs and people, with names that others chose.
+/// Exported files, with names chosen by other people.
 @Suite struct ExportTests {
     private func escapedDN(_ address: String) throws -> String {
         let change = DirectoryChange(of: try EmailAddress(address), name: nil, [], smimeCertificate: nil)

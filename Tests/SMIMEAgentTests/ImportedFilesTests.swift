@@ -9,9 +9,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a file is that is brought into a store.
+/// Recognising the kind of an imported file.
 @Suite struct ImportedFilesTests {
-    /// Passphrases that are typed, one after the other.
+    /// Simulates typed passphrases, one after the other.
     private final class Typed: ImportPassphrases {
         let isGiven = false
         private let words: Mutex<[String]>

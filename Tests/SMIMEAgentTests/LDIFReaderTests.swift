@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct LDIFReaderTests {
-    /// What is found in `text`, read in pieces of `size` bytes.
+    /// The items in `text`, read in pieces of `size` bytes.
     private func items(_ text: String, pieces size: Int = 7) -> (items: [LDIFReader.Item], entries: Int) {
         var reader = LDIFReader()
         var items: [LDIFReader.Item] = []

@@ -4,7 +4,7 @@ import SMIME
 import SMIMEAgent
 import Testing
 
-/// What a mail can make of the text that `smime read` shows.
+/// The text that `smime read` shows for hostile mail.
 @Suite struct ReadMailTests {
     private static let good = ReadVerdict(.good, "Valid: signed by alice@example.com")
     private static let unsigned = ReadVerdict(.neutral, "Not signed")

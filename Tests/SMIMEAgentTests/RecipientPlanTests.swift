@@ -7,7 +7,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Who can read a message.
+/// Who will be able to read a message.
 @Suite struct RecipientPlanTests {
     private func copies(
         of header: HeaderBlock,

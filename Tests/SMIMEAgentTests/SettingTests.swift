@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the settings of a store mean.
+/// Parsing and effect of a store's settings.
 @Suite struct SettingTests {
     @Test(arguments: Setting.allCases)
     func `every default value is valid for its setting`(_ setting: Setting) {

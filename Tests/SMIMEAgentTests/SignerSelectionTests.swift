@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Who signs a message.
+/// The choice of the signing identity.
 @Suite struct SignerSelectionTests {
     private func signer(
         _ selection: SignerSelection = SignerSelection(),
@@ -88,7 +88,8 @@ import Testing
         }
     }
 
-    /// The home of one account, alice, also called carol, with an identity for each address; carol's was given by hand and is pinned.
+    /// A home with one account, alice with the alias carol, and an identity for each address. Carol's was imported by hand
+    /// and is pinned.
     private func sharedHome() async throws -> TestHome {
         let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")
@@ -154,9 +155,9 @@ import Testing
         _ = try await home.store.accounts.set(try EmailAddress("alice@example.com"), change)
         var warnings: [SignerSelection.Warning] = []
         let signer = try await signer(of: try header("From: desk@example.com"), in: home) { warnings.append($0) }
-        // It is the pinned one, and the account has it by hand.
+        // It is the pinned one, which was imported by hand for the account.
         #expect(signer.identity.certificate == (try Certificate(fixture: "carol/cert.pem")) && warnings.count == 1)
-        // A gateway never signs with it.
+        // A gateway never signs with this identity.
         let desk = try EmailAddress("desk@example.com")
         #expect(try await available(to: "alice@example.com", desk, in: home).signer(in: home.store) == nil)
     }

@@ -28,7 +28,7 @@ import Testing
     @Test(.timeLimit(.minutes(10))) func `a remaining child process does not delay the result`() throws {
         let result = try CommandRunner("sh").run(["-c", "sleep 1200 & echo $!"])
         let child = try #require(pid_t(result.text.dropLast()))
-        // It would keep what it inherited, as a lock that the tests run under.
+        // Otherwise it would keep inherited resources, such as a lock that the tests run under.
         #expect(kill(child, SIGKILL) == 0)
     }
 

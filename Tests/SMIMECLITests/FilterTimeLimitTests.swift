@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// That a filter ends by itself, with a failure that passes, before a mail server ends it and returns the mail.
+/// A filter ends with a temporary failure before the mail server's time limit; otherwise the server would return the mail.
 @Suite struct FilterTimeLimitTests {
     private static let deliver = ["--sendmail", "/bin/true", "--queue-id", "4ABC"]
 
@@ -16,7 +16,7 @@ import Testing
             print("note: skipped, strace is missing, or may not trace")
             return
         }
-        // The call that sets the alarm lets it go off at once.
+        // strace makes the call that sets the alarm raise the signal immediately.
         let trace = folder.appending(path: "trace")
         let tracing = ["-f", "-qq", "-o", trace.path, "-e", "trace=alarm", "-e", "inject=alarm:signal=ALRM"]
         let filter = [try Tool.smime().path, "filter", "outgoing", "--log", "none"] + transport

@@ -23,7 +23,7 @@ import Testing
         #expect(!result.text.contains("GOODSIG"))
     }
 
-    /// What the command says of a signature by the expired certificate, claimed to be made at `time`.
+    /// The command's verdict on a signature by the expired certificate, with the claimed signing time `time`.
     private func verification(signedAt time: String) async throws -> CommandResult {
         let home = try await TestHome(of: [])
         let identity = try #require(
@@ -40,7 +40,7 @@ import Testing
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = home.path
         let runner = CommandRunner(try Tool.smime().path, environment: environment)
-        // Its authority is younger than the signature.
+        // The authority's certificate is newer than the signature.
         let pinned = try runner.run(["import", "--trust", Fixtures.certs.appending(path: "expired/cert.pem").path])
         try #require(pinned.status == 0, "\(pinned.errorText)")
         return try runner.run(

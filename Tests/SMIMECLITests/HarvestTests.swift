@@ -16,14 +16,14 @@ import Testing
         let large = try peak(of: thousand, times: 20, in: folder)
         #expect(large - small < 8 << 20 || Tool.isSanitized, "\(small) and \(large) bytes")
 
-        // Long messages are not held until a batch of them is stored.
+        // Long messages are released before their batch is stored.
         let long = Data((message + String(repeating: body, count: 200) + "\n").utf8)
         let one = try peak(of: long, messages: 1, times: 1, in: folder)
         let many = try peak(of: long, messages: 1, times: 80, in: folder)
         #expect(many - one < 24 << 20 || Tool.isSanitized, "\(one) and \(many) bytes")
     }
 
-    /// The largest resident set while a mailbox of `part`, repeated, is harvested from a file and from a pipe.
+    /// The maximum resident set while a mailbox, made of `part` repeated, is harvested from a file and from a pipe.
     private func peak(of part: Data, messages: Int = 1000, times: Int, in folder: URL) throws -> Int {
         let box = folder.appending(path: "box-\(times)")
         try (0..<times).reduce(into: Data()) { data, _ in data += part }.write(to: box)

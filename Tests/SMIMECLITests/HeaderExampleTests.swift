@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples of RFC 9788 Appendix C: each with its report, and what decrypting makes of it.
+/// The examples of RFC 9788 Appendix C: the report on each, and the result of decrypting it.
 @Suite struct HeaderExampleTests {
     typealias Example = HeaderExample
 
@@ -63,12 +63,12 @@ import Testing
         let layers: [[String: JSONValue]]
     }
 
-    /// Anything; only how many there are counts.
+    /// Any JSON value; only the number of values matters.
     private struct JSONValue: Decodable {
         init(from decoder: any Decoder) {}
     }
 
-    /// Bob, with his key and the anchor, in `folder`.
+    /// A command with Bob's key and the anchor, in `folder`.
     private func smime(in folder: URL) throws -> CommandRunner {
         var environment = ProcessInfo.processInfo.environment
         environment["SMIME_HOME"] = folder.appending(path: "home").path
@@ -88,7 +88,7 @@ import Testing
         return try decoder.decode(Report.self, from: Data(result.standardOutput))
     }
 
-    /// What the report must say of the header.
+    /// Checks the part of the report about the header.
     private func check(_ report: Report, of example: Example, isSigned: Bool) {
         let names = example.fields.map { $0.prefix { $0 != ":" }.lowercased() }.sorted()
         let scheme: String? =

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A message built like one of the examples in RFC 9788 Appendix C, by openssl and with our own certificates.
+/// A message like an example in RFC 9788 Appendix C, made with openssl and our test certificates.
 struct HeaderExample: CustomTestStringConvertible, Sendable {
     /// How the content is protected.
     enum Envelope: Sendable {
@@ -14,7 +14,7 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         case none, wrapped, clear, cipher
     }
 
-    /// What stands outside of the header.
+    /// The policy for the outer header.
     enum Policy: Sendable {
         case open, baseline, shy
     }
@@ -40,7 +40,7 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         ] + reply + ["User-Agent: Sample MUA Version 1.0"]
     }
 
-    /// What stands outside.
+    /// The outer header fields.
     private var outerFields: [String] {
         fields.map { field in
             switch (policy, field.prefix { $0 != ":" }) {
@@ -53,12 +53,12 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// The names of the fields of which something is hidden.
+    /// The names of the hidden fields.
     var hidden: [String] {
         zip(fields, outerFields).filter(!=).map { $0.0.prefix { $0 != ":" }.lowercased() }.sorted()
     }
 
-    /// The body with the fields that describe it.
+    /// The body and its Content fields.
     private func body(_ parameters: String) -> [String] {
         let mark = hasLegacyDisplay ? "; hp-legacy-display=\"1\"" : ""
         let shown = hasLegacyDisplay ? zip(fields, outerFields).filter(!=).map(\.0) : []
@@ -85,7 +85,7 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         ]
     }
 
-    /// What is signed or encrypted.
+    /// The signed or encrypted entity.
     private var payload: String {
         let records = scheme == .cipher ? outerFields.map { "HP-Outer: \($0)" } : []
         let lines =
@@ -98,7 +98,7 @@ struct HeaderExample: CustomTestStringConvertible, Sendable {
         return lines.joined(separator: "\r\n") + "\r\n"
     }
 
-    /// The whole message, as it is sent.
+    /// The complete message.
     func message() throws -> [UInt8] {
         let openssl = try OpenSSLCommand()
         let certs = Fixtures.certs.path

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the other programs that are here read of ours, and we of theirs: one algorithm of each family, compared with
-/// docs/interop.md where a program has the version of the page. `scripts/make-interop` tries all of them.
+/// Interoperability with the other installed programs in both directions: one algorithm of each family. The results are
+/// compared with docs/interop.md if a program has the version named there. `scripts/make-interop` tries all algorithms.
 @Suite struct InteropMatrixTests {
     @Test func `mail is exchanged with other programs in both directions`() throws {
         var environment = ProcessInfo.processInfo.environment

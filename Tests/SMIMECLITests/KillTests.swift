@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Commands killed at any moment leave the old state or the new one. SMIME_TEST_KILLS says how often; six times if it
-/// is not set.
+/// After a command is killed at any moment, the store is in the old or the new state. SMIME_TEST_KILLS sets the number of
+/// kills; the default is six.
 @Suite struct KillTests {
     private static let kills = ProcessInfo.processInfo.environment["SMIME_TEST_KILLS"].flatMap { Int($0) } ?? 6
 
@@ -21,7 +21,7 @@ import Testing
             let work = Work.allCases[round % Work.allCases.count]
             let home = try session.prepare(work.rawValue)
             let whole = session.durations[work.rawValue] ?? 0.1
-            // As often in the first tenth of the time, where files are made, as in the rest.
+            // Half of the kills are in the first part of the time, in which files are created.
             let moment = Double.random(in: 0...(round % 2 == 0 ? whole * 1.1 : whole * 0.3), using: &generator)
             try session.kill(work.rawValue, home, after: moment)
             let recipients = try session.recipientsOfSoundStore(home)
@@ -29,11 +29,11 @@ import Testing
                 switch work {
                 case .import: [0, 2].contains(recipients)
                 case .restore: [2, 3].contains(recipients)
-                // The harvest commits what it has learned in batches, and each is whole.
+                // The harvest commits in batches; each batch is all or nothing.
                 case .harvest: (0...2).contains(recipients)
                 }
             #expect(isExpected, "\(work) killed after \(moment) s: \(recipients) recipients")
-            // Nothing is in the way of doing it again, to the end.
+            // The work can be repeated to its end.
             try session.finish(work.rawValue, home)
             try FileManager.default.removeItem(atPath: home)
             outcomes["\(work) \(recipients) recipients", default: 0] += 1
@@ -42,12 +42,12 @@ import Testing
     }
 }
 
-/// Homes to be killed in, and what is done in them.
+/// Makes homes, and runs commands in them that are killed.
 private final class Session {
     private let folder: URL
     private let smime: URL
     private let environment: [String: String]
-    /// How long each work takes when it is left alone, in seconds.
+    /// The duration of each kind of work without a kill, in seconds.
     private(set) var durations: [String: Double] = [:]
     private var number = 0
 
@@ -67,7 +67,7 @@ private final class Session {
         }
     }
 
-    /// A home as it is before `work`.
+    /// A home in the state before `work`.
     func prepare(_ work: String) throws -> String {
         number += 1
         let home = folder.appending(path: "home-\(number)").path
@@ -92,10 +92,10 @@ private final class Session {
         #expect(recipients == 2, "\(work) to its end: \(recipients) recipients")
     }
 
-    /// How many recipients are in a store that is sound; none in one that is not yet made.
+    /// The number of recipients in an intact store; 0 if the store does not exist yet.
     func recipientsOfSoundStore(_ home: String) throws -> Int {
         guard FileManager.default.fileExists(atPath: home + "/data/smime.sqlite") else { return 0 }
-        // Status 1 says that the key file or database of an interrupted creation is to be tidied, which is allowed.
+        // Status 1 is allowed: it means that files of an interrupted creation can be tidied up.
         let check = try command(["--home", home, "store", "check"])
         #expect([0, 1].contains(check.status), "\(check.text)\(check.errorText)")
         #expect(!check.text.contains("orphan"), "\(check.text)")
@@ -120,7 +120,7 @@ private final class Session {
         }
     }
 
-    /// Signed mail of two people, of each more than goes into one batch.
+    /// Signed mail from two people; each has more mails than one batch.
     private func makeMail() throws {
         let home = folder.appending(path: "signers").path
         let pw = folder.appending(path: "pw").path
@@ -135,7 +135,7 @@ private final class Session {
         try Data(mbox.utf8).write(to: folder.appending(path: "mbox"))
     }
 
-    /// A copy of a store with two people in it and some thousand certificates.
+    /// A backup of a store with two people and some thousand certificates.
     private func makeCopy() throws {
         let home = folder.appending(path: "new").path
         try run(["--home", home, "import", certs("alice/cert.pem"), certs("bob/cert.pem")])
@@ -153,7 +153,7 @@ private final class Session {
         try run(["--home", home, "store", "backup", "-o", folder.appending(path: "copy").path])
     }
 
-    /// The store of the copy with one more person in it.
+    /// The store of the backup with one more person.
     private func prepareRestore(_ home: String) throws {
         try copy("new", to: home)
         try run(["--home", home, "import", "--trust", certs("carol/cert.pem")])

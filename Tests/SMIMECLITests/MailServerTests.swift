@@ -1,29 +1,30 @@
 import Foundation
 import Testing
 
-/// The filter behind real mail servers, set up as docs/ says. `scripts/test --servers` runs these tests.
+/// The filter with real mail servers, set up as described in docs/. `scripts/test --servers` runs these tests.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["SMIME_TEST_SERVERS"] != nil, "scripts/test --servers runs it"))
 struct MailServerTests {
-    /// SMIME_TEST_KILLED says how many mails go through Postfix while the filter is being killed.
+    /// SMIME_TEST_KILLED sets the number of mails that pass Postfix while the filter is repeatedly killed.
     @Test func `Postfix set up as in docs/filter loses nothing, doubles nothing, and sends nothing in clear`() throws {
         let environment = ProcessInfo.processInfo.environment
         let killed = environment["SMIME_TEST_KILLED"].flatMap { Int($0) } ?? 60
         try TestProgram("Tests/MailServers/postfix", seconds: 900 + 4 * killed).run("\(killed)")
     }
 
-    /// EXIM_DEBS names a folder with its packages; scripts/test fetches them.
+    /// EXIM_DEBS names a folder with Exim's packages; scripts/test fetches them.
     @Test func `Exim set up as in docs/filter-exim signs, encrypts, bounces, defers and verifies`() throws {
         try TestProgram("Tests/MailServers/exim", seconds: 600).run()
     }
 
-    /// OPENSMTPD_DEBS names a folder with its packages; scripts/test fetches them.
+    /// OPENSMTPD_DEBS names a folder with OpenSMTPD's packages; scripts/test fetches them.
     @Test func `OpenSMTPD set up as in docs/filter-opensmtpd runs no address as a command`()
         throws
     {
         try TestProgram("Tests/MailServers/opensmtpd", seconds: 900).run()
     }
 
-    /// SMIME_TEST_KILLED says how many messages go through while everything is being killed, SMIME_TEST_SOAK how many the soak has.
+    /// SMIME_TEST_KILLED sets the number of messages while processes are killed, SMIME_TEST_SOAK the number in the soak
+    /// test.
     @Test(.serialized, arguments: ["delivery", "milter", "exim", "operations", "kills", "abuse", "soak"])
     func `The service behind Postfix signs, judges and refuses by LMTP, SMTP and milter, and bears kills and abuse`(
         part: String

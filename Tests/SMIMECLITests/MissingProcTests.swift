@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the command does in a root folder where /proc is not mounted.
+/// The command in a root folder without /proc.
 @Suite struct MissingProcTests {
     @Test func `without /proc the command reports that it cannot read its arguments`() throws {
         let shell = CommandRunner("unshare")

@@ -3,16 +3,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An author whose certificate names services on loopback, and a recipient who reads the mail.
+/// An author whose certificate names services on loopback, and a recipient who reads the author's mail.
 struct OnlineScene: ~Copyable {
     private let factory: CertificateFactory
     private let environment: [String: String]
 
-    /// A signed mail of the author's in `signed.eml`, a plain one to them in `plain.eml`.
+    /// Makes a signed mail from the author in `signed.eml`, and a plain mail to the author in `plain.eml`.
     ///
     /// - Parameters:
     ///   - services: lines of the extensions of the author's certificate.
-    ///   - allowsPrivate: whether the reader's store lets loopback be asked.
+    ///   - allowsPrivate: whether the reader's store allows services on loopback.
     init(_ services: [String], allowsPrivate: Bool = true) throws {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
@@ -52,7 +52,7 @@ struct OnlineScene: ~Copyable {
         self.factory = factory
     }
 
-    /// Runs the command with words parted by blanks, in the store `home`.
+    /// Runs the command with the given words, separated by blanks, in the store `home`.
     private static func run(
         _ home: String,
         _ command: String,
@@ -77,7 +77,7 @@ struct OnlineScene: ~Copyable {
         try Self.run(home, command, in: factory.folder, environment, input: input)
     }
 
-    /// Runs the command as the one who reads; it must not crash, nor go on for ever.
+    /// Runs the command as the reader. It must neither crash nor hang.
     func read(_ command: String, input: String? = nil) throws -> CommandResult {
         let result = try run("reader", command, input: input)
         #expect(result.signal == nil)
@@ -85,7 +85,7 @@ struct OnlineScene: ~Copyable {
         return result
     }
 
-    /// The names of the problems on the revocation axis of a report in JSON.
+    /// The codes of the problems in the revocation part of a JSON report.
     func problems(_ result: CommandResult) -> [String] {
         result.text.matches(of: /"code":"((?:certificate-revoked|revocation|crl|ocsp)[a-z-]*)"/).map {
             String($0.output.1)
@@ -98,13 +98,13 @@ struct OnlineScene: ~Copyable {
         return try #require(result.text.firstMatch(of: /sha256:[0-9a-f]{64}/)).output.description
     }
 
-    /// A list by the author's authority that revokes the certificates of `names`.
+    /// A list by the author's authority that revokes the certificates with these names.
     func list(revoking names: [String]) throws -> [UInt8] {
         try factory.revoke(names, by: "ca", to: "ca")
         return try factory.bytes("ca.crl")
     }
 
-    /// What a responder says about the certificate of `name`, V or R.
+    /// An OCSP response about the certificate of `name` with the status V (valid) or R (revoked).
     func response(_ status: String, about name: String, by signer: String = "ca") throws -> [UInt8] {
         try factory.sh(
             """
@@ -119,7 +119,7 @@ struct OnlineScene: ~Copyable {
     }
 }
 
-/// What a server has, put there after it was started: the certificates that it serves name its port.
+/// The content of a server. It is set after the start, because the served certificates contain the port.
 final class Served: Sendable {
     private let reply = Mutex(LoopbackServer.Reply.silence)
 

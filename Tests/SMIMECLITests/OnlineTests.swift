@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `--online` and its settings do: which services are asked, and what is kept of the answers.
+/// The option `--online` and its settings: which services are asked, and which answers are stored.
 @Suite struct OnlineTests {
     @Test(arguments: [("leaf", Int32(1), "certificate-revoked"), ("other", Int32(0), "")])
     func `a fetched list is stored and used in the next run`(
@@ -48,14 +48,14 @@ import Testing
         let next = try scene.read("verify --revocation hard --json signed.eml")
         #expect(next.status == status, "\(next.errorText)")
         #expect(scene.problems(next) == problems)
-        // To whom mail is encrypted is judged by it, too.
+        // The choice of encryption certificates uses the answer as well.
         let encrypted = try scene.read("encrypt --revocation hard -o secret.eml plain.eml")
         #expect(encrypted.status == (said == "R" ? 67 : 0), "\(encrypted.errorText)")
-        // Seven days is what the responder stands by.
+        // The responder's answer is valid for seven days.
         let later = Date.now.addingTimeInterval(8 * 86_400).formatted(.iso8601)
         let late = try scene.read("verify --revocation hard --json --time \(later) signed.eml")
         #expect(late.status == 1)
-        // Who was revoked stays so.
+        // A revoked certificate stays revoked.
         #expect(scene.problems(late) == [said == "R" ? "certificate-revoked" : "revocation-unknown"])
     }
 
@@ -92,11 +92,12 @@ import Testing
         let soft = try scene.read("verify --online --json signed.eml")
         #expect(soft.status == 0)
         #expect(soft.errorText.contains("no answer in time"))
-        // No service was asked, so none was silent.
+        // No service was asked, so none failed to answer.
         #expect(try scene.read("verify --revocation hard signed.eml").status == 1)
         let encrypted = try scene.read("encrypt --online --revocation hard -o secret.eml plain.eml")
         #expect(encrypted.status == 69, "\(encrypted.errorText)")
-        // A signature that fails for another reason fails, also with silent services; and no service is asked about it.
+        // A signature that is invalid for another reason stays invalid if services do not answer, and no service is asked
+        // about it.
         let count = server.asked.count
         #expect(
             try scene.read("verify --online --revocation hard --assert-signer b@example.com signed.eml").status == 69
@@ -107,7 +108,7 @@ import Testing
         #expect(server.asked.count == count + 1)
     }
 
-    /// A server that accepts and never answers holds up one mail in five minutes, not each.
+    /// A server that accepts connections and never answers delays one mail in five minutes, not every mail.
     @Test func `a service that did not answer is skipped by the next process, unless the user asks`() throws {
         let served = Served()
         let server = try LoopbackServer { _ in served.value }
@@ -117,7 +118,7 @@ import Testing
         let filter = "filter incoming --stdout --log none --sender a@example.com -- b@example.com"
         #expect(try scene.read(filter, input: "signed.eml").status == 0)
         #expect(server.asked.count == 1)
-        // Neither this verb nor another one waits again, and what is unknown stays so.
+        // Neither this verb nor another one waits again, and the status stays unknown.
         for _ in 0..<5 { #expect(try scene.read(filter, input: "signed.eml").status == 0) }
         #expect(try scene.read("encrypt -o secret.eml plain.eml").status == 0)
         let soft = try scene.read("verify --json signed.eml")
@@ -127,7 +128,8 @@ import Testing
         #expect(try scene.read("verify --revocation hard signed.eml").status == 69)
         #expect(try scene.read("encrypt --revocation hard -o none.eml plain.eml").status == 69)
         #expect(server.asked.count == 1)
-        // A person who asks is not put off; the answer counts, and the services are asked again.
+        // An explicit request of the user is not suppressed. The answer is used, and the services are asked again from then
+        // on.
         served.put(list: try scene.list(revoking: ["leaf"]))
         let asked = try scene.read("verify --online --json signed.eml")
         #expect(asked.status == 1)
@@ -149,7 +151,8 @@ import Testing
         #expect(lines.last == "smime: 5 more services did not answer, or could not be asked")
     }
 
-    /// Silence, a refusal, garbage, an answer about another certificate or by an unknown signer, a flood: none of these counts.
+    /// Unusable results: silence, a refusal, garbage, an answer about another certificate or by an unknown signer, a flood
+    /// of data.
     @Test(arguments: ["stalls", "trickles", "refuses", "garbage", "other", "stranger", "list", "flood"])
     func `a faulty responder leaves the revocation unknown`(does what: String) throws {
         let served = Served()
@@ -172,7 +175,7 @@ import Testing
         #expect(hard.errorText.contains(server.url("ocsp")))
         let soft = try scene.read("verify --online --json signed.eml")
         #expect(soft.status == 0)
-        // Nothing of it was kept.
+        // No unusable answer was stored.
         server.stop()
         #expect(scene.problems(try scene.read("verify --json signed.eml")) == ["revocation-unknown"])
     }
@@ -192,7 +195,7 @@ import Testing
     }
 }
 
-/// The levels of `--revocation` in both ways of the filter, with a service that answers and one that does not.
+/// The levels of `--revocation` in both directions of the filter, with a service that answers and one that does not.
 @Suite struct OnlineFilterTests {
     private static let incoming = "filter incoming --stdout --log none --authserv-id gw.test --sender a@example.com"
     private static let outgoing = "filter outgoing --stdout --log none --encrypt require --sender b@example.com"
@@ -230,7 +233,7 @@ import Testing
         let received = try scene.read("\(Self.incoming) --revocation \(level) -- b@example.com", input: "signed.eml")
         #expect(received.status == 0, "\(received.errorText)")
         #expect(received.text.contains("gw.test; smime=\(verdict) ("))
-        // What was said on the way in is known on the way out.
+        // Answers for incoming mail are used for outgoing mail.
         server.stop()
         let sent = try scene.read("\(Self.outgoing) --revocation \(level) -- a@example.com", input: "plain.eml")
         #expect(sent.status == status, "\(sent.errorText)")

@@ -3,17 +3,17 @@ import SMIMECLI
 import TestSupport
 import Testing
 
-/// The lists of options that are needed before the parser is asked say what the parser says.
+/// The lists of options that are used before parsing agree with the parser.
 @Suite struct OptionListTests {
-    /// What `--experimental-dump-help` says of a command.
+    /// A command in the output of `--experimental-dump-help`.
     private struct Command: Decodable {
         let commandName: String
         let subcommands: [Command]?
         let arguments: [Argument]?
 
-        /// This one and all below.
+        /// This command and all commands below it.
         var all: [Command] { [self] + (subcommands ?? []).flatMap(\.all) }
-        /// The options with a value.
+        /// The options that take a value.
         var options: [Argument] { (arguments ?? []).filter { $0.kind == "option" } }
     }
 
@@ -30,7 +30,7 @@ import Testing
 
         var long: String? { names?.first { $0.kind == "long" }.map { "--\($0.name)" } }
         var short: String? { names?.first { $0.kind == "short" }.map { "-\($0.name)" } }
-        /// As the help shows it.
+        /// The option as the help shows it.
         var label: String { "\(long ?? "") <\(valueName ?? "")>" }
     }
 
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `the options that may be repeated are those that the parser collects`() {
         #expect(Set(ArgumentCheck.repeatable) == Set(options.filter(\.isRepeating).map(\.label)))
-        // One with the same name and value that is not repeated could not be told from it.
+        // A non-repeatable option with the same name and value could not be distinguished from it.
         #expect(options.filter { !$0.isRepeating && ArgumentCheck.repeatable.contains($0.label) }.isEmpty)
     }
 

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whatever a certificate or a mail is called, nothing of it reaches a terminal raw: neither controls, nor characters
-/// that reorder a line or cannot be seen, nor letters that pose as others.
+/// No name in a certificate or mail reaches a terminal unescaped if it contains controls, characters that reorder a line or
+/// are invisible, or letters that resemble others.
 @Suite struct OutputSafetyTests {
-    /// A Cyrillic letter that looks like an a, a reversal of direction, a blank without width, and ESC.
+    /// A Cyrillic letter that looks like an a, a right-to-left override, a zero-width space, and ESC.
     private static let hostile: Set<Unicode.Scalar> = ["\u{430}", "\u{202E}", "\u{200B}", "\u{1B}"]
-    /// Not Alice: the first letter is Cyrillic.
+    /// Not Alice's address: the first letter is Cyrillic.
     private static let address = "\u{430}lice@example.com"
 
     private func makeMail() throws -> CertificateFactory {
@@ -65,7 +65,7 @@ import Testing
                 if text.contains("u{430}") || text.contains("\\u0430") { shown += 1 }
             }
         }
-        // They did get to see the address, so there was something to escape.
+        // The outputs did contain the address, so there was something to escape.
         #expect(shown > 20)
     }
 }

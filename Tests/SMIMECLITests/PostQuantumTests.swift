@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// ML-DSA and ML-KEM on libcrypto 3.5, whose packages scripts/test fetches into .build/libcrypto-3.5.
+/// ML-DSA and ML-KEM with libcrypto 3.5, whose packages scripts/test fetches into .build/libcrypto-3.5.
 @Suite struct PostQuantumTests {
     @Test func `with libcrypto 3.5 the command signs with ML-DSA, encrypts to ML-KEM and reads mail of other programs`()
         throws

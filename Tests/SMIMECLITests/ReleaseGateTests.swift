@@ -12,7 +12,7 @@ private enum Way: CaseIterable {
     case file, pipe
 }
 
-/// What a release must prove at full size: `scripts/test --gate` runs it with the release binary and a message of
+/// Checks of a release at full size: `scripts/test --gate` runs them with the release binary and a message of
 /// SMIME_TEST_GATE bytes.
 @Suite(.serialized, .enabled(if: Gate.size != nil, "runs with scripts/test --gate"))
 struct ReleaseGateTests {
@@ -49,7 +49,7 @@ struct ReleaseGateTests {
     }
 }
 
-/// A folder with a large mail and a store that holds alice; removed when the test is over.
+/// A folder with a large mail and a store that contains alice; removed after the test.
 private final class Workbench {
     private let folder: URL
     private let environment: [String: String]
@@ -78,7 +78,7 @@ private final class Workbench {
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    /// Runs the command over a file, or the same through pipes on both sides.
+    /// Runs the command on a file, or with pipes for input and output.
     func smime(_ words: String, _ input: String, _ way: Way, into output: String) throws
         -> CommandResult
     {

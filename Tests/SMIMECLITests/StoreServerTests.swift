@@ -58,7 +58,7 @@ import Testing
             #expect(result.status == 64 && result.errorText.contains("password"), "\(result.errorText)")
             #expect(!result.errorText.contains("geheim"))
         }
-        // The environment is seen by the same user alone.
+        // Only the same user can read the environment.
         #expect(try smime(["store", "init"], environment: ["SMIME_STORE": secret]).status == 0)
     }
 
@@ -152,7 +152,7 @@ import Testing
         chmod(file.path, 0o666)
         let open = try smime(["--store", url, "config", "list"], environment: named)
         #expect(open.status == 78 && open.errorText.contains("others can write it"), "\(open.errorText)")
-        // A store in a file has these settings itself.
+        // A store in a file contains these settings itself.
         let other = ["SMIME_HOME": temporary.file("other").path]
         let own = try smime(["config", "set", "lookup.command", "/bin/find"], environment: other)
         #expect(own.status == 0, "\(own.errorText)")

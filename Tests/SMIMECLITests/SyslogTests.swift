@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the filter writes to syslog, which is where its line on each mail goes unless it is told otherwise.
+/// The filter's messages to syslog, which by default gets a line about each mail.
 @Suite struct SyslogTests {
-    /// Gives a command a /dev of its own, with a socket in it that no other program writes to.
+    /// Gives a command its own /dev, with a socket that no other program uses.
     private static let device = """
         mount -t tmpfs tmpfs /dev && mknod -m 666 /dev/null c 1 3 && mknod -m 666 /dev/urandom c 1 9 \
         && ln -s "$1" /dev/log && shift && exec "$@"
@@ -14,7 +14,7 @@ import Testing
         let temporary = try TemporaryFolder()
         let folder = temporary.url
         let socket = try DatagramSocket(path: folder.appending(path: "log").path)
-        // The folder and the socket belong to the user "nobody", as whom the command runs.
+        // The folder and the socket belong to the user "nobody", who runs the command.
         chmod(socket.path, 0o666)
         chown(folder.path, 65_534, 65_534)
         var shell = CommandRunner("unshare")
@@ -79,7 +79,7 @@ private final class DatagramSocket {
 
     deinit { close(descriptor) }
 
-    /// What has come, as text; nil if nothing has.
+    /// The received text; nil if there is none.
     func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))

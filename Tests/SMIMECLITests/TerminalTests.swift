@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Passphrases that a person types.
+/// Passphrases typed at a terminal.
 @Suite struct TerminalTests: ~Copyable {
     private let temporary: TemporaryFolder
     private let runner: CommandRunner
@@ -60,7 +60,7 @@ import Testing
             #expect(signed.status == 0, "\(signed.errorText)")
             #expect(asked(silent) == 0, "\(silent)")
         }
-        // What can end the unlocking is not done without the passphrase.
+        // Commands that may end the unlocking need the passphrase.
         let (rekeyed, again) = try runner.run(["store", "rekey"], answering: ["correct"])
         #expect(rekeyed.status == 0, "\(rekeyed.errorText)")
         #expect(asked(again) == 1, "\(again)")

@@ -2,18 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A program of the repository that tests the built command in surroundings of its own; status 77 says that these are not here.
+/// A program of the repository that tests the built command in its own environment. Status 77 means that its requirements
+/// are missing.
 struct TestProgram {
     private let path: String
     private let timeLimit: Duration
 
-    /// - Parameter path: from the folder of the package.
+    /// - Parameter path: relative to the package's folder.
     init(_ path: String, seconds: Int) {
         self.path = path
         timeLimit = .seconds(seconds)
     }
 
-    /// Runs it with the command, the folder of certificates and `words`; anything but success and 77 is an issue.
+    /// Runs the program with the command, the folder of certificates and `words`. Any status but 0 and 77 is an issue.
     func run(_ words: String...) throws {
         var runner = CommandRunner(Fixtures.root.appending(path: path).path)
         runner.timeLimit = timeLimit

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The runner itself: what a transcript claims and is not so must become an issue, or no golden session proves anything.
+/// Tests of the runner itself: a wrong statement in a transcript must become an issue, or transcripts would prove nothing.
 @Suite struct TranscriptRunnerTests {
     @Test func `every step of a transcript works`() throws {
         let found = try findings(

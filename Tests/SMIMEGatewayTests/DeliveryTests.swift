@@ -69,7 +69,7 @@ import Testing
                 #expect(attempt == 1 || failing == 3)
             } catch let error as TransportError {
                 #expect(attempt == 0 && error.reason == "no")
-                // No recipient waits because another one's message was not taken.
+                // A rejected message does not delay the other recipients.
                 #expect(transport.sent.count == groups.count - 1)
             }
         }
@@ -153,8 +153,8 @@ import Testing
         #expect(transport.sent == [["a@x.test"]])
     }
 
-    /// Takes the journal away and, later, gives it back: long after the next message was looked up in it, also on a busy machine, and
-    /// before waiting for it ends.
+    /// Removes the journal's table after the message was looked up in it, also on a busy machine, and restores it before the
+    /// wait for it ends.
     private static let breaking = """
         sqlite3 "$0" 'ALTER TABLE delivery RENAME TO away' || exit 1
         (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO delivery') >/dev/null 2>&1 &
@@ -185,7 +185,8 @@ import Testing
         #expect(told[0].hasPrefix("the delivery is not recorded") && told[0].hasSuffix("is full"), "\(told)")
     }
 
-    /// Makes SQLite say that the disk is full at each line of the journal: there is no greater number for one more.
+    /// Makes SQLite report a full disk at each line of the journal: the highest row number is in use, so no row can be
+    /// added.
     private static let filling = """
         sqlite3 "$0" 'CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);
             INSERT INTO no_room VALUES (9223372036854775807);
@@ -234,7 +235,7 @@ import Testing
     }
 }
 
-/// Keeps whom it sent to; fails once, at one of its messages.
+/// Records the recipients; fails once, at one of its messages.
 private final class FakeTransport: MailTransport {
     private struct State {
         var sent: [[String]] = []
@@ -242,7 +243,7 @@ private final class FakeTransport: MailTransport {
     }
 
     private let state: Mutex<State>
-    /// What happens behind the first message.
+    /// Runs after the first message.
     private let afterFirst: @Sendable () throws -> Void
 
     var sent: [[String]] { state.withLock { $0.sent } }

@@ -21,11 +21,11 @@ struct DirectoryMailTests {
         let found = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(found.decisions.map(\.action) == [.signAndEncrypt])
         #expect(found.sources.values.map(\.rawValue) == ["ldap"])
-        // What names another address is not used.
+        // A certificate for another address is not used.
         let other = try await office.plan(from: "alice@example.com", to: ["eve@example.com"])
         #expect(other.decisions.map(\.action) == [.sign])
         server = nil
-        // What was found is kept; what was not asked yet is unknown.
+        // Found certificates are cached; addresses that have not been looked up are unknown.
         let kept = try await office.plan(from: "alice@example.com", to: ["carol@example.com"])
         #expect(kept.decisions.map(\.action) == [.signAndEncrypt])
         let clear = try await office.plan(from: "alice@example.com", to: ["dana@example.com"])

@@ -9,7 +9,7 @@ import SMIMEGateway
 import SMIMEStore
 import Testing
 
-/// What the errors of the libraries say of themselves, to those who log them.
+/// The descriptions of the libraries' errors in logs.
 @Suite struct ErrorTextTests {
     private static func texts() throws -> [(any LocalizedError, String)] {
         let alice = try EmailAddress("alice@example.com")

@@ -9,7 +9,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A filter that is told nothing does what the store's settings say, as `smime filter` does.
+/// Without explicit options, a filter follows the store's settings, like `smime filter`.
 @Suite struct FilterSettingsTests {
     private static let bob = "bob@example.com"
 
@@ -70,7 +70,7 @@ import Testing
         let sent = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"], options: unheeded)
         #expect(sent.decisions.map(\.action) == [.sign])
         try await office.store.settings.set("revocation.directory", to: "/nowhere")
-        // What is missing stops no mail, and is told; where nothing may be unknown it does.
+        // A missing list does not stop mail, but is reported; with hard revocation checking it stops mail.
         let passed = try await office.plan(from: "revoked@example.com", to: ["eve@x.test"])
         #expect(passed.decisions.map(\.action) == [.sign])
         let report = try await incoming(source, office).report

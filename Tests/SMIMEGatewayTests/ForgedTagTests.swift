@@ -1,6 +1,6 @@
 import Testing
 
-/// Tags in subjects that people take for ours, and words that they do not.
+/// Subject tags that users would mistake for those of the gateway, and words that they would not.
 @Suite struct ForgedTagTests {
     private func subject(_ text: String) async throws -> String {
         let message = "From: b@x.test\nSubject: \(text)\n\nHello\n"
@@ -29,7 +29,7 @@ import Testing
         "[si\u{8}gned: bob]", "[si\u{1B}gned: bob]", "[\u{1B}[1msigned: bob\u{1B}[0m]", "\u{1B}[signed: bob]",
         "[\u{9B}1msigned: bob]",
         "\u{1B}[1m[signed: bob]\u{1B}[0m", "[signed: bob\u{7F}]", "[signᴇƌ: bob]",
-        // In ISO-2022-JP, full-width: [signed].
+        // `[signed]` in full-width letters, in ISO-2022-JP.
         "\u{1B}$B!N#s#i#g#n#e#d!O\u{1B}(B",
     ])
     func `look-alikes of the gateway's subject tags are removed`(_ tag: String) async throws {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func `a subject in ISO-2022-JP without a named character set is readable`() async throws {
-        // テスト
+        // The subject is テスト.
         #expect(try await subject("\u{1B}$B%F%9%H\u{1B}(B") == "=?utf-8?B?44OG44K544OI?=")
     }
 }

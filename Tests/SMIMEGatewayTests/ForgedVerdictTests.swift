@@ -1,6 +1,6 @@
 import Testing
 
-/// Verdicts that others write in our name, in spellings that people or programs take for it.
+/// Forged verdicts in the gateway's name, in spellings that users or programs would accept.
 @Suite struct ForgedVerdictTests {
     private func delivered(_ field: String) async throws -> String {
         let message = "From: b@x.test\n\(field)\nTo: alice@example.org\n\nHello\n"
@@ -62,7 +62,7 @@ import Testing
     func `fields that people or programs may take for the gateway's are removed`(_ name: String) async throws {
         let text = try await delivered("\(name): forged")
         let line = text.split(whereSeparator: \.isNewline).first { $0.contains("forged") }
-        // Where other characters end lines, none does any more.
+        // Where programs end lines at other characters, those characters are removed.
         #expect(line == nil || line?.hasPrefix("X-Other: x X") == true, "\(text)")
     }
 

@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What a gateway without keys, called gw.example.org on the host mx1.example.org, delivers to its people.
+/// The deliveries of a gateway without keys, named gw.example.org, on the host mx1.example.org.
 enum GatewayDelivery {
     static func text(of message: [UInt8], tags: Bool) async throws -> String {
         let temporary = try TemporaryFolder()
@@ -31,7 +31,7 @@ enum GatewayDelivery {
     }
 }
 
-/// Has no keys, no certificates and no anchors.
+/// A provider without keys, certificates and anchors.
 private struct EmptyKeyProvider: KeyProvider {
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity? { nil }
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] { [] }

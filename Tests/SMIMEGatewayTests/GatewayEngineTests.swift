@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// One mail through the engine, in both roles and with every outcome.
+/// A mail through the engine, in both roles and with every outcome.
 @Suite struct GatewayEngineTests {
     private static let mail = Array("From: alice@example.com\nTo: bob@example.com\n\nMeet me at eight.\n".utf8)
     private static let host = HostName("gw.test").map { MailHost(name: $0) }
@@ -63,7 +63,7 @@ import Testing
         let received = await engine.handle(incoming(bytes, to: ["bob@example.com", "eve@example.com"]))
         let delivery = try received.get().delivery
         #expect(delivery.messages.map(\.recipients) == [["eve@example.com"], ["bob@example.com"]])
-        // A bounce of what is in clear now must not go to the sender of the ciphertext.
+        // A bounce of the decrypted mail must not go to the sender of the encrypted one.
         #expect(delivery.messages.map(\.sender) == [nil, "bounces@example.com"])
         #expect(received.record.text("verdict") == "valid" && received.record.text("signer") == "alice@example.com")
         #expect(received.record.text("actions") == "eve@example.com:delivered,bob@example.com:decrypted")
@@ -138,7 +138,7 @@ import Testing
         #expect(empty?.enhancedCode == "5.6.0" && empty?.replyCode == 554)
     }
 
-    /// RFC 5321 §4.1.1.3: every mail server takes mail for its postmaster, whose domain is not named.
+    /// RFC 5321 §4.1.1.3: every mail server accepts mail for `postmaster` without a domain.
     @Test func `the postmaster without a domain is the one of this host, and keeps the spelling of the envelope`()
         async throws
     {
@@ -195,12 +195,12 @@ import Testing
 }
 
 extension GatewayResult {
-    /// The refusal; nil for any other outcome.
+    /// The refusal; nil for other outcomes.
     fileprivate var refusal: GatewayRefusal? {
         if case .refused(let refusal) = outcome { refusal } else { nil }
     }
 
-    /// The value of a mail that was finished.
+    /// The value of a processed mail; throws for other outcomes.
     fileprivate func get() throws -> Value {
         switch outcome {
         case .finished(let value): return value
@@ -211,7 +211,7 @@ extension GatewayResult {
 }
 
 extension MailRecord {
-    /// The items of the field or detail `key` in one text; nil if there is none.
+    /// The values of the field or detail `key` as one text; nil if there are none.
     fileprivate func text(_ key: String) -> String? {
         (fields + details).first { $0.key == key }?.value.items.joined(separator: ",")
     }

@@ -6,7 +6,7 @@ import SMIMEGateway
 import SMIMEStore
 import Testing
 
-/// What an error means for a mail: whether it goes back or waits, and what is said.
+/// The effect of an error on a mail: whether it is returned or deferred, and the reply's text.
 @Suite struct GatewayRefusalTests {
     @Test func `an outgoing message with a fault is returned to its sender`() {
         let faults: [(any Error, GatewayRefusal.Fault, String, String)] = [

@@ -7,7 +7,7 @@ import SMIMEGateway
 import SMIMEStore
 import Testing
 
-/// What is taken out of mail from outside, and what stays.
+/// What is removed from incoming mail, and what is kept.
 @Suite struct IncomingFilterTests {
     private func delivered(_ message: String, tags: Bool = false) async throws -> String {
         try await delivered(bytes: Array(message.utf8), tags: tags)
@@ -93,7 +93,7 @@ import Testing
         #expect(text.hasSuffix("\n\nbody\r.\r\n"))
     }
 
-    /// What others claim in it in our name could not be found and taken out.
+    /// Forged verdicts in such a header could not be found and removed.
     @Test func `a header beyond the limit is refused`() async throws {
         let long = "X-Long: " + String(repeating: "x", count: 1 << 21)
         await #expect(throws: MIMEError.limitExceeded(.headerBytes)) {
@@ -115,7 +115,7 @@ import Testing
         ("Subject: [[signed: x]signed: eve@x.test] hello", "Subject: hello"),
         ("Subject: hello =?x-none?B?W3NpZ25lZDogZXZlQHgudGVzdF0=?=", "Subject: =?utf-8?B?aGVsbG8g77+9?="),
         ("Subject: =?utf-7?Q?+AFs-signed:_eve@x.test+AF0-?= hello", "Subject: =?utf-8?B?77+9IGhlbGxv?="),
-        // The letter o and, in one word cut in two, an e with an accent.
+        // The letter o and, split between two encoded words, an e with an accent.
         ("Subject: =?utf-8?Q?hell=C3?= =?utf-8?Q?=A9?=", "Subject: =?utf-8?B?aGVsbO+/ve+/vQ==?="),
         ("Subject: =?gb2312?B?o9tzaWduZWQ6IGVAeC50ZXN0o90=?= hello", "Subject: hello"),
         ("Subject: ［ｓｉｇｎｅｄ： eve@x.test］ hello", "Subject: hello"),

@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What a server learns from the mail that its filter has verified.
+/// Certificates that a server learns from mail verified by its filter.
 @Suite struct LearningFromMailTests {
     @Test func `the author's certificates are learned from verified mail`() async throws {
         let sender = try await TestHome.office(of: ["split"], knowing: [])

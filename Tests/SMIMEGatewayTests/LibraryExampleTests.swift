@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// Signs and encrypts a mail as the rules say; all of what comes back is sent, or nothing.
+/// Signs and encrypts a mail according to the rules, and sends all resulting messages or none.
 func sendOut(
     _ mail: Message,
     from sender: EnvelopeSender,
@@ -73,7 +73,7 @@ func sendOut(
     for delivery in try await gateway.outgoing(mail, from: sender, to: recipients) { try await send(delivery) }
 }
 
-/// Puts the verdict on a mail that came, delivers it, and learns its author's certificate.
+/// Adds the verdict to an incoming mail, delivers it, and learns its author's certificate.
 func takeIn(
     _ mail: Message,
     from sender: EnvelopeSender,
@@ -84,6 +84,6 @@ func takeIn(
 ) async throws {
     let incoming = try await gateway.incoming(mail, from: sender, to: recipients)
     for delivery in incoming.deliveries { try await send(delivery) }
-    // Delivered: nothing that goes wrong from here on is a failure of the mail's.
+    // The mail is delivered; later errors must not count as failures of the delivery.
     if let learnable = incoming.learnable { _ = try? await store.learn(from: learnable) }
 }

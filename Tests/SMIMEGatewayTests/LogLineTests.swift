@@ -1,13 +1,13 @@
 import SMIMEGateway
 import Testing
 
-/// A value of the log never looks like a pair of its own.
+/// A value in the log cannot be mistaken for another key-value pair.
 @Suite struct LogLineTests {
     @Test(
         arguments: [
             ("plain", "k=plain"), ("", "k=\"\""), ("two words", "k=\"two words\""), ("a=b", "k=\"a=b\""),
             ("say \"no\"", "k=\"say 'no'\""),
-            // A combining mark makes one character of the quote and itself.
+            // A combining mark forms one character with the preceding quote.
             ("a\"\u{301} status=delivered", "k=\"a'\u{301} status=delivered\""), ("a\"\u{301}b", "k=\"a'\u{301}b\""),
             ("a=\u{301}b", "k=\"a=\u{301}b\""), ("a \u{301}b", "k=\"a \u{301}b\""),
         ]

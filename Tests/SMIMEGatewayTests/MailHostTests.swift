@@ -2,7 +2,7 @@ import SMIMEAgent
 import SMIMEGateway
 import Testing
 
-/// Who a filter says it is.
+/// The names by which a filter identifies itself.
 @Suite struct MailHostTests {
     @Test(arguments: ["mx.example.com", "MX1", "gw_2.example.com", "xn--mnchen-3ya.test"])
     func `the gateway has its configured name`(_ text: String) throws {

@@ -90,7 +90,7 @@ import Testing
         #expect(try read("X-SMIME: encrypt").text == "")
     }
 
-    /// A typing error must not send in clear what the sender wanted to protect.
+    /// A typing error must not cause mail to be sent in clear that the sender wanted to protect.
     @Test(arguments: [
         "encrypt require", "sign+encrypt", "encryption=require", "(x) encrypt=require", "yes",
         "=?utf-8?q?encrypt=3Drequire?=",

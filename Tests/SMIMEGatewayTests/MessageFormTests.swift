@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Mail whose form does not allow that it is signed or encrypted.
+/// Mail whose form prevents signing or encryption.
 @Suite struct MessageFormTests {
     private static let unsignable = [
         "Content-Type: message/partial; id=1; number=1; total=2\n\nFrom: x@y.test\n\nhi \n",

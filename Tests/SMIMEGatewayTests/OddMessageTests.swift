@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// However a message looks, a filter plans it and writes what it planned, or says what is wrong with the message.
+/// For every message, a filter makes a plan and writes what it planned, or reports what is wrong with the message.
 @Suite struct OddMessageTests {
     @Test(arguments: 0..<2)
     func `odd messages are protected or refused, and incoming ones get a verdict`(seed: Int) async throws {

@@ -60,7 +60,7 @@ import Testing
             try await store.add(Fixtures.cert("bob/bob.p12"), passphrase: "no")
         }
         #expect(wrong?.code == .wrongPassphrase)
-        // Mail is no file of keys: it teaches by `learn`, and is not passed over in silence.
+        // A mail is not a file with keys: certificates are learned from it by `learn`, so `import` reports an error.
         let mail = await #expect(throws: SMIMEError.self) {
             try await store.add(
                 Message("From: alice@example.com\n\nx\n".utf8).signed(by: store.signer(for: header)).bytes()
@@ -101,16 +101,16 @@ import Testing
     }
 }
 
-/// Writes what a mail says into a file that appears once all of it was checked, and returns the verdict.
+/// Writes the content of a mail into a file, which appears only after everything was checked. Returns the verdict.
 func open(_ path: String, with store: Store, into target: String) async throws -> VerificationReport {
     let opened = try await Message(contentsOf: path).opened(with: store)
     try opened.write(to: target)
-    // Only a valid mail teaches anything.
+    // Certificates are learned from valid mail only.
     _ = try await store.learn(from: opened)
     return opened.report
 }
 
-/// A store with a key, an authority, and a rule that all mail to a domain is encrypted.
+/// A store with a key, an authority, and a rule to encrypt all mail to a domain.
 func prepare(_ folder: String, key: String, authority: String, domain: Policy.Pattern) async throws -> Store {
     let store = try await Store.open(folder)
     _ = try await store.add(contentsOf: key, passphrase: "test")
@@ -120,13 +120,13 @@ func prepare(_ folder: String, key: String, authority: String, domain: Policy.Pa
     return store
 }
 
-/// Signs and encrypts a mail for all its recipients, or throws with the names of those who cannot get it.
+/// Signs and encrypts a mail for all its recipients. Throws an error that names the recipients who cannot get it.
 func send(_ mail: Message, with store: Store, through send: (Message, [EmailAddress]) async throws -> Void) async throws
 {
     for copy in try await store.protect(mail) { try await send(copy.message, copy.recipients) }
 }
 
-/// The verdicts on many messages.
+/// The verdicts on several messages.
 func verdicts(on paths: [String], with store: Store) async throws -> [String: VerificationReport.Status] {
     let keys = try await store.keyring()
     return try await withThrowingTaskGroup(of: (String, VerificationReport.Status).self) { group in
@@ -137,7 +137,7 @@ func verdicts(on paths: [String], with store: Store) async throws -> [String: Ve
     }
 }
 
-/// A detached signature, and whether it holds.
+/// Makes a detached signature and checks it.
 func check(_ document: [UInt8], signedBy identity: Identity, trusting root: Certificate) async throws -> Bool {
     let content = CryptographicMessage.Content(document)
     let signature = try CryptographicMessage.sign(content, by: identity)

@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Real mail through the filter, with a store of Alice's.
+/// Real mail through the filter, with Alice's store.
 @Suite struct OutgoingFilterTests {
     private let office: TestHome
 

@@ -124,7 +124,7 @@ import Testing
         let both = Policy.Rule(bob, sign: .require, encrypt: .require)
         #expect(try decision([both], message: none).action == .signAndEncrypt)
         #expect(try decision([both.merging(Policy.Rule(bob, override: .any))], message: none).action == .plain)
-        // Of the rule's levels each has its own default.
+        // Each level of the rule has its own default.
         let one = Policy.Rule(bob, sign: .available, encrypt: .require)
         #expect(try decision([one], message: none).action == .encrypt)
         #expect(
@@ -167,7 +167,7 @@ import Testing
         #expect(try decision([require], encryption: unknown).action == .deferral)
         #expect(try decision([Policy.Rule(.global, encrypt: .never)], encryption: unknown).action == .sign)
         #expect(try decision(protection: .encrypted, encryption: unknown).action == .plain)
-        // That the signature cannot be had is certain.
+        // It is certain that the message cannot be signed.
         #expect(
             try decision(flags: ProtectionRequest(sign: .require), signing: none, encryption: unknown).action == .bounce
         )

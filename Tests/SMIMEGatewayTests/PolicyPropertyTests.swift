@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What holds for every policy and every message, tried with many made by chance.
+/// Properties that hold for every policy and message, tested with many random ones.
 @Suite struct PolicyPropertyTests {
     private func forAll(_ body: (inout SeededGenerator, EmailAddress, PolicyQuestion) throws -> Void) throws {
         for seed in 0..<2_000 {
@@ -60,7 +60,7 @@ import Testing
         #expect(met.values.reduce(0, +) > 300 && met.count >= 5, "\(met)")
     }
 
-    /// Addresses whose mail a mail server may bring to `recipient`.
+    /// Addresses whose mail the mail server may deliver to `recipient`.
     private static func ways(to recipient: EmailAddress) -> [String] {
         let (local, domain) = (recipient.localPart, recipient.domain)
         return [
@@ -188,7 +188,7 @@ import Testing
     }
 }
 
-/// The order of the rules, worked out in another way than the decision does: by asking each kind of pattern in turn.
+/// An independent implementation of the order of rules, which tries the kinds of patterns one after the other.
 private struct Oracle {
     private let recipient: EmailAddress
     private let question: PolicyQuestion
@@ -209,7 +209,7 @@ private struct Oracle {
         return nil
     }
 
-    /// `a@s.x.test`, `s.x.test`, `*.x.test`, `*.test`.
+    /// The patterns `a@s.x.test`, `s.x.test`, `*.x.test` and `*.test` for the address a@s.x.test.
     private func texts(_ address: String) -> [String] {
         let domain = address.drop { $0 != "@" }.dropFirst()
         var (result, rest) = ([address, String(domain)], domain)

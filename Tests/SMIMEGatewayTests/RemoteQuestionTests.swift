@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whom the outgoing filter asks other hosts about.
+/// The addresses that the outgoing filter looks up on other hosts.
 @Suite struct RemoteQuestionTests {
     private final class Recorder: RemoteSource {
         let kind = KnownRecipient.Source.ldap

@@ -8,11 +8,11 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Real mail under `require`, in all the ways that could leave it in clear.
+/// Real mail with `require`, in all situations in which it might leave in clear.
 @Suite struct RequiredMailTests {
     private static let secret = "Meet me at eight."
 
-    /// The bytes of everything that the filter sends; empty if it sends nothing.
+    /// All bytes that the filter sends; empty if it sends nothing.
     private func sent(_ office: TestHome, _ mail: String, from sender: String, to recipients: [String]) async throws
         -> [String]
     {
@@ -112,7 +112,7 @@ import Testing
             let texts = try await sent(office, mail, from: sender, to: ["bob@example.com"])
             #expect(texts.count == 1 && !texts.joined().contains("Meet me"), "\(from)")
         }
-        // A rule for a sender whom only From names lowers nothing.
+        // A rule for a sender who is only named in From does not lower the protection.
         _ = try await office.store.policy.set(Policy.Rule(.sender(domain), encrypt: .never))
         _ = try await office.store.policy.set(Policy.Rule(.global, encrypt: .require))
         let mail = "From: nobody@example.net\nTo: bob@example.com\n\n\(Self.secret)\n"

@@ -5,7 +5,7 @@ import SMIMEGateway
 import SMIMEStore
 import TestSupport
 
-/// Policies and messages by chance, over few names so that rules meet.
+/// Random policies and messages. They use few names, so that several rules apply.
 extension SeededGenerator {
     static let addresses = ["a@x.test", "b@x.test", "a@s.x.test", "a@t.s.x.test", "b@y.test"]
     static let patterns = addresses + ["x.test", "s.x.test", "y.test", "*.x.test", "*.s.x.test", "*.test"]
@@ -14,7 +14,7 @@ extension SeededGenerator {
         try EmailAddress(Self.addresses[Int.random(in: 0..<5, using: &self)])
     }
 
-    /// One of `values`, or nil in one of three cases.
+    /// One of `values`, or nil with a probability of one third.
     mutating func maybe<Value>(_ values: [Value]) -> Value? {
         Int.random(in: 0..<3, using: &self) == 0 ? nil : values.randomElement(using: &self)
     }
@@ -52,7 +52,7 @@ extension SeededGenerator {
         [.signed, .encrypted, .unprotected, .unprotected].randomElement(using: &self) ?? .unprotected
     }
 
-    /// A recipient and a question about it; at most one rule for each scope.
+    /// A random recipient with a policy question; at most one rule for each scope.
     mutating func question() throws -> (EmailAddress, PolicyQuestion) {
         var rules: [Policy.Scope: Policy.Rule] = [:]
         for _ in 0..<Int.random(in: 0...8, using: &self) {

@@ -3,7 +3,7 @@ import SMIMEGateway
 import TestSupport
 import Testing
 
-/// A store that is filled, changed, checked, copied and restored by the public interface alone.
+/// Filling, changing, checking, copying and restoring a store through the public interface alone.
 @Suite final class StoreInterfaceTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
 

@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEGateway
 import Testing
 
-/// Who sends a mail that a program hands in, and who gets it.
+/// The sender and the recipients of a mail that a program submits.
 @Suite struct SubmittedMailTests {
     private func mail(_ header: String, from sender: EnvelopeSender? = nil) throws -> SubmittedMail {
         try SubmittedMail(

@@ -10,7 +10,7 @@ import SMIMEStore
 import TestSupport
 
 extension TestHome {
-    /// A store of Alice, who knows three others.
+    /// A store of Alice, with the certificates of three others.
     static func office(
         of people: [String] = ["alice"],
         knowing others: [String] = ["bob", "p384", "p521"]
@@ -19,7 +19,7 @@ extension TestHome {
     /// Opens mail with the keys and anchors of the store.
     var opener: MessageOpener { MessageOpener(StoreKeyProvider(store, systemAnchors: false), at: Date.judged) }
 
-    /// What becomes of a message from `sender`, by the store's settings.
+    /// The plan for a message from `sender`, according to the store's settings.
     func plan(
         from sender: String,
         to recipients: [String],
@@ -44,7 +44,7 @@ extension TestHome {
 }
 
 extension OutgoingPlan {
-    /// The message with this number, written out.
+    /// The bytes of the message at `index`.
     func source(_ index: Int) throws -> MemorySource {
         let sink = MemorySink()
         try write(messages[index], to: sink)

@@ -4,7 +4,7 @@ import SMIMEAgent
 import SMIMEGateway
 import Testing
 
-/// What a supervisor tells its worker by the command line, by a file, and by the environment.
+/// What a supervisor passes to its worker by command line, file and environment.
 @Suite struct WorkerRoleTests {
     @Test(arguments: [nil, 4, 11] as [Int32?], [false, true])
     func `a worker role is written and read again`(_ signal: Int32?, _ isAtTerminal: Bool) throws {
@@ -44,7 +44,7 @@ import Testing
             #expect(throws: TransportError.self) { try FilterWorker.begin(words) }
         }
         #expect(FilterWorker.current == nil)
-        // Outside of workers there is nothing to tell.
+        // Without a worker, this does nothing.
         try FilterWorker.detach()
         FilterWorker.noteSending()
     }

@@ -3,7 +3,7 @@ import NIOCore
 import SMIMEServer
 import Synchronization
 
-/// Workers without a process: a thread each that reads requests off its socket and answers what a test says.
+/// Workers without processes: each is a thread that reads requests from its socket and sends the test's answers.
 final class FakeWorkers: Sendable {
     private struct State {
         var sockets: [Int32] = []
@@ -16,24 +16,25 @@ final class FakeWorkers: Sendable {
     private let state = Mutex(State())
     private let answer: @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?
 
-    /// - Parameter answer: what the worker with this number, counted from zero, says to a request; nil for nothing.
+    /// - Parameter answer: returns the answer to a request of the worker with this number, counted from 0; nil for no
+    ///   answer.
     init(answer: @escaping @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?) { self.answer = answer }
 
-    /// How many checks the worker `number` was asked for.
+    /// The number of checks requested from the worker `number`.
     func checks(of number: Int) -> Int { state.withLock { $0.checks[number] ?? 0 } }
 
-    /// How many messages all workers together were given.
+    /// The number of messages given to all workers together.
     var jobCount: Int { state.withLock { $0.jobCount } }
 
-    /// How many workers have said that they are ready.
+    /// The number of workers that have reported that they are ready.
     var readyCount: Int { state.withLock { $0.readyCount } }
 
-    /// What was noted, in order.
+    /// The noted values in order.
     var notes: [String?] { state.withLock { $0.notes } }
 
     func note(_ text: String?) { state.withLock { $0.notes.append(text) } }
 
-    /// Lets the worker `number` say `answer` without having been asked.
+    /// Makes the worker `number` send an unsolicited answer.
     func say(_ answer: WorkerAnswer, as number: Int) {
         guard let socket = state.withLock({ $0.sockets.indices.contains(number) ? $0.sockets[number] : nil }) else {
             return
@@ -42,7 +43,7 @@ final class FakeWorkers: Sendable {
     }
 
     func start() throws -> WorkerProcess {
-        // The pool may close its end while a worker writes.
+        // The pool may close its end of the socket while a worker writes.
         _ = signal(SIGPIPE, SIG_IGN)
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
@@ -57,7 +58,7 @@ final class FakeWorkers: Sendable {
             return state.sockets.count - 1
         }
         Thread.detachNewThread { [self] in work(number, theirs) }
-        // No process has this number: it can neither be waited for nor ended.
+        // There is no process with this number, so it can be neither waited for nor killed.
         return WorkerProcess(identifier: .max, socket: ours)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @Suite struct MessageClaimTests {
     private let claims = MessageClaims()
 
-    /// Lets `numbers` ask for `name`, one after the other; gives those that have begun.
+    /// Requests claims on `name` for `numbers`, one after the other. Returns the numbers whose claims were granted.
     private func beginners(_ numbers: [UInt64], name: String = "a", then act: () -> Void = {}) -> [UInt64] {
         var begun: [UInt64] = []
         for number in numbers { claims.acquire(name, for: number) { begun.append(number) } }

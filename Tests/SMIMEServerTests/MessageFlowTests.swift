@@ -5,11 +5,11 @@ import SMIMEServer
 import Synchronization
 import Testing
 
-/// Several attempts at one message, on the event loop, with workers and a next hop that a test plays.
+/// Several attempts at one message, on the event loop, with simulated workers and a simulated next hop.
 @Suite(.timeLimit(.minutes(5))) struct MessageFlowTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.any()
 
-    /// What happens to the attempts. Everything here happens on the event loop.
+    /// Records what happens to the attempts. Used on the event loop only.
     private final class Scene {
         let core: GatewayCore
         let pool: WorkerPool
@@ -19,7 +19,7 @@ import Testing
 
         init(_ core: GatewayCore, _ pool: WorkerPool) { (self.core, self.pool) = (core, pool) }
 
-        /// Brings another attempt at the message that the mail server calls `name`.
+        /// Starts another attempt at the message that the mail server calls `name`.
         func bring(_ name: String?, confirms: Bool? = nil) {
             let flow = MessageFlow(core, role: .outgoing) { [self] in parcels.append($0) }
             let place = flows.count
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Workers that know, as the journal does, which messages are recorded.
+    /// Workers that know which messages are recorded, as the journal does.
     private static func workers(_ settled: @escaping @Sendable ([String]) -> Void) -> FakeWorkers {
         let names = Mutex<[UInt64: String]>([:])
         let recorded = Mutex<Set<String>>([])
@@ -134,7 +134,9 @@ import Testing
         let scene = try await scene(Self.workers { _ in })
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
         try await wait { scene.value.parcels.count == 1 }
-        try await onLoop { scene.value.parcels[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, "later"))) }
+        try await onLoop {
+            scene.value.parcels[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, text: "later")))
+        }
         try await wait { scene.value.parcels.count == 2 }
         let placement = sent()
         try await onLoop { scene.value.parcels[1].done(placement) }
@@ -147,7 +149,7 @@ import Testing
         let records = Mutex<[[String]]>([])
         let scene = try await scene(
             Self.workers { served in records.withLock { $0.append(served) } },
-            // The third attempt has to be answered within this time, on a busy machine, too.
+            // The third attempt must be answered within this time, also on a busy machine.
             replyTime: .seconds(8)
         )
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }

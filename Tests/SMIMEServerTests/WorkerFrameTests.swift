@@ -4,7 +4,7 @@ import SMIMEGateway
 import SMIMEServer
 import Testing
 
-/// What the service and its workers say to each other.
+/// The frames between the service and its workers.
 @Suite struct WorkerFrameTests {
     private static let requests: [WorkerRequest] = [
         .handle(
@@ -92,7 +92,7 @@ import Testing
                 var part = try #require(frame.getSlice(at: frame.readerIndex, length: 4 + count))
                 #expect(try WorkerFrame.next(in: &part) == nil)
                 let cut = try #require(whole.getSlice(at: whole.readerIndex, length: count))
-                // It cannot be both, and neither traps.
+                // The frame cannot be both a request and an answer, and parsing it does not crash.
                 let request = try? WorkerRequest(cut)
                 let answer = try? WorkerAnswer(cut)
                 #expect(request.map { $0.frame != frame } ?? true)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `numbers of values that cannot be there are errors`() {
-        // A request for a message whose list of recipients claims four billion.
+        // A request with a message whose list of recipients claims four billion entries.
         var frame = ByteBuffer(bytes: [0] + [UInt8](repeating: 0, count: 8))
         frame.writeInteger(UInt32(8))
         frame.writeString("outgoing")

@@ -6,11 +6,11 @@ import SMIMEServer
 import Synchronization
 import Testing
 
-/// What the pool concludes about the store when workers are slow, silent, or busy.
+/// The pool's conclusions about the store when workers are slow, silent or busy.
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.any()
 
-    /// Starts a pool of `width` to `maximum` workers that `workers` plays.
+    /// Starts a pool of `width` to `maximum` workers, simulated by `workers`.
     private func pool(
         of workers: FakeWorkers,
         width: Int,
@@ -19,7 +19,7 @@ import Testing
         try await loop.submit { [loop] in
             var settings = WorkerPool.Settings(width: width, maximum: maximum)
             settings.busyCheckTime = .milliseconds(200)
-            // Only a check starts more workers here, and on a busy machine an answer takes its time.
+            // In these tests only checks may start more workers, although answers may take long on a busy machine.
             settings.growthDelay = .hours(1)
             settings.checkTime = .hours(1)
             let pool = WorkerPool(on: loop, settings) { try workers.start() }
@@ -34,7 +34,7 @@ import Testing
         try await loop.submit(body).get()
     }
 
-    /// Waits until `condition` holds; the suite's time limit ends a wait for something that never comes.
+    /// Waits until `condition` holds; the suite's time limit ends a wait that would never end.
     private func wait(until condition: @escaping @Sendable () -> Bool) async throws {
         while !(try await onLoop(condition)) { try await Task.sleep(for: .milliseconds(10)) }
     }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// Workers of which the one that gets message 1 says nothing from then on; the others answer at once.
+    /// Workers that answer at once, except that the one that gets message 1 is silent from then on.
     private static func silentAtFirstMessage() -> FakeWorkers {
         let silent = Mutex(Int?.none)
         return FakeWorkers { worker, request in

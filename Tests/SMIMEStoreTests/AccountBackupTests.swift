@@ -7,7 +7,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Backups of accounts with many keys: what was written can be read.
+/// Backups of accounts with many keys can be read again.
 @Suite struct AccountBackupTests {
     private func restored(_ backup: [UInt8]) async throws -> [Identity] {
         let home = try TemporaryHome()

@@ -7,7 +7,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// The number by which other processes see that what they remember of the store may be out of date.
+/// The counter that tells other processes that their caches of the store may be outdated.
 @Suite struct ChangeCounterTests {
     private let bob = "bob@example.com"
 

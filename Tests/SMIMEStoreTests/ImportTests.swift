@@ -173,7 +173,7 @@ import Testing
         return .init(certificate: certificate, addresses: certificate.recipientScopes, isPinned: isPinned)
     }
 
-    /// Everything in the store that could have changed.
+    /// Everything in the store that might have changed.
     private func snapshot(_ store: Store) async throws -> [String] {
         let accounts = try await store.accounts.all().flatMap { account in
             [account.address.text] + account.identities.map { "\($0.certificate.fingerprint) \($0.added)" }

@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A verdict that is kept with a certificate never says anything else than a new one would.
+/// A verdict stored with a certificate always equals a new one.
 @Suite struct KeptVerdictTests {
     private static let hard = ValidationOptions(revocation: .hard)
     private static let day: TimeInterval = 86_400
@@ -17,7 +17,7 @@ import Testing
         return options
     }
 
-    /// Expects `alice`, and the others as they are, by all three ways.
+    /// Expects the reason `alice` for alice, and the given ones for the others, by all three methods.
     private func expect(
         _ scene: VerdictScene,
         _ alice: String,
@@ -26,7 +26,7 @@ import Testing
         after seconds: TimeInterval = 0,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        // The first time to judge and keep, the second time to use what was kept.
+        // The first pass judges and stores, the second one uses the stored verdicts.
         for _ in 0..<2 {
             let reasons = try await scene.reasons(options, after: seconds)
             #expect(reasons.fresh == [alice, bob, "untrusted"], sourceLocation: sourceLocation)
@@ -38,8 +38,8 @@ import Testing
     @Test(.onSQLite) func `a stored verdict is used`() async throws {
         let scene = try await VerdictScene()
         try await expect(scene, "selected")
-        // While libcrypto reports an error anywhere in the process, which may be want of memory, no verdict is kept; and other tests
-        // provoke errors.
+        // While libcrypto reports errors anywhere in the process, possibly for lack of memory, no verdict is stored; other
+        // tests in this process provoke errors.
         for _ in 0..<100 where try await scene.count() < 3 { _ = try await scene.reasons() }
         #expect(try await scene.count() == 3)
         try await scene.home.change("UPDATE verdict SET trusted = 1 - trusted")
@@ -86,7 +86,7 @@ import Testing
             options.certificateLists = lists
             try await expect(scene, alice, options)
         }
-        // One in the name of a person, whose certificate is self-signed.
+        // A list in the name of a person with a self-signed certificate.
         options.certificateLists = [try scene.list("own")]
         try await expect(scene, "selected", options)
         options.certificateLists = []
@@ -139,7 +139,7 @@ import Testing
         let options = Self.hard
         try await expect(scene, "revocation-unknown", bob: "revocation-unknown", options, after: 5 * Self.day)
         try await expect(scene, "selected", after: 5 * Self.day)
-        // The list ends, bob, carol, the authority, alice.
+        // In order, these expire: the list, bob, carol, the authority, alice.
         for (day, alice, bob, carol) in [
             (21.0, "selected", "selected", "untrusted"), (51, "selected", "expired", "untrusted"),
             (71, "selected", "expired", "expired"), (101, "untrusted", "expired", "expired"),
@@ -197,7 +197,7 @@ import Testing
             alice: scene.certificate("alice").fingerprint.hexadecimal,
             carol: scene.certificate("carol").fingerprint.hexadecimal
         )
-        // carol's row gets alice's verdict, as if it had come from a slow writer.
+        // carol's row gets alice's verdict, as if written by a delayed process.
         try await scene.home.change(
             """
             DELETE FROM verdict WHERE certificate = (SELECT id FROM certificate WHERE fingerprint = x'\(digits.carol)');
@@ -216,7 +216,7 @@ import Testing
         let reader = try await scene.home.open(.readOnly)
         var lookup = RecipientLookup(store: reader, systemAnchors: false)
         lookup.fewestKept = 1
-        // Another process writes all the time.
+        // Another process writes continuously.
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let queue = try DatabaseQueue(path: scene.home.location.database, configuration: configuration)

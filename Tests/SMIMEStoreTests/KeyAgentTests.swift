@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// The key of a store in the memory of a process: who gets it, and until when.
+/// The key agent: it holds a store's key in memory; who gets the key, and until when.
 @Suite struct KeyAgentTests: ~Copyable {
     private let temporary: TemporaryFolder
     private let start = ContinuousClock.now
@@ -25,7 +25,7 @@ import Testing
         KeptKey(try locked(bytes), of: geteuid(), until: start + time)
     }
 
-    /// Runs an agent in a thread; it ends with the test's folder.
+    /// Runs an agent in a thread; it ends when the test's folder is removed.
     private func run(
         _ kept: KeptKey,
         _ name: String,
@@ -133,7 +133,7 @@ import Testing
         for end in ["closing", "lingering", nil] {
             try write("active")
             let ended = try run(try kept(), "key-a", at: Locked(start), logins: logins.path)
-            // It has looked by the time it answers twice.
+            // After two answers the agent has checked for changes.
             for _ in 0..<2 { #expect(KeyAgentClient(folder).key("key-a", count: 3) != nil) }
             if let end { try write(end) } else { try FileManager.default.removeItem(at: file) }
             ended.wait()

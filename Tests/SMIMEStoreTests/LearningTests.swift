@@ -146,7 +146,7 @@ import Testing
                 let fingerprint = try Certificate(fixture: "alice/cert.pem").fingerprint
                 _ = try await store.recipients.setTrust(.distrusted, of: AddressScope(alice), fingerprint: fingerprint)
             }
-            // The same key in another certificate by the same issuer.
+            // Another certificate with the same key by the same issuer.
             let next = try sighting("alice-reissued")
             let report = try await store.recipients.learn([next], at: .judged, onChange: distrusts ? .use : .hold)
             #expect(report.entries.map(\.kind) == [.changed])
@@ -234,7 +234,7 @@ import Testing
             #expect(foreign.entries.map(\.previous) == [try Certificate(fixture: "alice/cert.pem")])
             let next = try await store.recipients.learn([try sighting("alice-renewed")], at: .judged)
             #expect(next.entries.map(\.isHeld) == [source != nil])
-            // The same key is no change, however the certificate before it was chosen.
+            // A certificate with the same key is not a change, however the earlier certificate was chosen.
             let same = try await store.recipients.learn([try sighting("alice-reissued")], at: .judged)
             #expect(same.entries.map(\.isHeld) == [false])
         }

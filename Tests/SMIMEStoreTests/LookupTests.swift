@@ -41,11 +41,11 @@ import Testing
         let choices = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(choices.map(\.isUnknown) == [false, true])
         #expect(choices[1].whyNone.hasPrefix("the source directory cannot be asked: "))
-        // A folder that is there and has nothing for the address is an answer.
+        // A folder without a file for the address is a valid answer.
         try FileManager.default.createDirectory(atPath: away.path, withIntermediateDirectories: true)
         let empty = try await lookup.choices(for: addresses, at: .judged).choices
         #expect(empty.map(\.isUnknown) == [false, false] && empty[1].whyNone == "none is known")
-        // One that is there for it and cannot be read is none; that of the domain would do.
+        // An unreadable file for the address is not an answer, although the file for the domain is usable.
         symlink("@example.com.pem", away.path + "/@example.com.pem")
         let torn = try await lookup.choices(for: addresses, at: .judged)
         #expect(torn.choices.map(\.isUnknown) == [false, true] && torn.warnings.count == 1)
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-/// A source that has the certificates of these names in certs/, under the addresses they name or under another one.
+/// A source with the certificates of these names in certs/, found by the addresses in them or by another address.
 private final class FixedSource: CertificateSource {
     let kind = KnownRecipient.Source.directory
     let timeLimit = Duration.seconds(60)
@@ -172,7 +172,7 @@ private final class FixedSource: CertificateSource {
     func state() throws(SourceOutage) -> String { "fixed" }
 }
 
-/// A folder that hangs, as a mounted one can: a pipe without a writer.
+/// A folder that blocks, as a network file system can: a pipe without a writer.
 private struct Pipe: CertificateSource {
     let kind = KnownRecipient.Source.directory
     let timeLimit = Duration.milliseconds(200)

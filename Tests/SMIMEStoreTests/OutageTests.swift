@@ -3,7 +3,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Services that did not answer are remembered for a few minutes, and no longer.
+/// Services that did not answer are remembered for a few minutes only.
 @Suite struct OutageTests {
     private func silent(
         _ services: [String],
@@ -31,7 +31,7 @@ import Testing
         #expect(try await known(after: -1, in: store) == [])
         try await silent([], answered: ["http://a.example/"], after: 10, in: store)
         #expect(try await known(after: 20, in: store) == ["http://b.example/"])
-        // What a clock that was fast has written goes with the next one.
+        // An entry with a time in the future, written when a clock was fast, is removed with the next one.
         try await silent(["http://late.example/"], after: 9000, in: store)
         try await silent(["http://c.example/"], after: 60, in: store)
         #expect(try await known(after: 9100, in: store) == [])

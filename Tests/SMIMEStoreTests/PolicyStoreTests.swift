@@ -56,7 +56,7 @@ import Testing
     }
 }
 
-/// A store in a home of its own, which lives as long as this.
+/// A store in its own home, which is removed with this object.
 private struct TemporaryHomeStore {
     let home: TemporaryHome
     let store: Store

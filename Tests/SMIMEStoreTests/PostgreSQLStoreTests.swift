@@ -5,7 +5,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What a store on a server does beside what every store does.
+/// The properties that only a store on a server has.
 @Suite(.withPostgreSQL) struct PostgreSQLStoreTests {
     private func home() throws -> TemporaryHome { try TemporaryHome(on: PostgreSQLServer.shared.get()) }
 
@@ -101,7 +101,7 @@ import Testing
         let before = try statements()
         for _ in 0..<5 { #expect(try await value() == "1") }
         #expect(try statements() == before + 5)
-        // The record of deliveries comes along with that question.
+        // The record of deliveries is sent with that query.
         let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
         try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
         _ = try await reader.atOneMoment().journal.served(entry)

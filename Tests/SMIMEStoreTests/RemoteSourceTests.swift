@@ -38,7 +38,7 @@ import Testing
         lookup.asksAnew = true
         _ = try await lookup.choices(for: [carol], at: .judged)
         #expect(source.asked.count == 3)
-        // Others share what is kept, but not what another directory said.
+        // Stored certificates are shared by all readers; another directory's answer is not.
         let reader = try await home.open(.readOnly)
         _ = try await self.lookup(reader, [source]).choices(for: [bob], at: .judged)
         #expect(source.asked.count == 3)
@@ -107,7 +107,7 @@ import Testing
             #expect(answer.warnings == ["the source ldap cannot be asked: no answer in time"])
         }
         #expect(down.asked.count == 1)
-        // A later source is asked all the same.
+        // A later source is asked nevertheless.
         let answer = try await lookup(store, [down, Directory(["bob"], identity: "2")]).choices(for: [bob], at: .judged)
         #expect(answer.choices[0].selected?.rank == 2)
     }
@@ -120,7 +120,7 @@ import Testing
         let choice = try #require(try await lookup.choices(for: [bob], at: .judged).choices.first)
         #expect(choice.isUnknown)
         #expect(choice.outages.last == "the source ldap cannot be asked: other sources took the time of the message")
-        // Neither is to blame: nothing about them is kept.
+        // Neither source is at fault, so nothing is stored about them.
         #expect(try await home.number("SELECT count(*) FROM lookup_answer") == 0)
     }
 
@@ -133,7 +133,7 @@ import Testing
     }
 }
 
-/// A directory that has the certificates of these names in certs/.
+/// A directory with the certificates of these names in certs/.
 private final class Directory: RemoteSource {
     let kind = KnownRecipient.Source.ldap
     let timeLimit = Duration.seconds(60)

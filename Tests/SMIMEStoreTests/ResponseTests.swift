@@ -4,7 +4,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What responders said is kept as long as it holds, one answer for a certificate.
+/// OCSP responses are stored while they are valid, one for each certificate.
 @Suite struct ResponseTests {
     private func keep(
         _ response: [UInt8],

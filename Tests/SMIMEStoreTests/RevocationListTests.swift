@@ -5,14 +5,13 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Fetched lists take the place of those before them, so that the store does not grow with every one.
+/// A fetched list replaces earlier ones, so that the store does not grow with every fetch.
 @Suite struct RevocationListTests {
-    /// Lists in the order in which they are fetched, and what is left of them on the last day, the day they are of counted
-    /// from the first of January.
+    /// Lists in the order of fetching, and those that remain on the last day. Days are counted from 1 January.
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let lists: [(name: String, first: Int, last: Int, extensions: [String])]
-        /// Their CRL Numbers; 1 for those that are not named.
+        /// The CRL Numbers by list name; 1 for lists without an entry.
         var numbers: [String: String] = [:]
         var isFetched = true
         let expected: [String]
@@ -28,7 +27,7 @@ import Testing
             expected: ["c"]
         ),
         Row(
-            testDescription: "what is not over stays",
+            testDescription: "current lists stay",
             lists: [("a", 1, 30, []), ("b", 4, 9, [])],
             expected: ["a", "b"]
         ),
@@ -80,7 +79,7 @@ import Testing
         try factory.issue("other", subject: "/CN=CA", extensions: CertificateFactory.authority)
         let home = try TemporaryHome()
         let store = try await home.open()
-        // Of another key with the same name, and of one that has no end.
+        // A list by another key with the same name, and a list without nextUpdate.
         try await add(list("stranger", by: "other", (1, 3, []), factory), isFetched: true, to: store)
         for item in row.lists {
             if let number = row.numbers[item.name] { try factory.sh("echo \(number) >\(item.name).number") }
@@ -116,7 +115,7 @@ import Testing
     private func add(_ list: CertificateList, isFetched: Bool, to store: Store) async throws {
         var batch = ImportBatch()
         if isFetched { batch.fetchedLists = [list] } else { batch.crls = [list] }
-        // The tenth of January.
+        // 10 January.
         _ = try await store.add(batch, at: try Date("2026-01-10T00:00:00Z", strategy: .iso8601))
     }
 }

@@ -9,7 +9,7 @@ import Testing
     typealias Reason = RecipientSelection.Reason
     typealias SelectionState = IdentitySelection.SelectionState
 
-    /// One line of the table: certificates known for an address, and what becomes of each.
+    /// A row of the table: the certificates known for an address, and what is expected of each.
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
         let known: [(name: String, trust: KnownRecipient.Trust, chain: RecipientSelection.Chain)]

@@ -2,7 +2,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A store on a server that takes no changes.
+/// A store on a read-only server.
 @Suite(.withPostgreSQL) struct StandbyTests {
     private let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
 
@@ -34,7 +34,7 @@ import Testing
         let refusal = KeystoreError.notWritable(path: home.location.path)
         await #expect(throws: refusal) { try await Store.open(home.location, mode: .readWriteExisting) }
         #expect(try await home.open(.readOnly).settings.value(of: "key") == nil)
-        // Connections that were there before keep what held for them.
+        // Existing connections keep their access mode.
         try await writer.settings.set("key", to: "1")
     }
 }

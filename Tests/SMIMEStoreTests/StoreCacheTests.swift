@@ -8,7 +8,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What a process that stays remembers of a store, and forgets as soon as another process changes it.
+/// Cached data of a long-running process is discarded as soon as another process changes the store.
 @Suite struct StoreCacheTests {
     private let alice: EmailAddress
     private let bob: AddressScope
@@ -18,7 +18,7 @@ import Testing
         bob = try AddressScope("bob@example.com")
     }
 
-    /// A home with alice's key, bob's certificate and their authority.
+    /// A home with alice's key, bob's certificate, and their authority.
     private func filledHome() async throws -> TemporaryHome {
         let home = try TemporaryHome()
         let store = try await home.open()
@@ -30,7 +30,7 @@ import Testing
         return home
     }
 
-    /// What a message asks of the store, as text.
+    /// The store's answers to the queries for one message, as text.
     private func asked(_ store: Store) async throws -> [String: String] {
         let message = store.atOneMoment()
         let lookup = RecipientLookup(store: message, systemAnchors: false)
@@ -53,7 +53,7 @@ import Testing
         ]
     }
 
-    /// What differs for the next message after `change` by another process.
+    /// The answers that differ for the next message after another process has made `change`.
     private func differences(_ change: (Store, TemporaryHome) async throws -> Void) async throws -> Set<String> {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
@@ -63,7 +63,7 @@ import Testing
         try await change(other, home)
         try await other.close()
         let after = try await asked(store)
-        // What another object that remembers nothing sees is what counts.
+        // The reference is a new object without a cache.
         #expect(try await asked(home.open(.readOnly)) == after)
         try await store.close()
         return Set(before.keys.filter { before[$0] != after[$0] })
@@ -194,7 +194,7 @@ import Testing
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
         _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
-        // The key file is needed for what is not open yet.
+        // The key file is needed for keys that have not been opened yet.
         let file = home.location.keyFile
         #expect(rename(file, file + ".gone") == 0)
         _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A store that is closed, or just being closed, while it is used.
+/// A store that is closed, or is being closed, while it is in use.
 @Suite struct StoreClosingTests {
     @Test(arguments: [Store.Mode.readOnly, .readWrite])
     func `a closed store says that it is closed`(mode: Store.Mode) async throws {
@@ -25,7 +25,7 @@ import Testing
         await #expect(throws: closed) { try await store.protection() }
         await #expect(throws: closed) { try await store.protect(with: .keyFile, passphrase: nil) }
         await #expect(throws: closed) { try await store.check() }
-        // There is no such copy of a store on a server.
+        // A store on a server has no such copy.
         if home.location.server == nil {
             await #expect(throws: closed) { try await store.backup(to: "\(home.path)/copy") }
         }
@@ -128,7 +128,7 @@ import Testing
                 try await store.close()
                 events.value.append("closed")
             }
-            // The door shuts before the closing task waits.
+            // The store rejects new operations before the closing task waits.
             await #expect(throws: KeystoreError.closed(path: home.location.database)) {
                 try await forever { _ = try await store.settings.all() }
             }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// Does `body` again and again until it throws.
+    /// Repeats `body` until it throws.
     private func forever(_ body: () async throws -> Void) async throws {
         while true { try await body() }
     }

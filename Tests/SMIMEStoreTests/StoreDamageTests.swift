@@ -126,7 +126,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: home.location.keyFile)) == key)
     }
 
-    /// Puts Alice's identity into the store of `other`, or else of the suite's home.
+    /// Imports Alice's identity into the store of `other`; nil means the suite's home.
     private func fill(_ other: TemporaryHome? = nil) async throws {
         let store = try await (other ?? home).open()
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)

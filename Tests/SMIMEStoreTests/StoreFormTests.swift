@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @Suite struct StoreFormTests {
-    /// The form after today's: what is added to a release goes at the end of `Schema.current.migrations` in this way.
+    /// The schema version after the current one. Changes of a release are appended to `Schema.current.migrations` in the
+    /// same way.
     private static let next = Schema(
         migrations: Schema.current.migrations + [
             [
@@ -54,9 +55,9 @@ import Testing
         #expect(try await Self.version(home) == Schema.current.version + 1)
         #expect(try await home.query { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == count)
         #expect(try await StoreMigration.pending(for: home.location, to: Self.next)?.isEmpty == true)
-        // A second run finds nothing to do.
+        // A second run has nothing to do.
         try StoreMigration.run(on: home.location, to: Self.next)
-        // A program that does not know the new form leaves the store alone.
+        // A program that does not know the new schema refuses to open the store.
         let newer = await #expect(throws: KeystoreError.self) { try await home.open() }
         #expect(newer == .newer(path: home.location.database, found: pending.known, known: Schema.current.version))
     }
@@ -67,7 +68,7 @@ import Testing
             migrations: Self.next.migrations + [["CREATE TABLE half (id INTEGER) STRICT", "DELETE FROM no_such_table"]]
         )
         #expect(throws: KeystoreError.self) { try StoreMigration.run(on: home.location, to: broken) }
-        // The step before it is whole, and nothing of it is there.
+        // The step before is complete, and the failed step has left nothing.
         #expect(try await Self.version(home) == Schema.current.version + 1)
         #expect(try await home.query { try $0.tableExists("note") && !$0.tableExists("half") })
     }
@@ -98,7 +99,7 @@ import Testing
             )
         ]
         _ = try await store.add(batch, at: .judged)
-        // Two certificates about one key, as after a renewal that kept the key.
+        // Two certificates with the same key, as after a renewal that kept the key.
         try await home.change(
             "UPDATE certificate SET public_key = (SELECT public_key FROM certificate JOIN private_key ON certificate = id)"
         )

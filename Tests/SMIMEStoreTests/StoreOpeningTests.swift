@@ -33,7 +33,7 @@ import Testing
         let lock = open(home.location.lockFile, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(lock, LOCK_EX) == 0)
         let location = home.location
-        // One opening for each, since they give up by themselves, and a busy machine may take long between two lines.
+        // A new opening for each attempt: openings time out, and on a busy machine two lines may be far apart in time.
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) {
             try await StoreOpening(home.location, mode: .readWrite).store(within: .milliseconds(50))
         }
@@ -60,7 +60,7 @@ import Testing
         await #expect(throws: KeystoreError.openingTimedOut(path: home.path)) { try await opening.store() }
         try other.close()
         do { #expect(try await opening.store(within: .seconds(120)).exists) } catch KeystoreError.busy {
-            // The machine was so busy that SQLite gave up before the other process had gone.
+            // If SQLite gave up before the other process ended, because the machine was busy.
             let later = StoreOpening(home.location, mode: .readOnly, timeout: .seconds(120))
             #expect(try await later.store().exists)
         }
@@ -116,7 +116,7 @@ import Testing
         #expect(try await onThreads(1) { try opening.storeNow() }.count == 1)
     }
 
-    /// Runs `body` on `count` threads that may block.
+    /// Runs `body` on `count` threads, which may block.
     private func onThreads<Value: Sendable>(
         _ count: Int,
         _ body: @escaping @Sendable () throws -> Value

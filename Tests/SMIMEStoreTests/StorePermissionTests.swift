@@ -53,7 +53,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: home.path))
         try await home.open().close()
         try await home.open(.readWriteExisting).close()
-        // It has handed over mail, and its database is gone.
+        // The store has delivered mail, and its database has been deleted.
         try Data().write(to: URL(filePath: home.location.deliveryLockFile))
         chmod(home.location.deliveryLockFile, 0o600)
         try FileManager.default.removeItem(atPath: home.location.dataFolder)

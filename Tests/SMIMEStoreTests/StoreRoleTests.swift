@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// What roles of the database may do.
+/// The permissions of database roles.
 @Suite(.withPostgreSQL) final class StoreRoleTests {
     let home: TemporaryHome
     let server: PostgreSQLServer
@@ -22,7 +22,7 @@ import Testing
         let role = "\(name)-\(kind)"
         _ = try server.run("CREATE ROLE \"\(role)\" LOGIN", in: name)
         try await Store.grant([StoreRole(kind, role)], in: home.location)
-        // Giving them again changes nothing.
+        // Granting them a second time changes nothing.
         try await Store.grant([StoreRole(kind, role)], in: home.location)
         let location = StoreLocation(home: home.path).on(try PostgreSQLAddress(server.url(name, role: role)))
         return try await Store.open(location, mode: .readWrite)
@@ -113,7 +113,7 @@ import Testing
         let list =
             "INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES ('\\x00', '\\x00', '\\x00', 0, 1)"
         #expect(refused(list))
-        // What the columns say is put right by the next one who has the certificate.
+        // Wrong columns are corrected when the certificate is added again.
         #expect(!refused(row(alice.der)))
         for trust in ["pinned", "distrusted"] {
             #expect(
@@ -130,7 +130,7 @@ import Testing
         _ = try await owner.add(batch, at: .judged)
         let addresses = try server.run("SELECT addresses FROM smime.certificate", in: name)
         #expect(addresses.contains("alice@example.com") && !addresses.contains("eve"))
-        // Which ciphers a pinned recipient reads is not for a gateway to say.
+        // A gateway must not decide which ciphers a pinned recipient supports.
         #expect(!refused("UPDATE recipient SET capabilities = '\\x3000', capabilities_time = 1, last_seen = 7"))
         let known =
             "SELECT count(*) FROM smime.recipient WHERE capabilities IS NULL AND capabilities_time IS NULL AND last_seen = 7"
@@ -156,11 +156,12 @@ import Testing
                 + chosen.flatMap { $0.candidates.map(\.reason.rawValue) }
         }
 
-        // What a verdict depends on is the same in every store: a file says what a forger has to write.
+        // A verdict's dependencies are the same in every store, so a store in a file shows what a forger has to write.
         let file = try TemporaryHome(on: nil)
         let local = try await file.open()
         _ = try await local.add(batch, at: time)
-        // While libcrypto reports an error anywhere in the process, no verdict is kept; and other tests provoke errors.
+        // While libcrypto reports errors anywhere in the process, no verdict is stored; other tests in this process provoke
+        // errors.
         for _ in 0..<100 where try await file.number("SELECT count(*) FROM verdict") == 0 {
             #expect(try await reasons(local) == ["untrusted", "untrusted"])
         }
@@ -257,7 +258,7 @@ import Testing
             Issue.record("the missing key is not noticed")
             return
         }
-        // With the key file it is a backup.
+        // With the key file, the copy is a backup.
         try FileManager.default.createDirectory(atPath: copy.location.keyFolder, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: home.location.keyFile, toPath: copy.location.keyFile)
         _ = try await thief.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)

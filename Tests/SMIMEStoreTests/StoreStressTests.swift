@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Readers and writers on one store, for SMIME_TEST_STRESS seconds; one if it is not set.
+/// Concurrent readers and writers of one store, for SMIME_TEST_STRESS seconds; the default is one.
 @Suite struct StoreStressTests {
     private static let seconds = ProcessInfo.processInfo.environment["SMIME_TEST_STRESS"].flatMap { Double($0) } ?? 1
     private static let readers = 64
@@ -36,16 +36,16 @@ import Testing
         print("stress: \(Self.seconds) s, \(writes.reduce(0, +)) writes \(writes), \(reads.reduce(0, +)) reads")
     }
 
-    /// What one task has done.
+    /// The results of one task.
     private struct Work {
         var isWriter: Bool
-        /// How many transactions, or reads.
+        /// The number of transactions or reads.
         var count = 0
-        /// How many pairs of aliases it left in the store.
+        /// The number of pairs of aliases that the task left in the store.
         var pairs = 0
     }
 
-    /// Adds two aliases in each transaction, so that a reader who sees an odd number has seen half of one.
+    /// Adds two aliases in each transaction; a reader who sees an odd number has seen an incomplete transaction.
     private func write(
         _ number: Int,
         to address: EmailAddress,
@@ -53,7 +53,8 @@ import Testing
         until end: ContinuousClock.Instant
     ) async throws -> Work {
         var work = Work(isWriter: true)
-        // A few hundred aliases are enough to read; from then on every second transaction takes away what the last one added.
+        // A few hundred aliases are enough to read; after that, every second transaction removes what the previous one
+        // added.
         repeat {
             var change = AccountChange()
             change.addedAliases = try ["a", "b"].map { try AddressScope("\($0)\(work.pairs)-\(number)@example.com") }

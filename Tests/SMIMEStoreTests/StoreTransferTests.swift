@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.withPostgreSQL) struct StoreTransferTests {
-    /// A store of SQLite with something in most tables.
+    /// An SQLite store with rows in most tables.
     private func filled() async throws -> (TemporaryHome, Store) {
         let home = try TemporaryHome(on: nil)
         let store = try await home.open()
@@ -24,7 +24,7 @@ import Testing
         return (home, store)
     }
 
-    /// What people see of a store.
+    /// Everything that users see of a store.
     private func report(_ store: Store) async throws -> [String] {
         let accounts = try await store.accounts.all().map {
             "\($0.address) \($0.identities.map(\.certificate.fingerprint))"
@@ -41,7 +41,7 @@ import Testing
         let (home, store) = try await filled()
         var expected = try await report(store)
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
-        // The same key file opens both.
+        // Both stores use the same key file.
         let address = try #require(server.location.server)
         let there = home.location.on(address)
         let counts = try await store.copy(to: there)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await report(shared) == expected)
         #expect(try await shared.check().isEmpty)
         _ = try await shared.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
-        // New rows do not take the keys of those that were copied.
+        // New rows do not reuse the row ids of copied rows.
         _ = try await shared.add(try ImportBatch.people("bob"), at: .judged)
         let back = try TemporaryHome(on: nil)
         _ = try await shared.copy(to: back.location)
@@ -93,7 +93,7 @@ import Testing
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
         let address = try #require(server.location.server)
         _ = try await store.copy(to: home.location.on(address))
-        // The same database from a host that does not have the key file.
+        // The same database, opened from a host without the key file.
         let stolen = try await Store.open(server.location, mode: .readOnly)
         await #expect(throws: KeystoreError.keyMissing(path: server.location.keyFile)) {
             try await stolen.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)

@@ -63,7 +63,7 @@ import Testing
 
     @Test func `closing releases the passphrase source`() async throws {
         let home = try await locked()
-        /// Lives as long as a client could ask it.
+        /// Lives as long as a client may ask for it.
         final class Secret: Sendable {}
         weak var held: Secret?
         let store: Store
@@ -80,7 +80,7 @@ import Testing
         #expect(held == nil)
     }
 
-    /// A store with alice's key that the passphrase "right" opens.
+    /// A store with alice's key, with the passphrase "right".
     private func locked() async throws -> TemporaryHome {
         let home = try TemporaryHome()
         let store = try await home.open()

@@ -7,20 +7,20 @@ import SMIMEStore
 import Synchronization
 import TestSupport
 
-/// A home of its own for one test, gone when the test is.
+/// A home for one test, removed with this object.
 final class TemporaryHome {
     let path: String
     let location: StoreLocation
     private let temporary: TemporaryFolder
-    /// The server of the database and its name there; nil for SQLite.
+    /// The database server and the name of the database; nil for SQLite.
     let database: (server: PostgreSQLServer, name: String)?
 
-    /// A store on the engine that the tests run on.
+    /// A store on the engine chosen for the tests.
     convenience init() throws {
         try self.init(on: StoreEngine.isPostgreSQL ? PostgreSQLServer.shared.get() : nil)
     }
 
-    /// - Parameter options: of the connection, such as `&target_session_attrs=any`.
+    /// - Parameter options: connection options, such as `&target_session_attrs=any`.
     init(on server: PostgreSQLServer?, options: String = "") throws {
         temporary = try TemporaryFolder()
         path = temporary.file("store").path
@@ -35,22 +35,22 @@ final class TemporaryHome {
 
     deinit { database.map { $0.server.dropDatabase($0.name) } }
 
-    /// Makes the store on a server, where none is made by itself.
+    /// Creates the store on a server, where opening does not create it.
     func prepare() async throws { if database != nil { _ = try await Store.create(location) } }
 
-    /// Opens the store, which is made if there is none and the mode allows it.
+    /// Opens the store. If there is none and the mode allows it, the store is created.
     func open(_ mode: Store.Mode = .readWrite) async throws -> Store {
         if mode == .readWrite { try await prepare() }
         return try await Store.open(location, mode: mode)
     }
 
-    /// The number that a query behind the store's back gives.
+    /// The number returned by a query that bypasses the store.
     func number(_ sql: String) async throws -> Int {
         if let database { return Int(try database.server.run(sql, in: database.name)) ?? 0 }
         return try await query { try Int.fetchOne($0, sql: sql) } ?? 0
     }
 
-    /// Reads the database of SQLite behind the store's back.
+    /// Reads the SQLite database directly, bypassing the store.
     func query<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         let queue = try DatabaseQueue(path: location.database)
         let value = try await queue.read(body)
@@ -58,7 +58,7 @@ final class TemporaryHome {
         return value
     }
 
-    /// Changes the database behind the store's back, without regard to references.
+    /// Changes the database directly, bypassing the store and its foreign keys.
     func change(_ sql: String) async throws {
         if let database {
             let sql = sql.replacing(/x'([0-9a-f]+)'/) { "'\\x\($0.1)'::bytea" }
@@ -72,7 +72,7 @@ final class TemporaryHome {
         try queue.close()
     }
 
-    /// Permissions of a file below the home, in octal.
+    /// The permissions of a file below the home, in octal.
     func mode(_ name: String) throws -> String {
         var status = stat()
         guard lstat("\(path)/\(name)", &status) == 0 else { throw CocoaError(.fileNoSuchFile) }
@@ -80,7 +80,7 @@ final class TemporaryHome {
     }
 }
 
-/// A value that several threads change.
+/// A value that several threads can change.
 final class Locked<Value: Sendable>: Sendable {
     private let lock: Mutex<Value>
 

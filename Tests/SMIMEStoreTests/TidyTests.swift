@@ -40,7 +40,7 @@ import Testing
         _ = try await store.recipients.remove(try AddressScope("alice@example.com"))
         #expect(try await store.tidy(at: .now).count == 1)
         #expect(try await store.tidy(at: .now).isEmpty)
-        // The same one, given by hand.
+        // The same certificate, added by hand.
         _ = try await store.recipients.learn([sighting], at: .judged)
         var batch = ImportBatch()
         batch.intermediates = sighting.authorities

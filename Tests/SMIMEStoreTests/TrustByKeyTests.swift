@@ -32,7 +32,7 @@ import Testing
         let known = try await store.recipients.certificates(for: AddressScope(alice))
         #expect(known.map(\.trust) == [.distrusted, .distrusted])
         #expect(try await select(in: store) == nil)
-        // A person's word ends it for the key.
+        // A user's decision ends it for the key.
         _ = try await store.recipients.setTrust(.pinned, of: AddressScope(alice), fingerprint: first.fingerprint)
         #expect(try await judge(second, in: store).problems.isEmpty)
         #expect(try await store.recipients.certificates(for: AddressScope(alice)).map(\.trust) == [.pinned, .pinned])
@@ -73,16 +73,17 @@ import Testing
         return try await lookup.choices(for: [AddressScope(alice)], at: .now).choices.first?.selected?.certificate
     }
 
-    /// The order of P-256.
+    /// The order of the curve P-256.
     private static let order: [UInt8] = [
         0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xBC, 0xE6, 0xFA, 0xAD,
         0xA7,
         0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
     ]
 
-    /// The same certificate with the other ECDSA signature that fits: n − s in the place of s.
+    /// The same certificate with the other valid ECDSA signature: n − s instead of s.
     private func otherSignature(of der: [UInt8]) throws -> [UInt8] {
-        // SEQUENCE { tbs, algorithm, BIT STRING { 0, SEQUENCE { INTEGER r, INTEGER s } } }, of which the last is the last element.
+        // The structure is SEQUENCE { tbs, algorithm, BIT STRING { 0, SEQUENCE { INTEGER r, INTEGER s } } }; s is the last
+        // element.
         let end = (2..<8).compactMap { rest in
             der.indices.last { der[$0...].starts(with: [0x03]) && $0 < der.count - 60 - rest }
         }

@@ -6,13 +6,13 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A registry whose verdicts are kept: a root, two authorities below it, a person below each and one self-signed.
+/// A registry with stored verdicts: a root, two authorities below it, a person below each, and a self-signed person.
 struct VerdictScene {
     let home: TemporaryHome
     let store: Store
     let certificates: [String: Certificate]
     let lists: [String: CertificateList]
-    /// An hour after everything began.
+    /// One hour after the start of all validity periods.
     let time: Date
 
     static let people = ["alice", "bob", "carol"]
@@ -82,7 +82,7 @@ struct VerdictScene {
         _ = try await store.add(batch, at: time)
     }
 
-    /// Removes what no command removes.
+    /// Removes an intermediate certificate, for which there is no command.
     func removeIntermediate(_ name: String) async throws {
         let digits = try certificate(name).fingerprint.hexadecimal
         try await home.change(
@@ -96,7 +96,7 @@ struct VerdictScene {
         return lookup
     }
 
-    /// The reasons by kept verdicts, as lists and as encryption see them, and those that a new judgement gives; by person.
+    /// By person: the reasons from stored verdicts, as listing and encryption see them, and from a new judgement.
     func reasons(
         _ options: ValidationOptions = ValidationOptions(),
         after seconds: TimeInterval = 0
@@ -123,7 +123,7 @@ struct VerdictScene {
         )
     }
 
-    /// How many verdicts are kept.
+    /// The number of stored verdicts.
     func count() async throws -> Int {
         try await home.number("SELECT count(*) FROM verdict")
     }

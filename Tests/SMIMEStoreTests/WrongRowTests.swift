@@ -6,9 +6,10 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// Rows that cannot be read or that lie, as a gateway of a shared store could write them: the others go on, and are told.
+/// Rows that are unreadable or false, as a gateway could write them into a shared store. The other rows stay usable, and the
+/// bad ones are reported.
 @Suite struct WrongRowTests {
-    /// Adds a certificate with columns that say nothing true, by default one byte that is none; it is found by the names of `like`.
+    /// Adds a certificate whose columns are false, by default a single invalid byte. It is found by the names of `like`.
     private func add(_ der: [UInt8] = [0], like certificate: Certificate, to scene: VerdictScene) async throws {
         func hex(_ bytes: [UInt8]) -> String { "x'\(bytes.map { String(format: "%02x", $0) }.joined())'" }
         try await scene.home.change(
@@ -22,7 +23,7 @@ import Testing
         )
     }
 
-    /// Lets the certificate that `condition` names be known for `key`, as if it had been learned.
+    /// Makes the certificate selected by `condition` known for `key`, as if it had been learned.
     private func learn(_ key: String, as address: String, _ condition: String, in scene: VerdictScene) async throws {
         try await scene.home.change(
             """
@@ -48,7 +49,7 @@ import Testing
     {
         let scene = try await VerdictScene()
         try await scene.addList("good")
-        // Above an anchor no list is asked for.
+        // No list is needed for certificates above an anchor.
         try await scene.add("ca", isAnchor: true)
         let alice = try scene.certificate("alice")
         func status(_ options: ValidationOptions = ValidationOptions()) async throws -> ChainVerdict.Revocation? {
@@ -191,7 +192,7 @@ import Testing
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         #expect(try await scene.reasons().kept[0] == "revoked")
-        // Another certificate in the group of hers, by its columns, whose own issuer has no list.
+        // A certificate that its columns place in the same group as hers, and whose own issuer has no list.
         try await scene.home.change(
             """
             UPDATE certificate SET issuer_key = (SELECT issuer_key FROM certificate WHERE subject_name LIKE '%alice%'),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct CleanTextTests {
-    /// The same said in another way: what Swift reads as UTF-8, scalar by scalar.
+    /// A reference implementation that checks the scalars of Swift's UTF-8 decoding.
     private static func isClean(_ bytes: [UInt8]) -> Bool {
         guard let text = String(validating: bytes, as: UTF8.self) else { return false }
         return text.unicodeScalars.allSatisfy { scalar in
@@ -19,7 +19,7 @@ import Testing
         return text.isClean
     }
 
-    /// Bytes at which the ranges of RFC 3629 §4 and those of control characters begin and end.
+    /// The first and last bytes of the ranges in RFC 3629 §4 and of the control characters.
     private static let edges: [UInt8] = [
         0, 8, 9, 10, 11, 12, 13, 14, 0x1F, 0x20, 0x41, 0x7E, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2,
         0xC3, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF,

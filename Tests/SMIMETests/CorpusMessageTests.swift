@@ -7,16 +7,16 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Messages made by others: what they expect, and that they come back byte for byte.
+/// Messages made by other projects: the expected verdicts, and byte-exact round trips.
 @Suite struct CorpusMessageTests {
-    /// When the certificates of most sets are valid.
+    /// A time at which the certificates of most sets are valid.
     private static let now = Date(timeIntervalSince1970: 1_790_000_000)
 
     @Test func `every signed message of the corpora gets its verdict`() async throws {
         var figures = Figures("verify")
         for item in try Corpus.cases("verify") {
             let strict = try await verify(item)
-            // Old collections use what is weak today: it spoils the verdict, and with an exception nothing else does.
+            // Old collections use algorithms that are weak today. That must be the only error in the verdict.
             let isWeak = strict.signers.flatMap(\.problems).contains { $0.kind.isWeakness && $0.level == .error }
             if isWeak { #expect(strict.status != .valid, "\(item.id) is weak") }
             let report = isWeak ? try await verify(item, exceptions: .weakAlgorithms) : strict
@@ -86,7 +86,7 @@ import Testing
         #expect(figures.surprises == [])
     }
 
-    /// Signs a message, and takes the signature off again: the same bytes, or the same parts if some were encoded.
+    /// Signs a message and removes the signature again. The bytes, or at least the decoded parts, must be the same.
     private func signAndVerify(_ item: Corpus.Case, _ bytes: [UInt8], _ opener: MessageOpener) async throws {
         let source = MemorySource(bytes)
         let sink = MemorySink()
@@ -102,7 +102,7 @@ import Testing
         #expect(try leaves(before, source) == leaves(after, signed), "\(item.id)")
     }
 
-    /// The decoded content of every part, in canonical lines.
+    /// The decoded content of every part, with canonical line ends.
     private func leaves(_ entity: Entity, _ source: any ByteSource) throws -> [[UInt8]] {
         guard entity.children.isEmpty else { return try entity.children.flatMap { try leaves($0, source) } }
         if let embedded = try entity.embeddedMessage(in: source) { return try leaves(embedded, source) }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Whether everything that the case is about holds: its certificates may be for other purposes than mail.
+    /// Whether everything that the case tests is valid. Its certificates may be for other purposes than mail.
     private static func isGood(_ report: VerificationReport, _ item: Corpus.Case) -> Bool {
         guard !report.signers.isEmpty, !report.isMalformed else { return false }
         return report.signers.allSatisfy { signer in

@@ -6,7 +6,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// What counts as encrypted already, and for whom.
+/// Which messages count as already encrypted, and for whom.
 @Suite struct ExistingLayerTests {
     private static let cbc: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2A]
     private static let gcm: [UInt8] = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2E]
@@ -24,13 +24,13 @@ import Testing
         throw CocoaError(.fileReadCorruptFile)
     }
 
-    /// Bytes as a cipher would write them.
+    /// Random bytes, like those of a cipher.
     private static func random(_ count: Int) -> [UInt8] {
         var generator = SeededGenerator(count)
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
     }
 
-    /// What a cipher with `oid` is said to have made of something, for `name`.
+    /// A message for `name` that claims to be encrypted with the cipher `oid`.
     private static func message(
         _ oid: [UInt8],
         _ content: [UInt8],
@@ -120,7 +120,7 @@ import Testing
             let detector = PlaintextDetector()
             let count = Int.random(in: 16...2_000, using: &generator)
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-            // In pieces, as they come from a file.
+            // In pieces, as when reading a file.
             let middle = Int.random(in: 0...count, using: &generator)
             for piece in [bytes[..<middle], bytes[middle...]] { detector.write(piece.span) }
             #expect(!detector.isPlaintext)

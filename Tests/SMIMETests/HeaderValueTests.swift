@@ -2,7 +2,7 @@ import Foundation
 import SMIME
 import Testing
 
-/// What a header says, by the public interface.
+/// Header values in the public interface.
 @Suite struct HeaderValueTests {
     @Test func `a header says its subject, addresses and date decoded`() throws {
         let subject = "Grüße aus Köln"

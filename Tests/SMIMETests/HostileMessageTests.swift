@@ -8,7 +8,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Messages that were made to deceive the reader of the verdict, or to use decryption as an oracle.
+/// Messages made to deceive the reader of the verdict, or to use decryption as an oracle.
 @Suite struct HostileMessageTests {
     private static let time = Date(timeIntervalSince1970: 1_790_000_000)
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
@@ -17,7 +17,7 @@ import Testing
         MessageOpener(try Keyring(people: ["alice"]), at: Self.time, exceptions: exceptions)
     }
 
-    /// A signed object of alice's, with its content or detached from it.
+    /// A SignedData by alice with embedded or detached content.
     private func sign(_ content: [UInt8], isDetached: Bool = false) throws -> [UInt8] {
         let (digest, count) = try SignedDataWriter.digest(.sha256) { try $0.write(content) }
         let writer = try SignedDataWriter(
@@ -56,7 +56,7 @@ import Testing
         let sink = MemorySink()
         let content = Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8)
         try CompressedDataWriter { try $0.write(content) }.write(to: sink) { try $0.write(content) }
-        // id-alg-zlibCompress, and the number after it.
+        // id-alg-zlibCompress, and the identifier with the next number.
         let zlib: [UInt8] = [0x86, 0xf7, 0x0d, 1, 9, 16, 3, 8]
         let place = try #require(sink.bytes.indices.first { sink.bytes[$0...].starts(with: zlib) })
         var object = sink.bytes
@@ -127,7 +127,7 @@ import Testing
         let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
         for cipher in [ContentCipher.aes128CBC, .aes256GCM] {
             let sink = MemorySink()
-            // Our own writer refuses to encrypt that.
+            // Our own writer refuses to encrypt this.
             try EnvelopedDataWriter(to: [recipient], cipher: cipher, contentCount: entity.utf8.count)
                 .write(to: sink) { try $0.write(entity) }
             let type = cipher.isAuthenticated ? "authEnveloped-data" : "enveloped-data"

@@ -6,7 +6,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// CMS objects made by others, many of them by fuzzers.
+/// CMS objects made by other projects, many of them by fuzzers.
 @Suite struct InspectCorpusTests {
     @Test(.timeLimit(.minutes(5))) func `every object of the corpora is inspected or refused`() throws {
         var figures = Figures("inspect")

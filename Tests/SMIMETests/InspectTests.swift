@@ -139,7 +139,7 @@ import Testing
     private struct NotMail: Error {}
 }
 
-// Mail by alice, made here.
+// Mail from alice, made by this test.
 extension InspectTests {
     private static let time = Date(timeIntervalSince1970: 1_793_491_200)
     private static let plain = Array("From: alice@example.com\r\nContent-Type: text/plain\r\n\r\nhello\r\n".utf8)

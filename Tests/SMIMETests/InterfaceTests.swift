@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the public interface promises beside the ten lines: errors, other libraries, threads, objects that are no mail.
+/// Further properties of the public interface: errors, other libraries, threads, objects other than mail.
 @Suite struct InterfaceTests {
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
 
@@ -51,7 +51,7 @@ import Testing
         #expect(try TestIdentity("alice").identityWithChain.certificate.problems(for: .signing, at: Self.time).isEmpty)
     }
 
-    /// Keys from elsewhere, such as a directory server's.
+    /// Keys from another source, such as a directory server.
     private struct OwnKeys: KeyProvider {
         let trust: TrustStore
 
@@ -187,7 +187,7 @@ import Testing
         let areOwn = Mutex<[Bool]>([])
     }
 
-    /// Notes whether it is asked on the library's threads.
+    /// Records whether it is called on the library's threads.
     private struct WatchingProvider: KeyProvider {
         let keyring: Keyring
         let places: Places

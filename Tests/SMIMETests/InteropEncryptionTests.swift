@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Whole encrypted mails, to the openssl command and from it.
+/// Complete encrypted mails, exchanged with the openssl command in both directions.
 @Suite struct InteropEncryptionTests {
     @Test(arguments: ["aes-128-cbc", "aes-256-cbc", "aes-128-gcm", "aes-256-gcm"], [LineEnd.lf, .crlf])
     func `openssl decrypts encrypted mail byte for byte`(cipher: String, lineEnd: LineEnd) throws {
@@ -30,7 +30,7 @@ import Testing
                     }
                 )
                 #expect(try Data(decrypt(encrypted, as: name)) == mail.content("cipher"))
-                // The older command knows RSA v1.5, issuer and serial number, and CBC.
+                // The older `openssl smime` supports only RSA PKCS #1 v1.5, issuer and serial number, and CBC.
                 guard !cipher.isAuthenticated, wrapping == .pkcs1, ["alice", "bob"].contains(name) else { continue }
                 #expect(try Data(decrypt(encrypted, as: name, with: "smime")) == mail.content("cipher"))
             }
@@ -101,7 +101,7 @@ import Testing
         ("p521", "-recip CERT -keyopt ecdh_kdf_md:sha512"),
     ]
 
-    /// In the three ways in which line ends may arrive; and the bare object, whose plaintext must be the entity.
+    /// Decrypts with all three kinds of line ends; and the bare object, whose plaintext must be the entity.
     private func expect(
         _ encrypted: [UInt8],
         toBecome mail: SampleMail,

@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// The same with mails of 50 MB, in few combinations.
+/// The same tests with mails of 50 MB, in a few combinations.
 @Suite(.serialized) struct InteropLargeTests {
     private static let certs = Fixtures.certs.path
     private static let large = SampleMail(from: "alice", count: 50_000_000, lineEnd: .crlf)

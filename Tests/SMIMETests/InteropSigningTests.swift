@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Whole signed mails, to the openssl command and from it.
+/// Complete signed mails, exchanged with the openssl command in both directions.
 @Suite struct InteropSigningTests {
     private static let anchor = Fixtures.certs.appending(path: "ca/root.pem").path
 
@@ -30,7 +30,7 @@ import Testing
                     }
                 )
                 try expectVerified(signed, mail, "cms")
-                // The older command knows neither key identifiers nor PSS.
+                // The older `openssl smime` supports neither key identifiers nor PSS.
                 if !usesKeyIdentifier, name != "pss" { try expectVerified(signed, mail, "smime") }
             }
         }
@@ -57,7 +57,8 @@ import Testing
         try await expectValid(signed, mail, "smime")
     }
 
-    /// An RSASSA-PSS key needs the option, or openssl writes what it does not read itself; it cannot write PSS in a stream.
+    /// An RSASSA-PSS key needs the option; otherwise openssl writes signatures that it cannot read. It cannot write PSS in a
+    /// stream.
     @Test(arguments: ["alice", "pss"], ["", "-nodetach"])
     func `mail signed by openssl with PSS is valid`(name: String, form: String) async throws {
         let mail = SampleMail(from: name)
@@ -84,7 +85,7 @@ import Testing
         }
     }
 
-    /// As openssl writes it, and after transports that change all line ends.
+    /// Verifies the mail as written by openssl, and with all line ends changed as by some transports.
     private func expectValid(_ signed: [UInt8], _ mail: SampleMail, _ options: String) async throws {
         let opener = MessageOpener(try Keyring(people: []), at: .judged)
         for bytes in [signed, signed.withLines(endingIn: .lf), signed.withLines(endingIn: .crlf)] {

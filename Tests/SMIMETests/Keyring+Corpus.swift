@@ -5,7 +5,7 @@ import SMIME
 import TestSupport
 
 extension Keyring {
-    /// What a case of the corpora needs.
+    /// The keys that a case of the corpora needs.
     init(_ needs: Corpus.Case.Needs?) throws {
         self.init([])
         guard let needs else { return }
@@ -29,6 +29,6 @@ extension Keyring {
 }
 
 extension SignedDataWriter.Signer {
-    /// The signer that `name` of `certs/` is.
+    /// The signer for a person in `certs/`.
     init(person name: String) throws { self.init(try TestIdentity(name).identityWithChain) }
 }

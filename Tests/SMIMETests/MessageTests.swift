@@ -3,7 +3,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// The five nouns, as a program uses them that imports nothing else.
+/// The five main types, used as in a program that imports only this module.
 @Suite struct MessageTests {
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
     private static let text = "From: alice@example.com\r\nTo: bob@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n"

@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Whatever a message looks like: what is signed verifies, what is encrypted opens, and nothing ends the process.
+/// For every message: a signed one verifies, an encrypted one can be opened, and nothing crashes.
 @Suite struct OddMessageTests {
     private static let time = Date(timeIntervalSince1970: 1_793_491_200)
 
@@ -80,7 +80,7 @@ import Testing
 
     private static let hiding = HeaderPolicy(confidentiality: .baseline, hasLegacyDisplay: true)
 
-    /// What others may send is judged, and opened if it can be.
+    /// Messages made by others are judged, and opened if possible.
     @Test(arguments: 0..<4)
     func `odd messages protected by other programs get a verdict`(seed: Int) async throws {
         var messages = OddMessages(seed + 200)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// `bytes` encrypted as they are.
+    /// `bytes` encrypted unchanged.
     private func enveloped(_ bytes: [UInt8]) throws -> [UInt8] {
         let sink = MemorySink()
         try sink.write(
@@ -114,7 +114,7 @@ import Testing
         return sink.bytes
     }
 
-    /// A refusal says what is wrong with the message.
+    /// An error must say what is wrong with the message.
     private func checkRefusal(_ error: any Error, of bytes: [UInt8]) throws {
         switch error {
         case is MessageError, MIMEError.limitExceeded, CMSError.decryptionFailed: break

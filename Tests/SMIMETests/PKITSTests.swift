@@ -5,10 +5,10 @@ import SMIME
 import TestSupport
 import Testing
 
-/// The public key interoperability test suite of NIST, as signed mail: every case with revocation on, and with the
-/// policy settings that its book demands.
+/// NIST's public key interoperability test suite, as signed mail: every case with revocation checking and with the policy
+/// settings that its documentation requires.
 @Suite struct PKITSTests {
-    /// One case under one setting.
+    /// A case with one setting.
     struct Case: Sendable, CustomTestStringConvertible {
         let item: Corpus.Case
         let setting: Setting
@@ -18,7 +18,7 @@ import Testing
         var testDescription: String { "\(name) \(setting)" }
     }
 
-    /// The inputs of path validation that a case sets. PKITS numbers its policies.
+    /// The inputs of path validation in a case. PKITS numbers its policies.
     enum Setting: Sendable, CustomStringConvertible {
         case standard
         case explicit
@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// What the book says of the cases that the index leaves open, or that have further settings.
+    /// The expected results that are only in the documentation: cases without an entry in the index, or with further
+    /// settings.
     private static let book: [String: [(Setting, Bool)]] = [
         "AllCertificatesNoPoliciesTest2": [(.standard, true), (.explicit, false)],
         "AllCertificatesSamePoliciesTest10": [(.standard, true), (.policy(1), true), (.policy(2), true)],
@@ -99,8 +100,8 @@ import Testing
         return try await opener.verify(MemorySource(Fixtures.corpus(test.item.file))).report
     }
 
-    /// The errors of a path. That its certificates name no address, and that an authority signs mail, is no matter of
-    /// this suite.
+    /// The errors of a path, without those that the suite does not test: certificates without an address, and mail signed by
+    /// an authority.
     private static func faults(_ report: VerificationReport) -> [String] {
         guard !report.signers.isEmpty else { return ["no signer"] }
         let axes = report.signers.flatMap { [$0.integrity, $0.chain, $0.revocation, $0.time] }

@@ -3,7 +3,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// Encryption for a password by the public interface.
+/// Encryption with a password through the public interface.
 @Suite struct PasswordTests {
     private static let time = Date(timeIntervalSince1970: 1_793_500_000)
 

@@ -6,7 +6,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// A pin where nothing names a sender: a file, or a commit. Its reader is told the names in the certificate.
+/// Pins for signatures without a sender, as on files and commits. The reader sees the names in the certificate.
 @Suite struct PinnedSignerTests {
     @Test func `a pinned certificate is trusted for what it signed`() async throws {
         let people = try People()
@@ -40,7 +40,7 @@ import Testing
         #expect(verdict == .untrusted)
     }
 
-    /// Certificates about one key: the one that is pinned, and others.
+    /// Certificates with the same key: the pinned one, and others.
     private struct People: ~Copyable {
         private let factory: CertificateFactory
 
@@ -64,7 +64,7 @@ import Testing
             self.factory = factory
         }
 
-        /// What is said of a bare object that `name` signed.
+        /// The verdict on a bare object signed by `name`.
         func verdict(
             of name: String,
             pinned: String = "first",

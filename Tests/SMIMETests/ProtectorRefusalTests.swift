@@ -7,7 +7,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// A message that recipients could not open or trust, or that would reveal too much, is not written.
+/// Messages that recipients could not open or trust, or that would reveal too much, are refused.
 @Suite struct ProtectorRefusalTests {
     private static let time = Date(timeIntervalSince1970: 1_790_000_000)
     private static let mail = "From: alice@example.com\nTo: bob@example.com\nBcc: carol@example.com\n\nhello\n"

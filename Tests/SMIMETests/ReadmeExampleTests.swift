@@ -3,7 +3,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// The library example of the README, compiled with the one import it needs, and run.
+/// The library example of the README, compiled with only the import it names, and run.
 @Suite struct ReadmeExampleTests {
     @Test func `the example in the README works`() async throws {
         let temporary = try TemporaryFolder()

@@ -7,12 +7,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What is inside many layers, or stands in many parts, is not paid for again and again.
+/// Content inside many layers or in many parts is not processed repeatedly.
 @Suite struct RepeatedWorkTests {
     private static let time = Date(timeIntervalSince1970: 1_790_000_000)
     private static let header = "From: alice@example.com\r\nTo: bob@example.com\r\nMIME-Version: 1.0\r\n"
 
-    /// CompressedData around `content`.
+    /// A CompressedData with `content`.
     private func compressed(_ content: [UInt8]) throws -> [UInt8] {
         let writer = try CompressedDataWriter { try $0.write(content) }
         let sink = MemorySink()
@@ -26,7 +26,7 @@ import Testing
             + Array(Data(object).base64EncodedString(options: .lineLength76Characters).utf8) + [13, 10]
     }
 
-    /// How many bytes are read to open a message that is compressed inside so many signatures.
+    /// The number of bytes read to open a compressed message inside that many signatures.
     private func bytesRead(signatures: Int) async throws -> Int {
         let noise = (0..<40_000).map { _ in UInt8.random(in: 33...126) }
         var mail =
@@ -48,7 +48,7 @@ import Testing
         let (two, four, six) = (
             try await bytesRead(signatures: 2), try await bytesRead(signatures: 4), try await bytesRead(signatures: 6)
         )
-        // Each signature more costs the same.
+        // Each additional signature costs the same.
         #expect(Double(six - four) < 1.2 * Double(four - two), "\(two) \(four) \(six)")
     }
 
@@ -111,7 +111,7 @@ import Testing
         let writer = try CompressedDataWriter { sink in for _ in 0..<40 { try sink.write(million) } }
         let sink = MemorySink()
         try writer.write(to: sink) { sink in for _ in 0..<40 { try sink.write(million) } }
-        // The checksum at its end is wrong.
+        // The checksum at the end is wrong.
         let part = entity(sink.bytes.dropLast() + [sink.bytes[sink.bytes.count - 1] ^ 1])
         var mail = Array("\(Self.header)Content-Type: multipart/mixed; boundary=b\r\n\r\n".utf8)
         for _ in 0..<8 { mail += Array("--b\r\n".utf8) + part }
@@ -120,10 +120,10 @@ import Testing
     }
 }
 
-/// Notes for how many recipients it is asked.
+/// Records for how many recipients it is asked.
 private final class AskedKeyring: KeyProvider {
     let asked = Mutex<[Int]>([])
-    /// How often it is asked whom to trust.
+    /// The number of requests for trust.
     let trustAsked = Mutex(0)
     private let keyring: Keyring
 
@@ -142,7 +142,7 @@ private final class AskedKeyring: KeyProvider {
     }
 }
 
-/// Counts what is read of it.
+/// Counts the bytes read.
 private final class CountingSource: ByteSource {
     private let source: MemorySource
     private let total = Mutex(0)
@@ -152,7 +152,7 @@ private final class CountingSource: ByteSource {
 
     private let end: Int
 
-    /// - Parameter end: how many bytes are read before the task that reads is cancelled.
+    /// - Parameter end: the number of bytes after which the reading task is cancelled.
     init(_ bytes: [UInt8], cancellingAt end: Int = .max) { (source, self.end) = (MemorySource(bytes), end) }
 
     func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {

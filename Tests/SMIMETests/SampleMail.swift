@@ -4,11 +4,11 @@ import InternetMessage
 import SMIME
 import TestSupport
 
-/// A mail whose MIME entity is known beforehand, byte for byte.
+/// A mail whose MIME entity is known in advance, byte for byte.
 struct SampleMail {
-    /// The entity in canonical lines: what must be signed and encrypted, and nothing else.
+    /// The entity with canonical line ends: exactly what must be signed or encrypted.
     let entity: [UInt8]
-    /// Where the mail is from.
+    /// The sender's address.
     let from: String
     let lineEnd: LineEnd
 
@@ -16,7 +16,7 @@ struct SampleMail {
     init(from name: String, count: Int = 2048, lineEnd: LineEnd = .lf) {
         from = "\(name)@example.com"
         self.lineEnd = lineEnd
-        // Noise, and for a large mail the same noise again and again, at distances that no window has.
+        // Random bytes. In a large mail they repeat at distances larger than any compression window.
         var state: UInt64 = 88_172_645_463_325_252
         let lineCount = max(1, min(997, count / 78))
         let noise = (0..<lineCount * 57).map { _ in
@@ -37,12 +37,12 @@ struct SampleMail {
             Array(lines.joined(separator: "\r\n").utf8) + Array(attachment) + Array("--b--\r\n\r\n".utf8)
     }
 
-    /// The entity, to be compared.
+    /// The entity as Data, for comparisons.
     var content: Data { Data(entity) }
 
-    /// The entity with the mail's header fields inside, as RFC 9788 has them.
+    /// The entity with the mail's header fields inside, as in RFC 9788.
     ///
-    /// - Parameter scheme: `clear` if it is signed, `cipher` if it is encrypted with nothing hidden.
+    /// - Parameter scheme: `clear` for a signed mail, `cipher` for an encrypted one without hidden fields.
     func content(_ scheme: String) -> Data {
         var text = String(decoding: entity, as: UTF8.self)
         let fields = ["To: bob@example.com", "From: \(from)", "Subject: hi"]
@@ -52,7 +52,7 @@ struct SampleMail {
         return Data((fields + ["MIME-Version: 1.0", text]).joined(separator: "\r\n").utf8)
     }
 
-    /// The whole mail, with the header that openssl writes.
+    /// The complete mail, with the header that openssl writes.
     var bytes: [UInt8] {
         get throws {
             let fields = ["To: bob@example.com", "From: \(from)", "Subject: hi", "MIME-Version: 1.0", ""]
@@ -64,7 +64,7 @@ struct SampleMail {
     var fields: String { "-to bob@example.com -from \(from) -subject hi" }
 }
 
-/// What `body` writes; as Data, which a test that fails does not print whole.
+/// The output of `body`, as Data: a failing test does not print it in full.
 func written(_ body: (any ByteSink) throws -> Void) throws -> Data {
     let sink = MemorySink()
     try body(sink)

@@ -1,9 +1,9 @@
 public import Foundation
 public import Testing
 
-/// Makes keys, certificates and revocation lists with the openssl command, in a folder of its own.
+/// Makes keys, certificates and revocation lists with the openssl command, in its own folder.
 ///
-/// What it makes is valid from the moment it was made; tests take their time from the certificates and not from the clock.
+/// All of them are valid from the moment they are made; tests take times from the certificates, not from the clock.
 public struct CertificateFactory: ~Copyable {
     private let temporary: TemporaryFolder
     private var serial = 4096
@@ -12,13 +12,13 @@ public struct CertificateFactory: ~Copyable {
 
     public var folder: URL { temporary.url }
 
-    /// The file `name` of the folder.
+    /// The URL of the file `name` in the folder.
     public func file(_ name: String) -> URL { folder.appending(path: name) }
 
     /// The bytes of the file `name`.
     public func bytes(_ name: String) throws -> [UInt8] { try Array(Data(contentsOf: file(name))) }
 
-    /// Runs a shell script in the folder; it must succeed.
+    /// Runs a shell script in the folder. It must succeed.
     public func sh(_ script: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         var runner = CommandRunner("sh", folder: folder)
         runner.timeLimit = .seconds(120)
@@ -26,12 +26,12 @@ public struct CertificateFactory: ~Copyable {
         try #require(result.status == 0, "\(result.errorText)", sourceLocation: sourceLocation)
     }
 
-    /// Issues NAME.pem for the key NAME.key, which is made where there is none.
+    /// Issues NAME.pem for the key NAME.key, which is made if it does not exist.
     ///
     /// - Parameters:
-    ///   - issuer: whose certificate and key sign it; itself if nil.
+    ///   - issuer: the name of the issuer's certificate and key; nil for a self-signed certificate.
     ///   - extensions: lines as in openssl's x509v3_config(5).
-    ///   - options: more for `openssl x509 -req`, as `-sha1`.
+    ///   - options: further options of `openssl x509 -req`, such as `-sha1`.
     public mutating func issue(
         _ name: String,
         subject: String,
@@ -55,7 +55,7 @@ public struct CertificateFactory: ~Copyable {
         )
     }
 
-    /// Makes NAME.key, a DSA key, whose parameters have to be made first.
+    /// Makes NAME.key, a DSA key, and its parameters.
     public func makeDSAKey(_ name: String) throws {
         try sh(
             """
@@ -65,19 +65,19 @@ public struct CertificateFactory: ~Copyable {
         )
     }
 
-    /// What an authority's certificate says.
+    /// The extensions of an authority's certificate.
     public static let authority = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"]
 
-    /// What a person's certificate says.
+    /// The extensions of a person's certificate.
     public static func person(_ address: String) -> [String] {
         ["subjectAltName=email:\(address)", "extendedKeyUsage=emailProtection", "basicConstraints=CA:FALSE"]
     }
 
-    /// Writes NAME.crl, a list by `issuer` that revokes the certificates of `revoked`.
+    /// Writes NAME.crl, a list by `issuer` that revokes the certificates named in `revoked`.
     ///
     /// - Parameters:
-    ///   - extensions: lines of the list's extensions, as `issuingDistributionPoint=critical,@idp`.
-    ///   - options: more for `openssl ca -gencrl`, as `-crldays 30`.
+    ///   - extensions: lines of the list's extensions, such as `issuingDistributionPoint=critical,@idp`.
+    ///   - options: further options of `openssl ca -gencrl`, such as `-crldays 30`.
     public func revoke(
         _ revoked: [String],
         by issuer: String,

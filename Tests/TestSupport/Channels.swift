@@ -1,6 +1,6 @@
 import Foundation
 
-/// The three standard streams of a child process, seen from our side.
+/// The parent's ends of the three standard streams of a child process.
 struct Channels {
     private(set) var standardOutput: [UInt8] = []
     private(set) var standardError: [UInt8] = []
@@ -32,7 +32,7 @@ struct Channels {
         }
     }
 
-    /// Starts a program whose streams are these, and closes the child's ends here.
+    /// Starts a program with these streams, and closes the child's ends in this process.
     mutating func spawn(_ words: [String], environment: [String: String], folder: URL?) throws -> ChildProcess {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -56,7 +56,7 @@ struct Channels {
         sigemptyset(&defaults)
         sigaddset(&defaults, SIGPIPE)
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        // Test threads block signals; a shell that inherits that never hears that its children ended.
+        // Test threads block signals; a shell that inherits this never notices the end of its children.
         var blocked = sigset_t()
         sigemptyset(&blocked)
         posix_spawnattr_setsigmask(&attributes, &blocked)
@@ -66,7 +66,7 @@ struct Channels {
         )
 
         var identifier = pid_t()
-        // Changing the folder inside the spawn is not in the C library that Swift shows us.
+        // The C library that Swift imports cannot change the folder in the spawn itself.
         let words = folder.map { ["sh", "-c", #"cd "$0" && exec "$@""#, $0.path] + words } ?? words
         let program = words.first ?? ""
         spawning.lock()
@@ -83,14 +83,14 @@ struct Channels {
         return ChildProcess(identifier: identifier)
     }
 
-    /// Waits up to `milliseconds` for a stream that is ready, and moves what there is.
+    /// Waits up to `milliseconds` for a stream to become ready, and transfers the available bytes.
     mutating func transfer(milliseconds: Int32) {
         var entries: [pollfd] = []
         if input.writing >= 0 { entries.append(pollfd(fd: input.writing, events: Int16(POLLOUT), revents: 0)) }
         for pipe in [output, error] where pipe.reading >= 0 {
             entries.append(pollfd(fd: pipe.reading, events: Int16(POLLIN), revents: 0))
         }
-        // With every stream closed this is a short sleep until the process has ended.
+        // When every stream is closed, this is a short sleep until the process ends.
         guard poll(&entries, nfds_t(entries.count), entries.isEmpty ? min(milliseconds, 2) : milliseconds) > 0 else {
             return
         }
@@ -99,7 +99,7 @@ struct Channels {
         error.read(into: &standardError)
     }
 
-    /// Takes what the ended process left in its pipes, and does not wait for children that keep them open.
+    /// Reads what the ended process left in its pipes, without waiting for children that keep them open.
     mutating func drain() {
         output.read(into: &standardOutput)
         error.read(into: &standardError)
@@ -131,7 +131,7 @@ struct Channels {
     #endif
 }
 
-/// Held while there is a pipe that a program spawned by another thread would inherit, and then keep open.
+/// Held while a pipe exists that a program spawned by another thread would inherit and keep open.
 private let spawning = NSLock()
 
 private func neverBlock(_ descriptor: Int32) {
@@ -140,7 +140,7 @@ private func neverBlock(_ descriptor: Int32) {
 
 private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = read
 
-/// A pipe; our end never blocks, and no end is inherited by accident.
+/// A pipe. The parent's end never blocks, and neither end is inherited by accident.
 private struct Pipe {
     static let none = Pipe(reading: -1, writing: -1)
 
@@ -182,7 +182,7 @@ private struct Pipe {
     }
 }
 
-/// Lends `strings` as the null-terminated array that C wants for argv and envp.
+/// Lends `strings` as a null-terminated array for argv or envp.
 private func withCStrings<Result>(
     _ strings: [String],
     _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

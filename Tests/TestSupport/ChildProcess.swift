@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process that was spawned and must be waited for.
+/// A spawned process that must be waited for.
 struct ChildProcess {
     struct Ending {
         var status: Int32
@@ -11,13 +11,13 @@ struct ChildProcess {
 
     let identifier: pid_t
 
-    /// How the process ended, or nil while it runs.
+    /// How the process ended; nil while it runs.
     func endingIfOver() -> Ending? { wait(WNOHANG) }
 
     /// Waits for the end.
     func waitForEnding() -> Ending? { wait(0) }
 
-    /// Kills the process and all that it started.
+    /// Kills the process and all its children.
     func kill() {
         #if canImport(Glibc)
         Glibc.kill(-identifier, SIGKILL)

@@ -1,34 +1,34 @@
 public import Foundation
 
-/// Runs a program to its end and keeps what it said.
+/// Runs a program to its end and keeps its output.
 ///
-/// The program gets a session of its own, so it has no terminal to ask, and is killed with all its children when the
-/// time limit is reached. Pipes of any length are read and written as they come, so nothing can wait for each other.
+/// The program gets its own session, so it has no terminal. When the time limit is reached, it is killed with all its
+/// children. Pipes are read and written continuously, so no deadlock is possible.
 public struct CommandRunner: Sendable {
-    /// Where a program's standard input comes from.
+    /// The source of a program's standard input.
     public enum Input: Sendable {
         case nothing
         case bytes([UInt8])
         case file(URL)
     }
 
-    /// Where its standard output goes.
+    /// The destination of a program's standard output.
     public enum Output: Sendable {
         case captured
         case file(URL)
     }
 
-    /// The program: a path, or a name to be looked up in PATH.
+    /// The program: a path, or a name that is looked up in PATH.
     public var program: String
-    /// Its whole environment.
+    /// The complete environment.
     public var environment: [String: String]
-    /// The folder it runs in.
+    /// The working folder.
     public var folder: URL?
-    /// After this long it is killed.
+    /// The time after which the program is killed.
     public var timeLimit: Duration = .seconds(600)
-    /// Runs it under GNU time, so that `CommandResult.peakMemory` is known.
+    /// Whether to run the program under GNU time, which sets `CommandResult.peakMemory`.
     ///
-    /// What `wait4` reports for a spawned process starts at the peak of the one that spawned it.
+    /// The value that `wait4` reports for a spawned process includes the peak of the parent.
     public var measuresMemory = false
 
     public init(
@@ -41,7 +41,7 @@ public struct CommandRunner: Sendable {
         self.folder = folder
     }
 
-    /// Runs the program with `arguments`; throws only where it cannot be started.
+    /// Runs the program with `arguments`. Throws only if it cannot be started.
     public func run(
         _ arguments: [String] = [],
         input: Input = .nothing,
@@ -77,21 +77,21 @@ public struct CommandRunner: Sendable {
         return CommandResult(ending, standardOutput: channels.standardOutput, standardError: channels.standardError)
     }
 
-    /// A program may end before it has read its input; that must not end us.
+    /// A program may end before it has read its input; SIGPIPE must not end this process.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 }
 
 /// How a program ended, and what it wrote.
 public struct CommandResult: Sendable {
-    /// The exit status, or 128 and the signal.
+    /// The exit status, or 128 plus the signal.
     public let status: Int32
-    /// The signal that ended it, if one did.
+    /// The signal that ended the program, if any.
     public let signal: Int32?
-    /// Whether it was killed because its time was over.
+    /// Whether the program was killed at the time limit.
     public let isTimeout: Bool
-    /// User and system time, its children's included.
+    /// The user and system time, including children.
     public let processorTime: Duration
-    /// The largest resident set in bytes, where it was measured.
+    /// The maximum resident set in bytes, if it was measured.
     public internal(set) var peakMemory: Int?
     public let standardOutput: [UInt8]
     public let standardError: [UInt8]

@@ -1,5 +1,5 @@
 extension Corpus {
-    /// The cases that do not end as the index says, each with the reason.
+    /// The cases whose results differ from the index, with the reasons.
     public static let exceptions: [String: String] = [
         "pkits/SignedValidpathLenConstraintTest14.eml":
             "an authority's certificate signs no mail here (RFC 8550 §4.4.1)",

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The index of the corpora made by others, which stand beside the checkout.
+/// The index of corpora made by other projects, which are beside the checkout.
 public enum Corpus {
     /// One case of index.json.
     public struct Case: Decodable, Sendable {
-        /// What the case needs to be run.
+        /// The requirements for running the case.
         public struct Needs: Decodable, Sendable {
             public let password: String?
             public let p12: String?
@@ -13,13 +13,13 @@ public enum Corpus {
             public let ca: String?
             public let extra: String?
             public let content: String?
-            /// Seconds since 1970 at which certificates are judged.
+            /// The time for judging certificates, in seconds since 1970.
             public let at: Double?
-            /// Whether certificates made for other purposes than mail count.
+            /// Whether certificates for other purposes than mail are accepted.
             public let anyPurpose: Bool?
-            /// Whether only the signature counts, and no chain.
+            /// Whether only the signature is checked, without a chain.
             public let cryptoOnly: Bool?
-            /// Whether the revocation lists inside the message count.
+            /// Whether the revocation lists in the message are used.
             public let crl: Bool?
 
             private enum CodingKeys: String, CodingKey {
@@ -29,13 +29,13 @@ public enum Corpus {
             }
         }
 
-        /// What a certificate or PKCS#12 file holds.
+        /// The contents of a certificate or PKCS#12 file.
         public struct Want: Decodable, Sendable {
             public let keys: Int?
             public let emails: [String]?
         }
 
-        /// What the plaintext is like.
+        /// Properties of the plaintext.
         public struct Then: Decodable, Sendable {
             public let contains: String?
         }
@@ -46,7 +46,7 @@ public enum Corpus {
         public let then: Then?
     }
 
-    /// The cases of one kind; none, and a line that says so, where the corpora are missing.
+    /// The cases of one kind. If the corpora are missing, prints a note and returns none.
     public static func cases(_ kind: String) throws -> [Case] {
         guard Fixtures.corpora != nil else {
             print("SKIPPED: no corpora beside the checkout, \(kind) not tested")
@@ -56,14 +56,14 @@ public enum Corpus {
         return all.compactMap(\.value).filter { $0.kind == kind }
     }
 
-    /// A case of another kind may have another shape.
+    /// Nil for a case of another kind, which may have another structure.
     private struct Lenient<Value: Decodable>: Decodable {
         let value: Value?
         init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
     }
 }
 
-/// How the cases of one kind ended.
+/// The results for the cases of one kind.
 public struct Figures {
     private struct Row {
         let item: Corpus.Case
@@ -75,21 +75,22 @@ public struct Figures {
     private let title: String
     private var rows: [Row] = []
 
-    /// Figures printed under `title`.
+    /// Results that are printed under `title`.
     public init(_ title: String) { self.title = title }
 
-    /// Counts that `item` ended with `outcome`.
+    /// Records that `item` ended with `outcome`.
     ///
     /// - Parameters:
-    ///   - isGood: whether that is what `ok` in the index stands for, and not `fail`; any other word allows both.
-    ///   - note: what is to be said about it.
+    ///   - isGood: whether the outcome corresponds to `ok` in the index (otherwise to `fail`); any other word in the index
+    ///     allows both.
+    ///   - note: a comment about the outcome.
     public mutating func count(_ item: Corpus.Case, _ outcome: String, isGood: Bool, note: String? = nil) {
         let isAsExpected = item.expect == "ok" ? isGood : item.expect == "fail" ? !isGood : true
         rows.append(Row(item: item, outcome: outcome, isAsExpected: isAsExpected, note: note))
     }
 
-    /// Prints how many of each set ended how, and which ended otherwise than the index says; with SMIME_TEST_TABLE set
-    /// in the environment every case.
+    /// Prints the number of outcomes for each set, and the cases that differ from the index. If SMIME_TEST_TABLE is set,
+    /// prints every case.
     public func report() {
         let isWhole = ProcessInfo.processInfo.environment["SMIME_TEST_TABLE"] != nil
         for (set, rows) in Dictionary(grouping: rows, by: \.item.set).sorted(by: { $0.key < $1.key }) {
@@ -106,8 +107,8 @@ public struct Figures {
         }
     }
 
-    /// The cases that ended otherwise than the index says without being in the list of those, and those of the list that
-    /// ended as it says.
+    /// The cases that differ from the index without being listed as exceptions, and listed exceptions that agree with the
+    /// index.
     public var surprises: [String] {
         rows.filter { $0.isAsExpected == (Corpus.exceptions[$0.item.id] != nil) }
             .map { "\($0.item.id): \($0.outcome), \($0.note ?? "")" }

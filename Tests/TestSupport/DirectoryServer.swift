@@ -1,24 +1,24 @@
 import Foundation
 
-/// An LDAP directory (slapd) on loopback, in a temporary folder, that ends with this object.
+/// An LDAP directory (slapd) on loopback, in a temporary folder. It ends with this object.
 ///
 /// Its base is `dc=example,dc=com`; `cn=admin,dc=example,dc=com` has the password `secret`.
 public final class DirectoryServer {
-    /// Why there is none here; nil if slapd is installed.
+    /// Whether slapd is installed.
     public static let isInstalled =
         FileManager.default.isExecutableFile(atPath: program) && FileManager.default.fileExists(atPath: schemas)
 
     private static let program = "/usr/sbin/slapd"
     private static let schemas = "/etc/ldap/schema"
 
-    /// The server by ldap, and by ldaps.
+    /// The URLs of the server for ldap and ldaps.
     public let url, secureURL: String
-    /// The certificate of its TLS, which is its own authority.
+    /// The server's self-signed TLS certificate.
     public var authorities: String { temporary.file("tls.pem").path }
     private let temporary: TemporaryFolder
     private let process: Process
 
-    /// - Parameter people: values of one attribute for each address, as `userCertificate;binary`.
+    /// - Parameter people: an attribute (such as `userCertificate;binary`) and its value for each address.
     public init(_ people: [(address: String, attribute: String, value: [UInt8])]) throws {
         temporary = try TemporaryFolder()
         let folder = temporary.path
@@ -46,7 +46,7 @@ public final class DirectoryServer {
     }
 
     deinit {
-        // Nothing that it has is needed any more, and some ask for an end in vain while the server starts.
+        // Its data is no longer needed, and some servers ignore a polite signal while they start.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
@@ -87,7 +87,7 @@ public final class DirectoryServer {
     }
 }
 
-/// A port on loopback that nobody listens on just now.
+/// A currently unused port on loopback.
 public func freePort() throws -> UInt16 {
     let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
@@ -101,7 +101,7 @@ public func freePort() throws -> UInt16 {
     return UInt16(bigEndian: address.sin_port)
 }
 
-/// Waits until somebody listens on a port of loopback.
+/// Waits until a process listens on a port of loopback.
 public func waitForPort(_ port: UInt16) throws {
     var address = loopback(port)
     for _ in 0..<600 {

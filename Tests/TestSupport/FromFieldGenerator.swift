@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes bodies of From fields: honest forms of `carol@x.org`, and what programs read differently.
+/// Makes bodies of From fields: regular forms of `carol@x.org`, and forms that programs read differently.
 public enum FromFieldGenerator {
-    /// What fields are made of: honest pieces, and what parsers differ on.
+    /// The pieces of the fields: regular ones, and those that parsers read differently.
     private static let pieces = [
         "carol", "Team", "J.", "x.y", "=?utf-8?q?Team=2C_x?=", "=?utf-8?b?PGFAYi5jPg==?=", "=?utf-8?q?a?=", "J\u{F6}rg",
         "O'Brien", "\"Team, Carol\"", "\"a\\\"b\"", "\"\"", "\"a;b:c\"", "\"a(b\"", "\"a\\\\\"", "(c)", "(a(b)c)",
@@ -21,7 +21,7 @@ public enum FromFieldGenerator {
         ["(c)", "carol", "(d)", "@", "(e)", "x.org", " "], ["=?utf-8?q?Team=2C_x?=", "\r\n ", "<carol@x.org>"],
     ]
 
-    /// A field's body: an honest form with some pieces put in, left out or changed, or pieces at random.
+    /// The body of a field: a regular form with some pieces inserted, removed or changed, or a random sequence of pieces.
     public static func body(_ random: inout SeededGenerator) -> String {
         var words = frames.randomElement(using: &random) ?? []
         if Int.random(in: 0..<8, using: &random) == 0 { words = [] }
@@ -38,7 +38,7 @@ public enum FromFieldGenerator {
         return words.joined()
     }
 
-    /// A body of the same kind around another address.
+    /// Like `body(_:)`, for another address.
     public static func body(of address: String, _ random: inout SeededGenerator) -> String {
         let parts = address.split(separator: "@", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return body(&random) }

@@ -4,7 +4,7 @@ import SMIME
 package import SMIMEStore
 
 extension ImportBatch {
-    /// The keys of some people of `certs/`, for the addresses that their certificates name, and the CA above them.
+    /// The keys of people in `certs/` for the addresses in their certificates, and the CA above them.
     package static func people(_ names: String...) throws -> ImportBatch {
         var batch = ImportBatch()
         batch.identities = try names.map(IdentityItem.init(person:))
@@ -12,7 +12,7 @@ extension ImportBatch {
         return batch
     }
 
-    /// The root of `certs/`, trusted, and the CA below it.
+    /// The root in `certs/` as a trusted anchor, and the CA below it.
     package static func authorities() throws -> ImportBatch {
         var batch = ImportBatch()
         batch.anchors = [try Certificate(fixture: "ca/root.pem")]
@@ -22,7 +22,7 @@ extension ImportBatch {
 }
 
 extension ImportBatch.IdentityItem {
-    /// Someone of `certs/`.
+    /// A person in `certs/`.
     package init(person name: String) throws {
         let identity = try TestIdentity(name).identity
         self.init(identity, accounts: identity.certificate.emailAddresses, isAssigned: false)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A place in a JSON document, as in `signers.0.integrity.ok`; `count` is the length of an array.
+/// A path in a JSON document, such as `signers.0.integrity.ok`; `count` is the length of an array.
 struct JSONPath {
     private let keys: [Substring]
 
     init(_ text: String) { keys = text.split(separator: ".") }
 
-    /// The value that stands there: a string as it is, everything else as JSON with sorted keys; nil if there is nothing.
+    /// The value at the path: a string without quotes, any other value as JSON with sorted keys; nil if there is none.
     func look(in bytes: [UInt8]) throws -> String? {
         var value: Any? = try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
         for key in keys {

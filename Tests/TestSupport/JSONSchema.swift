@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A JSON schema, as far as docs/smime-report.schema.json uses the language; an unknown keyword is a finding, never ignored.
+/// A JSON schema with the keywords of docs/smime-report.schema.json; an unknown keyword is reported as an error.
 public struct JSONSchema: Sendable {
     private struct Unusable: Error, CustomStringConvertible {
         let description: String
@@ -19,14 +19,14 @@ public struct JSONSchema: Sendable {
     /// The names of all definitions.
     public var names: Set<String> { Set(definitions.keys) }
 
-    /// What is wrong with the document in `bytes` by every one of the definitions `names`; nil if it is right by one.
+    /// The violations of the document `bytes` against the definitions `names`; nil if it matches one of them.
     public func complaint(about bytes: [UInt8], _ names: [String]) -> String? {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return "no JSON" }
         let complaints = names.map { complaint(value, .object(["$ref": .string("#/$defs/\($0)")]), at: $0) }
         return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: "; ")
     }
 
-    /// The first thing in `value`, which stands at `place`, that `schema` does not allow.
+    /// The first part of `value`, which is at `place`, that `schema` does not allow.
     private func complaint(_ value: JSONValue, _ schema: JSONValue, at place: String) -> String? {
         guard let rules = schema.object else { return "\(place): the schema is no object" }
         for (keyword, rule) in rules.sorted(by: { $0.key < $1.key }) {
@@ -65,7 +65,7 @@ public struct JSONSchema: Sendable {
         }
     }
 
-    /// The same for the keywords about arrays and objects.
+    /// Like `complaint`, for the keywords about arrays and objects.
     private func complaintOfParts(
         _ value: JSONValue,
         _ keyword: String,

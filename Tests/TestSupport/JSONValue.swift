@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON document, with numbers and booleans kept apart.
+/// A JSON value; numbers and booleans are distinguished.
 enum JSONValue: Decodable, Equatable, Sendable {
     case array([JSONValue])
     case bool(Bool)

@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// An HTTP server on loopback that answers every connection as the test likes, right or wrong.
+/// An HTTP server on loopback that gives the answers chosen by the test, right or wrong.
 public final class LoopbackServer: Sendable {
-    /// What somebody who connects gets.
+    /// The answer to a connection.
     public enum Reply: Sendable {
-        /// These bytes, and the end.
+        /// These bytes, followed by the end of the connection.
         case bytes([UInt8])
-        /// Header lines without an end.
+        /// An endless sequence of header lines.
         case endlessHeader
-        /// So many zero bytes in what claims to be one DER element.
+        /// That many zero bytes, in what claims to be one DER element.
         case flood(Int)
-        /// Nothing, and the connection stays open.
+        /// No answer, and the connection stays open.
         case silence
         /// One byte of a header every 50 milliseconds.
         case trickle
 
-        /// An answer of status 200.
+        /// An answer with status 200.
         public static func ok(_ body: [UInt8], type: String = "application/pkix-crl") -> Reply {
             let head = "HTTP/1.0 200 OK\r\nContent-Type: \(type)\r\nContent-Length: \(body.count)\r\n\r\n"
             return .bytes(Array(head.utf8) + body)
@@ -27,7 +27,7 @@ public final class LoopbackServer: Sendable {
     private let listener: CInt
     private let requests = Mutex<[String]>([])
 
-    /// The first lines of what was asked so far.
+    /// The first lines of the requests so far.
     public var asked: [String] { requests.withLock { $0 } }
 
     public init(_ reply: @escaping @Sendable (_ path: String) -> Reply) throws {
@@ -53,10 +53,10 @@ public final class LoopbackServer: Sendable {
         }.start()
     }
 
-    /// Refuses connections from now on. Who does not say so listens as long as the process lives.
+    /// Refuses further connections. A server that is not stopped listens until the process ends.
     public func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
 
-    /// The URL of `path` here.
+    /// The URL of `path` on this server.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)/\(path)" }
 
     private func serve(_ peer: CInt, _ reply: (String) -> Reply) {

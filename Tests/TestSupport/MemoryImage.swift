@@ -1,19 +1,19 @@
 import Foundation
 
-/// The memory of a command at the moment of its end, as a core file would hold it.
+/// The memory of a command at the moment of its end, as in a core file.
 ///
-/// strace stops the command at the call that ends it. Its memory can then only be read by root, as it keeps everybody else
-/// out.
+/// strace stops the command at the system call that ends it. Only root can then read its memory, because the command
+/// excludes other processes of the same user.
 public struct MemoryImage {
-    /// What the command was about to end with.
+    /// The exit status that the command was about to end with.
     public let status: Int
-    /// What the kernel lets the command write into a core file, as /proc says it: two numbers.
+    /// The limit of the command's core file, as two numbers from /proc.
     public let coreLimit: String
-    /// Who owns the command's memory in /proc: root, if it keeps other processes of the same user out.
+    /// The owner of the command's memory in /proc: root if the command excludes other processes of the same user.
     public let owner: Int
-    /// What the command said on standard error.
+    /// The command's standard error.
     public let errorText: String
-    /// Every stretch of memory that can be written, without the pages of zeros.
+    /// All ranges of writable memory, without pages of zeros.
     fileprivate let stretches: [Stretch]
 
     fileprivate struct Stretch {
@@ -22,7 +22,7 @@ public struct MemoryImage {
         let bytes: [UInt8]
     }
 
-    /// Why no image can be taken here; nil if one can.
+    /// Why images cannot be taken on this machine; nil if they can.
     public static func obstacle() throws -> String? {
         guard geteuid() == 0 else { return "only root can read the memory of a command that keeps others out" }
         let probe = CommandRunner("strace")
@@ -33,7 +33,7 @@ public struct MemoryImage {
 
     /// Runs a command to its end, takes the image, and kills it there.
     ///
-    /// - Parameter prefix: what the command is run under.
+    /// - Parameter prefix: a command under which to run it.
     public init(
         of runner: CommandRunner,
         _ arguments: [String],
@@ -42,7 +42,7 @@ public struct MemoryImage {
     ) throws {
         let trace = FileManager.default.temporaryDirectory.appending(path: "smime-trace-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: trace) }
-        // Longer than anybody waits for the image.
+        // Longer than taking the image can take.
         let words =
             ["strace", "-f", "-qq", "-o", trace.path, "-e", "trace=exit_group", "-e", "signal=none"]
             + ["-e", "inject=exit_group:delay_enter=600000000"] + prefix + [runner.program] + arguments
@@ -67,7 +67,7 @@ public struct MemoryImage {
             throw CocoaError(.executableNotLoadable, userInfo: [NSLocalizedDescriptionKey: "no end: \(errorText)"])
         }
         status = end.status
-        // Of the thread that ends the process: the first one may be gone already.
+        // Use the thread that ends the process: the first thread may have ended already.
         let folder = "/proc/\(end.thread)"
         let limits = try String(contentsOfFile: "\(folder)/limits", encoding: .utf8)
         coreLimit =
@@ -79,7 +79,7 @@ public struct MemoryImage {
         stretches = try Self.stretches(folder)
     }
 
-    /// Which thread is about to end the process, and with which status; nil while none is.
+    /// The thread that is about to end the process, and the status; nil while there is none.
     private static func end(in trace: URL) -> (thread: Int, status: Int)? {
         guard let text = try? String(contentsOf: trace, encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.contains(" exit_group(") }),
@@ -89,7 +89,7 @@ public struct MemoryImage {
         return (thread, status)
     }
 
-    /// What a thread's stack is called, and its size unless somebody changed it.
+    /// The name for a thread's stack, and its default size.
     public static let stack = "a thread's stack"
     private static let stackSize = 8 << 20
 
@@ -109,7 +109,7 @@ public struct MemoryImage {
         return found
     }
 
-    /// What lies in `range`, a page at a time, joined where no page of zeros is between.
+    /// The memory in `range`, read by pages; adjacent pages that are not zero are joined.
     private static func read(_ memory: Int32, _ range: Range<Int>) -> [(Int, [UInt8])] {
         let (page, window) = (4096, 1 << 20)
         let zeros = [UInt8](repeating: 0, count: page)
@@ -130,7 +130,7 @@ public struct MemoryImage {
         return found
     }
 
-    /// Where in memory one of `secrets` is, in words.
+    /// Describes where in memory there are parts of `secrets`.
     public func traces(of secrets: Secrets) -> [String] {
         stretches.flatMap { stretch in
             secrets.found(in: stretch.bytes).map { name, offset in
@@ -139,6 +139,6 @@ public struct MemoryImage {
         }
     }
 
-    /// How many bytes were looked at.
+    /// The number of bytes examined.
     public var count: Int { stretches.map(\.bytes.count).reduce(0, +) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A DNS server (named) on loopback with a signed zone, `example.com`, and one without DNSSEC, `unsigned.example.net`. It ends with this
-/// object.
+/// A DNS server (named) on loopback with two zones: `example.com`, which is signed, and `unsigned.example.net`, which is
+/// not. It ends with this object.
 public final class NameServer {
     /// Whether BIND and its tools are installed.
     public static let isInstalled = ["/usr/sbin/named", "/usr/bin/dnssec-signzone", "/usr/bin/dnssec-keygen"].allSatisfy
@@ -9,7 +9,7 @@ public final class NameServer {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// The server's address and port, as libunbound takes it.
+    /// The server's address and port, in the syntax of libunbound.
     public let address: String
     /// The file with the key of the signed zone.
     public var anchors: String { temporary.file("anchors").path }
@@ -17,8 +17,8 @@ public final class NameServer {
     private let process: Process
 
     /// - Parameters:
-    ///   - records: the data of SMIMEA records, each with its name in front of the zone's.
-    ///   - isForged: whether the zone was changed after it was signed.
+    ///   - records: the data of SMIMEA records, with their names relative to the zone.
+    ///   - isForged: whether the zone is changed after signing.
     public init(_ records: [(name: String, data: [UInt8])], isForged: Bool = false) throws {
         temporary = try TemporaryFolder()
         let (folder, port) = (temporary.path, try freePort())
@@ -54,7 +54,7 @@ public final class NameServer {
     }
 
     deinit {
-        // Nothing that it has is needed any more, and some ask for an end in vain while the server starts.
+        // Its data is no longer needed, and some servers ignore a polite signal while they start.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// Messages whose parts are nested as no agent nests them, the same for the same seed: delimiters cut off, repeated, or begun
-/// with one of the multipart around; boundaries that are the beginning of others; header fields twice; mixed line ends.
+/// Messages with irregularly nested parts, reproducible by a seed. Delimiters are truncated, repeated, or begin like an
+/// outer one; boundaries are prefixes of others; header fields are duplicated; line ends are mixed.
 public struct OddMessages {
-    /// How many a test makes: SMIME_TEST_NESTINGS, else `standard`.
+    /// The number of messages for a test: SMIME_TEST_NESTINGS, or `standard` if it is not set.
     public static func count(standard: Int) -> Int {
         ProcessInfo.processInfo.environment["SMIME_TEST_NESTINGS"].flatMap { Int($0) } ?? standard
     }
 
     private var generator: SeededGenerator
-    /// The boundaries around the present place, the outermost first.
+    /// The boundaries around the current position, outermost first.
     private var boundaries: [String] = []
     private var lines: [String] = []
 
     public init(_ seed: Int) { generator = SeededGenerator(seed) }
 
-    /// The next message, from `author`; bytes above 127 in it are Latin-1.
+    /// The next message from `author`; bytes above 127 in it are Latin-1.
     public mutating func next(from author: String = "carol@example.com") -> [UInt8] {
         (boundaries, lines) = ([], ["From: \(author)", "To: bob@example.com", "Subject: \(any(Self.subjects))"])
         if one(in: 3) { lines.append("MIME-Version: 1.0") }
@@ -46,7 +46,7 @@ public struct OddMessages {
         "Subject: hidden", String(repeating: "long ", count: 220), "\u{EF}\u{BB}\u{BF}", "\u{FE}\u{0}\u{1}\u{FF}",
     ]
 
-    /// Whether it is one of so many.
+    /// True with a probability of 1 in `count`.
     private mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 
     private mutating func any(_ choices: [String]) -> String { choices.randomElement(using: &generator) ?? "" }
@@ -59,7 +59,7 @@ public struct OddMessages {
         }
         addFields(type, boundary)
         if one(in: 25) { addFields(any(Self.types), boundary) }
-        // Where no empty line follows, the body or a delimiter is what ends the header.
+        // Without an empty line, the header is ended by the body or a delimiter.
         if !one(in: 8) { lines.append("") }
         if let boundary, depth < 5 {
             addParts(boundary, depth)
@@ -94,7 +94,7 @@ public struct OddMessages {
         if one(in: 4) { addText() }
         for _ in 0..<Int.random(in: 0...3, using: &generator) {
             lines.append("--\(boundary)" + (one(in: 8) ? any([" ", "\t ", "--", "x", "\r", "\u{0}"]) : ""))
-            // What begins here may begin at a delimiter of one of those around it.
+            // The next part may begin directly at a delimiter of an outer multipart.
             if one(in: 6) { continue }
             if one(in: 6) { lines.append("--\(any(boundaries))" + (one(in: 2) ? "--" : "")) }
             addEntity(depth: depth + 1, type: any(Self.types))
@@ -104,7 +104,7 @@ public struct OddMessages {
         if one(in: 5) { addText() }
     }
 
-    /// Takes a line away, doubles it, or puts it elsewhere. The first three, which say whom it is from, stay.
+    /// Removes, duplicates or moves a line. The first three lines, which name the sender, are kept.
     private mutating func damage() {
         guard lines.count > 4 else { return }
         let index = Int.random(in: 3..<lines.count, using: &generator)
@@ -116,7 +116,7 @@ public struct OddMessages {
         }
     }
 
-    /// The lines with their ends: all alike, or one so and one so.
+    /// The lines with their line ends, either all alike or mixed.
     private mutating func joined() -> [UInt8] {
         let kind = Int.random(in: 0..<5, using: &generator)
         var bytes: [UInt8] = []

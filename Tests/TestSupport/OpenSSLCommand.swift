@@ -1,7 +1,7 @@
 public import Foundation
 public import Testing
 
-/// The openssl command in a folder of its own: the oracle for everything it can do.
+/// The openssl command in its own folder: the reference for everything it supports.
 public struct OpenSSLCommand: ~Copyable {
     private let temporary: TemporaryFolder
 
@@ -9,7 +9,7 @@ public struct OpenSSLCommand: ~Copyable {
 
     public var folder: URL { temporary.url }
 
-    /// Runs `openssl cms ARGUMENTS` over `input`, byte for byte, and returns what it wrote to `-out`.
+    /// Runs `openssl cms ARGUMENTS` with `input`, byte for byte, and returns the content of its `-out` file.
     public func cms(
         _ arguments: String,
         input: [UInt8],
@@ -18,7 +18,7 @@ public struct OpenSSLCommand: ~Copyable {
         try run("cms -binary \(arguments)", input: input, sourceLocation: sourceLocation)
     }
 
-    /// Runs `openssl ARGUMENTS` over `input` and returns what it wrote to `-out`.
+    /// Runs `openssl ARGUMENTS` with `input` and returns the content of its `-out` file.
     public func run(
         _ arguments: String,
         input: [UInt8],
@@ -27,7 +27,7 @@ public struct OpenSSLCommand: ~Copyable {
         let (source, target) = (folder.appending(path: "in"), folder.appending(path: "out"))
         try Data(input).write(to: source)
         var words = arguments.split(separator: " ").map(String.init)
-        // Behind the command's name, as certificates come last.
+        // After the command's name, because certificates must be last.
         words.insert(contentsOf: ["-in", source.path, "-out", target.path], at: 1)
         var runner = CommandRunner("openssl", folder: folder)
         runner.timeLimit = .seconds(120)

@@ -1,10 +1,11 @@
 import Foundation
 
-/// A PostgreSQL of its own in a temporary folder, reached by a Unix socket there. It ends with this process, however that ends.
+/// A PostgreSQL server in a temporary folder, reached through a Unix socket there. It ends with this process, however that
+/// ends.
 ///
-/// Debian's programs are used. As root, which PostgreSQL refuses, the server runs as Debian's user `postgres`.
+/// It uses Debian's programs. PostgreSQL refuses to run as root, so for root the server runs as Debian's user `postgres`.
 public final class PostgreSQLServer: Sendable {
-    /// The folder of the programs; nil where PostgreSQL is not installed.
+    /// The folder of the programs; nil if PostgreSQL is not installed.
     public static let programs: String? = {
         let versions = "/usr/lib/postgresql"
         let found = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? [])
@@ -12,20 +13,20 @@ public final class PostgreSQLServer: Sendable {
         return found.last { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
     }()
 
-    /// A server that all tests of a process share; each takes a database of its own.
+    /// A server for all tests of the process; each test uses its own database.
     public static let shared = Result { try PostgreSQLServer() }
 
     /// The folder of the data and the socket.
     public let folder: String
-    /// The port on loopback, which also names the socket; nil if the server listens to the standard socket alone.
+    /// The port on loopback, which is also part of the socket's name; nil if the server listens only on the standard socket.
     private let port: Int?
-    /// The server ends with the other end of this pipe.
+    /// The server ends when the other end of this pipe is closed.
     private let life: Pipe
     private let programs: String
 
     /// - Parameters:
     ///   - settings: lines for `postgresql.conf`.
-    ///   - port: a port on loopback to listen on, too.
+    ///   - port: a port on loopback to listen on in addition.
     public init(settings: [String] = [], port: Int? = nil) throws {
         self.port = port
         let listening = port.map { ["listen_addresses = '127.0.0.1'", "port = \($0)"] } ?? []
@@ -33,7 +34,7 @@ public final class PostgreSQLServer: Sendable {
         self.programs = programs
         folder = FileManager.default.temporaryDirectory.appending(path: "smime-pg-\(UUID().uuidString.prefix(8))").path
         life = Pipe()
-        // No other program that a test starts may hold it open.
+        // Other programs that a test starts must not keep it open.
         _ = fcntl(life.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(filePath: "/bin/sh")
@@ -49,13 +50,13 @@ public final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Nothing of it has to outlast the power.
+    /// The data need not survive a power failure.
     private static let standard = [
         "fsync = off", "synchronous_commit = off", "full_page_writes = off", "listen_addresses = ''",
         "max_connections = 300",
     ]
 
-    /// Makes the folder, starts the server, says so, and stops it and removes the folder when its input ends.
+    /// Makes the folder, starts the server and reports that. When its input ends, stops the server and removes the folder.
     private static let script = """
         folder=$1 programs=$2
         as() { if [ "$(id -u)" = 0 ]; then (cd / && setpriv --reuid=postgres --regid=postgres --clear-groups "$@"); else "$@"; fi; }
@@ -72,12 +73,12 @@ public final class PostgreSQLServer: Sendable {
         rm -rf "$folder"
         """
 
-    /// The URL of `database`, for user `role`.
+    /// The URL of `database` for the user `role`.
     public func url(_ database: String, role: String = "smime") -> String {
         "postgresql://\(role)@/\(database)?" + (port.map { "host=127.0.0.1&port=\($0)" } ?? "host=\(folder)")
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
     /// - Returns: its name.
     public func makeDatabase() throws -> String {
@@ -86,12 +87,12 @@ public final class PostgreSQLServer: Sendable {
         return name
     }
 
-    /// Removes a database, also while it is used.
+    /// Removes a database, even if it is in use.
     public func dropDatabase(_ name: String) { _ = try? run("DROP DATABASE \(name) WITH (FORCE)", in: "postgres") }
 
-    /// Runs SQL as the administrator, without regard to references.
+    /// Runs SQL as the administrator, without checks of foreign keys.
     ///
-    /// - Returns: the values, one on each line, those of one row with `|` between.
+    /// - Returns: the values, one row per line, separated by `|`.
     public func run(_ sql: String, in database: String) throws -> String {
         var environment = ProcessInfo.processInfo.environment
         environment["PGOPTIONS"] = "-c search_path=smime,public -c session_replication_role=replica"
@@ -105,7 +106,7 @@ public final class PostgreSQLServer: Sendable {
         return result.text.trimmingCharacters(in: .newlines)
     }
 
-    /// Makes it a standby that follows no primary, at once: it takes no changes until `SELECT pg_promote()`.
+    /// Turns the server into a standby without a primary; it is read-only until `SELECT pg_promote()`.
     public func becomeStandby() throws {
         let path = "\(folder)/data/standby.signal"
         try Data().write(to: URL(filePath: path))
@@ -113,7 +114,7 @@ public final class PostgreSQLServer: Sendable {
         try restart()
     }
 
-    /// Starts the server anew, at once: transactions that are under way are cut off.
+    /// Restarts the server immediately; transactions in progress are aborted.
     public func restart() throws {
         let words = [
             "\(programs)/pg_ctl", "-D", "\(folder)/data", "-l", "\(folder)/log", "-m", "immediate", "-w", "restart",

@@ -2,19 +2,20 @@ import Foundation
 import Synchronization
 
 extension CommandRunner {
-    /// Runs the program with a terminal, at which a person answers its questions with `answers`, one after the other,
-    /// and ends the input of all that is asked after those.
+    /// Runs the program at a terminal. Its questions are answered with `answers` in order; after the last one, the input
+    /// ends.
     ///
-    /// - Returns: how it ended, and what the terminal showed.
+    /// - Returns: the result, and the text that the terminal showed.
     public func run(_ arguments: [String], answering answers: [String]) throws -> (CommandResult, shown: String) {
         let terminal = try PseudoTerminal(answers)
-        // A program of a new session that opens a terminal has it from then on, whatever standard input is good for.
+        // A program in a new session that opens a terminal makes it its controlling terminal, whatever its standard input
+        // is.
         let result = try run(arguments, input: .file(URL(filePath: terminal.path)))
         return (result, terminal.shown)
     }
 }
 
-/// A terminal and the person in front of it.
+/// A terminal and its simulated user.
 private final class PseudoTerminal: Sendable {
     private struct State {
         var answers: ArraySlice<String>
@@ -22,10 +23,10 @@ private final class PseudoTerminal: Sendable {
         var isOver = false
     }
 
-    /// What the program opens.
+    /// The path that the program opens.
     let path: String
     private let master: Int32
-    /// Held open, so that the terminal outlives the moments when no program has it.
+    /// Kept open, so that the terminal survives moments in which no program has it open.
     private let slave: Int32
     private let state: Mutex<State>
 
@@ -49,7 +50,7 @@ private final class PseudoTerminal: Sendable {
         close(slave)
     }
 
-    /// What the terminal showed, now that the program is over.
+    /// The text that the terminal showed, after the program has ended.
     var shown: String {
         _ = serve()
         return state.withLock { state in
@@ -58,7 +59,7 @@ private final class PseudoTerminal: Sendable {
         }
     }
 
-    /// Waits a moment for output, and answers it if it is a question; false when the program is over.
+    /// Waits briefly for output and answers it if it is a question; returns false when the program has ended.
     private func serve() -> Bool {
         var entry = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         let isReady = poll(&entry, 1, 20) > 0

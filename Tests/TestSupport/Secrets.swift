@@ -1,15 +1,16 @@
 import Foundation
 
-/// What must be nowhere once a command is over: passphrases and keys, in the forms in which they lie in memory.
+/// Secrets that must not be found anywhere after a command: passphrases and keys, in the forms in which they are stored in
+/// memory.
 public struct Secrets {
     private struct Piece {
         let name: String
         let bytes: [UInt8]
     }
 
-    /// Stretches of the secrets, each long enough that it stands nowhere by chance: what is left may be less than all.
+    /// Parts of the secrets, because a leftover may be incomplete. Each part is too long to occur by chance.
     private var pieces: [[Piece]] = [[Piece]](repeating: [], count: 1 << 16)
-    /// Which of `pieces` are not empty.
+    /// Whether the entry of `pieces` is not empty.
     private var isTaken = [Bool](repeating: false, count: 1 << 16)
     private static let count = 12
 
@@ -24,7 +25,7 @@ public struct Secrets {
         }
     }
 
-    /// Adds a key, or a number of one, in both orders of its bytes.
+    /// Adds a key, or a number of a key, in both byte orders.
     public mutating func add(_ name: String, number: [UInt8]) {
         let number = Array(number.drop { $0 == 0 })
         for bytes in [number, number.reversed()] {
@@ -40,14 +41,14 @@ public struct Secrets {
         isTaken[slot] = true
     }
 
-    /// The secrets of which there is something in `bytes`, and where.
+    /// The secrets of which a part is in `bytes`, and the offsets.
     public func found(in bytes: [UInt8]) -> [(name: String, offset: Int)] {
         var found: [String: Int] = [:]
         bytes.withUnsafeBufferPointer { bytes in
             isTaken.withUnsafeBufferPointer { isTaken in
                 var last: UInt32 = 0
                 var index = 0
-                // Millions of bytes, by code that is not optimised.
+                // This loop runs over millions of bytes in unoptimised code.
                 while index < bytes.count {
                     last = last << 8 | UInt32(truncatingIfNeeded: bytes[index])
                     index += 1
@@ -61,6 +62,6 @@ public struct Secrets {
         return found.map { ($0.key, $0.value) }.sorted { $0.1 < $1.1 }
     }
 
-    /// Where pieces are kept that begin with these four bytes.
+    /// The index of pieces that begin with these four bytes.
     private static func slot(_ start: UInt32) -> Int { Int((start &* 2_654_435_761) >> 16) }
 }

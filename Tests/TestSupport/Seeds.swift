@@ -1,6 +1,6 @@
 import Foundation
 
-/// Inputs kept as seeds for the fuzz targets, below $SMIME_TEST_SEEDS.
+/// Stores inputs as seeds for the fuzz targets, in the folder $SMIME_TEST_SEEDS.
 public enum Seeds {
     private static let folder = ProcessInfo.processInfo.environment["SMIME_TEST_SEEDS"]
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A folder of its own, which no other user can read. It is removed at the end of the scope that it is made in.
+/// A temporary folder that no other user can read. It is removed with this value.
 public struct TemporaryFolder: ~Copyable, Sendable {
     public let url: URL
 
@@ -15,7 +15,7 @@ public struct TemporaryFolder: ~Copyable, Sendable {
 
     deinit {
         guard (try? FileManager.default.removeItem(at: url)) == nil else { return }
-        // A test may have taken permissions away.
+        // A test may have removed permissions.
         _ = try? CommandRunner("chmod").run(["-R", "u+rwX", url.path])
         try? FileManager.default.removeItem(at: url)
     }

@@ -4,7 +4,7 @@ import PKIX
 import SMIME
 package import SMIMEStore
 
-/// A store with identities of some people and certificates of others, in a home of its own.
+/// A store with identities of some people and certificates of others, in its own home.
 package final class TestHome: Sendable {
     package let store: Store
     private let temporary: TemporaryFolder
@@ -13,9 +13,9 @@ package final class TestHome: Sendable {
     package var path: String { temporary.file("store").path }
 
     /// - Parameters:
-    ///   - people: whose keys there are, for the addresses that their certificates name.
-    ///   - account: the account that gets the first of them instead, by hand.
-    ///   - others: whose certificates are known.
+    ///   - people: the names of people whose keys are added, for the addresses in their certificates.
+    ///   - account: the account to which the first key is added by hand instead.
+    ///   - others: the names of people whose certificates are added.
     package init(
         of people: [String] = ["alice"],
         assigned account: String? = nil,
@@ -38,7 +38,7 @@ package final class TestHome: Sendable {
         _ = try await store.add(batch, at: .judged)
     }
 
-    /// The folder `name` in the home, made anew with `files`.
+    /// Makes the folder `name` in the home, with `files`.
     package func folder(_ name: String, _ files: [String: [UInt8]]) throws -> String {
         let folder = temporary.file(name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -2,13 +2,13 @@ package import Foundation
 package import PKIX
 package import SMIME
 
-/// Someone of `certs/`: a certificate with its key. certs/README.md says what each is for.
+/// A certificate and its key from `certs/`; certs/README.md describes each of them.
 package struct TestIdentity: Sendable {
     package let certificate: Certificate
     package let key: PrivateKey
-    /// The authorities between the certificate and the root.
+    /// The intermediate certificates.
     package let chain: [Certificate]
-    /// Where the files lie, for other programs: `cert.pem`, `key.pem`, `NAME.p12`.
+    /// The folder of the files, for other programs: `cert.pem`, `key.pem`, `NAME.p12`.
     package let folder: URL
 
     package init(_ name: String) throws {
@@ -23,28 +23,28 @@ package struct TestIdentity: Sendable {
     /// The identity without its chain.
     package var identity: Identity { Identity(unchecked: certificate, key) }
 
-    /// The identity as mail is signed with it.
+    /// The identity with its chain, as used for signing mail.
     package var identityWithChain: Identity { Identity(unchecked: certificate, key, chain: chain) }
 }
 
 extension Keyring {
-    /// The keys of some people of `certs/`, whose root is trusted.
+    /// The keys of people in `certs/`, with a trusted root.
     package init(people names: [String]) throws {
         self.init(try names.map { try TestIdentity($0).identity }, trusting: [try Certificate(fixture: "ca/root.pem")])
     }
 }
 
 extension Certificate {
-    /// The first certificate of a file below `certs/`.
+    /// The first certificate in a file in `certs/`.
     package init(fixture path: String) throws {
         guard let first = try Self.all(fixture: path).first else { throw CocoaError(.fileReadCorruptFile) }
         self = first
     }
 
-    /// Every certificate of a file below `certs/`.
+    /// All certificates in a file in `certs/`.
     package static func all(fixture path: String) throws -> [Certificate] { try all(in: Fixtures.cert(path)) }
 
-    /// Every certificate in `bytes`, which may be empty.
+    /// All certificates in `bytes`; there may be none.
     package static func all(in bytes: [UInt8]) throws -> [Certificate] {
         try bytes.isEmpty
             ? [] : KeyMaterial.read(bytes).compactMap { if case .certificate(let found) = $0 { found } else { nil } }

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The programs that tests run.
+/// Programs that the tests run.
 public enum Tool {
-    /// The command that was built together with the tests, or $SMIME_TEST_BINARY.
+    /// The command built together with the tests, or $SMIME_TEST_BINARY.
     public static func smime() throws -> URL {
         if let path = ProcessInfo.processInfo.environment["SMIME_TEST_BINARY"] { return URL(filePath: path) }
         let candidates = [
@@ -14,8 +14,8 @@ public enum Tool {
         throw CocoaError(.fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "no smime beside the tests"])
     }
 
-    /// Whether the command was built with a sanitizer. Such a command reserves terabytes of addresses and keeps what was freed, so how
-    /// much memory it takes says nothing.
+    /// Whether the command was built with a sanitizer. Such a command reserves terabytes of address space and keeps freed
+    /// memory, so its memory use is meaningless.
     public static let isSanitized: Bool = {
         let environment = ["ASAN_OPTIONS": "help=1", "TSAN_OPTIONS": "help=1"]
         guard let result = try? CommandRunner(smime().path, environment: environment).run(["--version"]) else {

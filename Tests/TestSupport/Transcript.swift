@@ -1,24 +1,25 @@
 public import Foundation
 public import Testing
 
-/// A golden session of a command-line tool: steps, then the files they use.
+/// A recorded session of a command-line tool: steps, followed by the files they use.
 ///
-/// Runs, each of which sets what the checks look at:
-/// - `NAME ARGUMENT…` must exit 0, `! NAME ARGUMENT…` must not; neither may crash. `sh 'SCRIPT'` for what has no verb.
-/// - `stdin FILE` feeds the next run.
+/// Steps that run a program; the checks refer to the last run:
+/// - `NAME ARGUMENT…` must exit with 0, `! NAME ARGUMENT…` with another status; neither may crash. `sh 'SCRIPT'` runs
+///   anything else.
+/// - `stdin FILE` sets the input of the next run.
 ///
 /// Checks of the last run:
 /// - `status N`; `stdout TEXT` and `stderr TEXT` (contained), `! stdout TEXT`, `! stdout .` (empty).
-/// - `stdout-is FILE`, byte for byte; re-recorded with RECORD_TRANSCRIPTS=1, and then the test fails.
-/// - `json PATH VALUE`: what stands there in the JSON on standard output, as in `json signers.0.integrity.ok true`;
-///   `count` is the length of an array, and `! json PATH` says that there is nothing.
+/// - `stdout-is FILE`: byte for byte. With RECORD_TRANSCRIPTS=1 the file is recorded anew, and the test fails.
+/// - `json PATH VALUE`: the value in the JSON on standard output, as in `json signers.0.integrity.ok true`; `count` is the
+///   length of an array, and `! json PATH` requires that there is no value.
 ///
-/// Files: `stdout > FILE`, `stderr > FILE`, `write FILE TEXT`, `mkdir DIR`, `truncate FILE LENGTH`, `corrupt FILE OFFSET` (negative:
-/// from the end), `cmp A B`, `exists FILE`, `! exists FILE`, `mode 600 FILE`.
+/// Files: `stdout > FILE`, `stderr > FILE`, `write FILE TEXT`, `mkdir DIR`, `truncate FILE LENGTH`, `corrupt FILE OFFSET`
+/// (negative: from the end), `cmp A B`, `exists FILE`, `! exists FILE`, `mode 600 FILE`.
 ///
-/// Others: `env NAME=VALUE`, `needs TOOL` (ends the session with a note where TOOL is missing), `# comment`.
-/// Words are parted by blanks; quotes of either kind group. `$CERTS`, `$WORK` (the current folder), `$HOME` and `$SMIME_HOME`
-/// expand. A file begins with `-- NAME --`, or `-- NAME crlf --` where its lines end in CRLF.
+/// Others: `env NAME=VALUE`, `needs TOOL` (ends the session with a note if TOOL is missing), `# comment`. Words are
+/// separated by blanks and grouped by quotes of either kind. `$CERTS`, `$WORK` (the working folder), `$HOME` and
+/// `$SMIME_HOME` are expanded. A file begins with `-- NAME --`, or with `-- NAME crlf --` if its lines end in CRLF.
 public struct Transcript: Sendable {
     /// One line of the session.
     public struct Step: Sendable {
@@ -50,7 +51,7 @@ public struct Transcript: Sendable {
         self.files = files
     }
 
-    /// The transcripts of a folder, by name.
+    /// The transcripts in a folder, by name.
     public static func all(in folder: URL) throws -> [Transcript] {
         try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "txt" }
@@ -58,7 +59,7 @@ public struct Transcript: Sendable {
             .map(Transcript.init(contentsOf:))
     }
 
-    /// Writes the transcript anew with other contents for some of its files.
+    /// Rewrites the transcript with new contents for some of its files.
     func record(_ contents: [String: String]) throws {
         var text = ""
         var isReplaced = false
@@ -116,7 +117,7 @@ extension Transcript.Step {
     }
 }
 
-/// `-- name --` or `-- name crlf --`.
+/// A line `-- name --` or `-- name crlf --`.
 private struct FileHeader {
     let name: String
     let lineEnd: String

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The steps that look at what the last run left, and those that work on files.
+/// The steps that check the last run, and those that work on files.
 extension TranscriptRunner {
     private struct Nonsense: Error {}
 
-    /// Performs `step` if it is a check or a file step; false if its first word is none of those.
+    /// Performs `step` if it is a check or a file step; returns false if its first word is neither.
     mutating func check(_ step: Transcript.Step, _ verb: String, _ arguments: [String]) throws -> Bool {
         var problem: String?
         do {
@@ -65,7 +65,7 @@ extension TranscriptRunner {
             let (left, right) = try (Data(contentsOf: path(arguments[0])), Data(contentsOf: path(arguments[1])))
             return (left == right) != isNegated ? nil : isNegated ? "no difference" : difference(left, right)
         case ("exists", 1):
-            // Not FileManager's answer, which follows a symbolic link.
+            // FileManager would follow a symbolic link.
             return (lstat(path(arguments[0]).path, &entry) == 0) != isNegated
                 ? nil : isNegated ? "is there" : "is not there"
         case ("mode", 2):
@@ -106,7 +106,7 @@ extension TranscriptRunner {
         return nil
     }
 
-    /// Where two files part, in words.
+    /// Describes the first difference between two files.
     private func difference(_ left: Data, _ right: Data) -> String {
         let same = zip(left, right).prefix { $0 == $1 }.count
         let line = left.prefix(same).count { $0 == UInt8(ascii: "\n") } + 1

@@ -1,16 +1,16 @@
 public import Foundation
 import Testing
 
-/// Runs one transcript in a folder of its own, with a home, a store and a folder for temporaries of its own.
+/// Runs a transcript in its own folder, with its own home, store and folder for temporary files.
 public struct TranscriptRunner {
     let transcript: Transcript
-    /// The current folder of every run; its sisters are `home`, `store`, `tmp` and `bin`.
+    /// The working folder of every run; beside it are `home`, `store`, `tmp` and `bin`.
     let folder: URL
-    /// What the last run left.
+    /// The result of the last run.
     var last: CommandResult?
-    /// Files recorded in place of what the transcript says.
+    /// Newly recorded contents of files of the transcript.
     var recorded: [String: String] = [:]
-    /// What is not as the transcript says.
+    /// The differences from the transcript.
     var findings: [Finding] = []
 
     private let root: URL
@@ -18,7 +18,7 @@ public struct TranscriptRunner {
     private var environment: [String: String]
     private var input = CommandRunner.Input.nothing
 
-    /// `tools` are the programs under test; others are found in PATH.
+    /// - Parameter tools: the programs under test; other programs are found in PATH.
     public init(_ transcript: Transcript, tools: [String: URL]) throws {
         self.transcript = transcript
         self.tools = tools
@@ -27,16 +27,16 @@ public struct TranscriptRunner {
         environment = Self.environment(below: root)
     }
 
-    /// Runs every step; what is wrong becomes an issue at the transcript's own line.
+    /// Runs every step. Each difference becomes an issue at the transcript's line.
     ///
-    /// The folder is removed in any case.
+    /// The folder is always removed.
     public mutating func run() throws {
         for finding in try review() {
             Issue.record("\(finding.text)", sourceLocation: here(finding.line))
         }
     }
 
-    /// Runs every step and says what is wrong.
+    /// Runs every step and returns the differences.
     public mutating func review() throws -> [Finding] {
         try prepare()
         defer { removeFolder() }
@@ -71,13 +71,13 @@ public struct TranscriptRunner {
         }
     }
 
-    /// Makes folders writable again first: a session may have closed some.
+    /// Makes folders writable before removing them: a session may have changed permissions.
     private func removeFolder() {
         _ = try? CommandRunner("chmod").run(["-R", "u+rwX", root.path])
         try? FileManager.default.removeItem(at: root)
     }
 
-    /// Whether the session goes on after `step`.
+    /// Runs `step`; returns whether the session continues.
     private mutating func run(_ step: Transcript.Step) throws -> Bool {
         let words = step.words.map(expand)
         let arguments = Array(words.dropFirst())
@@ -99,7 +99,7 @@ public struct TranscriptRunner {
         return true
     }
 
-    /// Runs a program; false if it did not end as the transcript says, since what follows has no ground then.
+    /// Runs a program. Returns false if its status is not the expected one, since later steps depend on it.
     private mutating func execute(_ words: [String], _ step: Transcript.Step) throws -> Bool {
         guard let program = program(words[0]) else {
             findings.append(Finding(line: step.line, text: "no program \(words[0])"))
@@ -127,7 +127,7 @@ public struct TranscriptRunner {
         return (result.status != 0) == isNegated ? nil : "exited \(result.status)"
     }
 
-    /// Where the program `name` is; the tools under test come first.
+    /// The path of the program `name`; the tools under test come first.
     private func program(_ name: String) -> String? {
         let folders = (environment["PATH"] ?? "").split(separator: ":")
         let candidates = name.contains("/") ? [path(name).path] : folders.map { "\($0)/\(name)" }
@@ -155,7 +155,7 @@ public struct TranscriptRunner {
         )
     }
 
-    /// Nothing of the user's surroundings but the way to programs, and what a sanitizer is to do.
+    /// An environment with nothing of the user's except the search path, and the options of sanitizers.
     private static func environment(below root: URL) -> [String: String] {
         let outer = ProcessInfo.processInfo.environment
         var inner = outer.filter { ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"].contains($0.key) }
@@ -177,16 +177,16 @@ public struct TranscriptRunner {
 }
 
 extension TranscriptRunner {
-    /// Something that is not as the transcript says, and its line there.
+    /// A difference from the transcript, and its line.
     public struct Finding: Sendable {
         public let line: Int
         public let text: String
     }
 
-    /// The file a transcript means by `name`.
+    /// The path of the file that a transcript calls `name`.
     func path(_ name: String) -> URL { URL(filePath: name, relativeTo: folder).absoluteURL }
 
-    /// What a run said, cut where it is long.
+    /// The output of a run, truncated if it is long.
     func report(_ result: CommandResult) -> String {
         [("stdout", result.text), ("stderr", result.errorText)]
             .filter { !$0.1.isEmpty }

@@ -14,18 +14,18 @@ import Foundation
 
 /// Writes to an open file descriptor through a buffer of one window.
 ///
-/// Nothing is sure to have arrived before `flush()` has returned.
+/// Data is guaranteed to be written only after `flush()` has returned.
 package final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let window = Window()
     private var filled = 0
-    /// The folder of a file that has no name of its own.
+    /// For a spool, whose file has no name: the folder that errors report.
     private let spoolFolder: String?
 
-    /// A sink that writes to `descriptor`, which stays the caller's to close.
+    /// A sink that writes to `descriptor`; the caller closes the descriptor.
     package convenience init(_ descriptor: Int32) { self.init(descriptor, spoolFolder: nil) }
 
-    /// The same for a spool: if the disk is full, the error names `spoolFolder`.
+    /// A sink for a spool: if the disk is full, the error names `spoolFolder`.
     init(_ descriptor: Int32, spoolFolder: String?) {
         self.descriptor = descriptor
         self.spoolFolder = spoolFolder

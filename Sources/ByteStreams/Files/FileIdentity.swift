@@ -6,20 +6,20 @@ import Musl
 import Darwin
 #endif
 
-/// Which regular file it is, whatever its path.
+/// Identifies a regular file independently of its path.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
-    /// - Returns: nil if `path` leads to no regular file.
+    /// - Returns: nil if `path` does not lead to a regular file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
     }
 
-    /// Whether two paths lead to one regular file.
-    package static func isSame(_ path: String, _ other: String) -> Bool {
+    /// Whether two paths lead to the same regular file.
+    package static func isSame(_ path: String, as other: String) -> Bool {
         FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
     }
 }

@@ -1,8 +1,8 @@
 /// Operations on paths as text.
 enum FilePath {
-    /// The folder of `path`; `.` if it names none.
+    /// The folder of `path`; `.` if the path has no folder part.
     ///
-    /// Foundation's `deletingLastPathComponent` ends the process for a path of one character (swift-foundation of Swift 6.3).
+    /// Foundation's `deletingLastPathComponent` crashes for a path of one character (swift-foundation of Swift 6.3).
     static func folder(of path: String) -> String {
         let slash = UInt8(ascii: "/")
         var above = Array(path.utf8)

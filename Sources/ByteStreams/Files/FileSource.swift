@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A regular file, read in place and never mapped, so that a truncated file is an error and not a signal.
+/// A regular file that is read in place. It is not memory-mapped: a file truncated meanwhile causes an error, not a signal.
 package final class FileSource: ByteSource {
     private let descriptor: Int32
     private let start: Int
@@ -16,8 +16,8 @@ package final class FileSource: ByteSource {
 
     /// Opens the file at `path`.
     ///
-    /// - Throws: `StreamError.cannotOpen` if there is no such file, or it is a directory (`EISDIR`); `.notRegular` for a pipe
-    ///   or device, which `Input.open` reads.
+    /// - Throws: `StreamError.cannotOpen` if there is no such file or it is a directory (`EISDIR`); `.notRegular` for a pipe
+    ///   or device, which only `Input.open` can read.
     package convenience init(path: String) throws(StreamError) {
         // Opening a pipe must not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -33,7 +33,7 @@ package final class FileSource: ByteSource {
         }
     }
 
-    /// Takes over an open descriptor of a regular file and reads from `start` to its present end.
+    /// Takes ownership of an open descriptor of a regular file and reads from `start` to the file's current end.
     init(adopting descriptor: Int32, from start: Int) throws(StreamError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw StreamError.readFailed(code: errno) }
@@ -46,7 +46,7 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
-    /// Another descriptor of the file, if it has no name and the source is all of it; nil else.
+    /// A duplicate of the descriptor, if the file is unnamed and the source covers all of it; otherwise nil.
     func copyOfUnnamed() throws(StreamError) -> Int32? {
         guard status.st_nlink == 0, start == 0 else { return nil }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)

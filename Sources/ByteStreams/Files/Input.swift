@@ -12,13 +12,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A message's input: a regular file is read in place, everything else is spooled first.
+/// The input of a command: a regular file is read in place, anything else is spooled first.
 package enum Input {
-    /// Opens the file at `path`; pipes, terminals and devices are read to their end into a spool.
+    /// Opens the file at `path`. Pipes, terminals and devices are read to their end into a spool.
     ///
-    /// - Parameter mayBeSecret: whether what is not in a file should leave nothing in memory, nor on disk, up to the size
-    ///   that a spool keeps in memory.
-    /// - Throws: `StreamError.cannotOpen`, or what reading or spooling throws.
+    /// - Parameter mayBeSecret: whether the spool's memory is wiped after use. Input larger than a spool keeps in memory is
+    ///   still written to disk.
+    /// - Throws: `StreamError.cannotOpen`, and errors of reading and spooling.
     package static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = SystemCall.openFile(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
@@ -32,7 +32,7 @@ package enum Input {
 
     /// The rest of standard input.
     ///
-    /// - Parameter mayBeSecret: as with a file.
+    /// - Parameter mayBeSecret: as in `open(path:mayBeSecret:)`.
     package static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: "standard input", code: errno) }
@@ -68,7 +68,7 @@ final class DescriptorReader: ByteReader {
             let count = SystemCall.readBytes(descriptor, into: &buffer)
             if count >= 0 { return count }
             if errno == EAGAIN {
-                // Another process that shares the pipe may have made it non-blocking.
+                // Another process that shares the pipe may have made it non-blocking, so wait until it is readable.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {

@@ -7,9 +7,9 @@ import Darwin
 #endif
 
 extension OutputFile {
-    /// The absolute path of an output at `path`, without symlinks as far as it exists.
+    /// The absolute path of an output file at `path`. Symlinks are resolved in the part of the path that exists.
     ///
-    /// - Throws: `StreamError.cannotCreate` for symlinks without a target.
+    /// - Throws: `StreamError.cannotCreate` for a symlink without a target.
     package static func place(of path: String) throws(StreamError) -> String {
         if let found = canonical(path) { return found }
         var folder = try resolved(path)
@@ -37,25 +37,25 @@ extension OutputFile {
         throw .cannotCreate(path: named, code: ELOOP)
     }
 
-    /// The target of the symlink at `path`; nil if it is none.
+    /// The target of the symlink at `path`; nil if `path` is not a symlink.
     private static func target(ofLink path: String) throws(StreamError) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // A name that is not valid UTF-8, once repaired, would name another file.
+        // If a name that is not valid UTF-8 were repaired, it would name another file.
         guard let target = String(validating: bytes.prefix(count), as: UTF8.self) else {
             throw .cannotCreate(path: path, code: EILSEQ)
         }
         return target
     }
 
-    /// The path of what is there, without symlinks.
+    /// The path of an existing file, without symlinks.
     private static func canonical(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }
         defer { free(found) }
         return String(cString: found)
     }
 
-    /// As many symlinks as Linux follows.
+    /// The maximum number of symlinks to follow, the same as in Linux.
     private static let maximumLinks = 40
 }

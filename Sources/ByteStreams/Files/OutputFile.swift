@@ -6,16 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// A file that appears whole under its name, or not at all.
+/// A file that appears under its name only when it is complete.
 ///
-/// What is written goes to a temporary beside the target, which takes the target's name in `commit()`. Where the system
-/// can, the temporary has no name until then, so that not even a crash leaves anything behind. A target that is no
-/// regular file (a device, a pipe) is written in place.
+/// The content is written to a temporary file beside the target, which takes the target's name in `commit()`. If the system
+/// supports it, the temporary file has no name until then, so that not even a crash leaves a file behind. A target that is
+/// not a regular file (a device, a pipe) is written in place.
 package final class OutputFile: ByteSink {
     private let target: String
     /// The folder of the temporary file; nil if the target is written in place.
     private let folder: String?
-    /// The temporary's name, if it has one.
+    /// The path of the temporary file, if it has a name.
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
@@ -23,14 +23,14 @@ package final class OutputFile: ByteSink {
 
     /// Prepares to write `path`.
     ///
-    /// - Parameter isPrivate: mode 0600 for plaintext and keys; else 0666 less the umask. A file that is replaced lends what
-    ///   it forbids.
+    /// - Parameter isPrivate: if true, the mode is 0600 (for plaintext and keys), otherwise 0666 less the umask. Permissions
+    ///   that a replaced file lacks are removed as well.
     /// - Throws: `StreamError.cannotCreate`
     package init(path: String, isPrivate: Bool) throws(StreamError) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
-            // The name as it was given: a pipe behind /dev/fd has no other name.
+            // The target is not resolved here: a pipe behind /dev/fd has no other name than the given one.
             target = path
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
@@ -39,7 +39,7 @@ package final class OutputFile: ByteSink {
             target = try Self.resolved(path)
             let folder = FilePath.folder(of: target)
             self.folder = folder
-            // The new file must not be readable for more users than the one that it replaces.
+            // The new file must not be readable by more users than the file it replaces.
             let mode = (isPrivate ? 0o600 : 0o666) & (exists ? status.st_mode : 0o666)
             do throws(StreamError) {
                 if let unnamed = TemporaryFile.unnamed(in: folder, mode: mode) {
@@ -66,10 +66,10 @@ package final class OutputFile: ByteSink {
         try sink.write(bytes)
     }
 
-    /// Syncs the file to the disk and renames it to the target; then syncs the folder, too, if that can be read.
+    /// Syncs the file to the disk, renames it to the target, and syncs the folder if the folder is readable.
     ///
-    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` the second time. If only syncing the folder fails, the
-    ///   file is in place nevertheless.
+    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` if called a second time. If only syncing the
+    ///   folder fails, the file is in place nevertheless.
     package func commit() throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.flush()

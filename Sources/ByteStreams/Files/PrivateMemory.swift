@@ -1,6 +1,6 @@
-/// Bytes in memory that may be a secret, and are overwritten after their last use.
+/// Bytes in memory that may be secret. They are overwritten after their last use.
 final class PrivateMemory: ByteSource {
-    /// Written while it is filled, by the one who fills it, and never afterwards.
+    /// Written only while `filled(by:limit:)` fills it, before the value is shared.
     private nonisolated(unsafe) let buffer: UnsafeMutableRawBufferPointer
     let count: Int
 
@@ -17,7 +17,9 @@ final class PrivateMemory: ByteSource {
         return target.copy(Span(_unsafeBytes: buffer[offset..<offset + length]))
     }
 
-    /// The bytes of `reader`, up to `limit`, and whether there are more.
+    /// Reads up to `limit` bytes of `reader`.
+    ///
+    /// - Returns: the bytes, and whether the reader has more.
     static func filled(by reader: any ByteReader, limit: Int) throws -> (memory: PrivateMemory, isFull: Bool) {
         var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: min(limit, 1 << 16), alignment: 16)
         var count = 0

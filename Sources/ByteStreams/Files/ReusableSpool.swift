@@ -6,19 +6,19 @@ import Musl
 import Darwin
 #endif
 
-/// A private file that is filled and emptied again and again, for one message after the other. Other processes can inherit it.
+/// An unnamed private file that is filled and emptied for one message after another. Other processes can inherit it.
 ///
-/// The file lies where spools lie and has no name. It belongs to one task at a time; that task keeps count of what is in it.
+/// The file is in the spool folder. It belongs to one task at a time, and that task tracks how much of it is filled.
 package final class ReusableSpool: Sendable {
-    /// The open file, which is closed with this value.
+    /// The open file; it is closed when this object is released.
     package let descriptor: Int32
 
-    /// An empty file.
+    /// Creates an empty file.
     ///
     /// - Throws: `StreamError.cannotCreate`
     package init() throws(StreamError) { descriptor = try TemporaryFile.anonymous(in: Spool.folder) }
 
-    /// A file that another process made and passed to this one.
+    /// Takes ownership of a file that another process made and passed to this one.
     package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
@@ -40,14 +40,14 @@ package final class ReusableSpool: Sendable {
 
     /// Writes `bytes` from `offset` on.
     ///
-    /// - Throws: `StreamError.writeFailed`, such as for a full disk.
+    /// - Throws: `StreamError.writeFailed`, for example if the disk is full.
     package func write(_ bytes: [UInt8], at offset: Int) throws(StreamError) {
         try write(bytes.span, at: offset)
     }
 
-    /// The bytes of `range` as a source. The file must not be written meanwhile.
+    /// The bytes of `range` as a source. The file must not be written while the source is in use.
     ///
-    /// - Throws: `StreamError.readFailed`; `.changedWhileReading` if there are not so many.
+    /// - Throws: `StreamError.readFailed`; `.changedWhileReading` if the file is shorter than the range.
     package func source(in range: Range<Int>) throws(StreamError) -> any ByteSource {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
@@ -56,7 +56,7 @@ package final class ReusableSpool: Sendable {
         return SourceSlice(file, range)
     }
 
-    /// Empties the file, so that the disk has its room back.
+    /// Empties the file and returns its disk space.
     ///
     /// - Throws: `StreamError.writeFailed`
     package func clear() throws(StreamError) {
@@ -64,7 +64,7 @@ package final class ReusableSpool: Sendable {
     }
 }
 
-/// Writes into a `ReusableSpool`, from an offset on.
+/// Writes into a `ReusableSpool`, starting at an offset.
 package final class ReusableSpoolSink: ByteSink {
     private let spool: ReusableSpool
     /// Where the next byte is written.

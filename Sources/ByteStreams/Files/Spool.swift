@@ -8,9 +8,10 @@ import Darwin
 
 /// Keeps bytes for a second reading: in memory up to a limit, then in an unlinked file.
 ///
-/// The file is in `$TMPDIR`, else in /var/tmp, has mode 0600 and no name, so that it disappears with the process.
+/// The file is in `$TMPDIR`, or in /var/tmp if that is unset. It has mode 0600 and no name, so it disappears with the
+/// process.
 package final class Spool: ByteSink {
-    /// How many bytes are kept in memory unless the caller says otherwise.
+    /// How many bytes are kept in memory by default.
     package static let memoryLimit = 1024 * 1024
 
     private let limit: Int
@@ -21,7 +22,7 @@ package final class Spool: ByteSink {
     /// - Parameter memoryLimit: how many bytes are kept in memory.
     package init(memoryLimit: Int = Spool.memoryLimit) { limit = memoryLimit }
 
-    /// What `body` writes, for reading.
+    /// Collects what `body` writes and returns it as a source.
     ///
     /// - Throws: what `body` throws; `StreamError` if the file cannot be made, written or read.
     package static func source(
@@ -48,7 +49,7 @@ package final class Spool: ByteSink {
         self.file = file
     }
 
-    /// Everything written, for reading; the spool takes no more.
+    /// Everything written so far, as a source. The spool takes no more bytes.
     package consuming func finish() throws -> any ByteSource {
         guard let file else { return MemorySource(memory) }
         try file.flush()

@@ -6,16 +6,16 @@ import Musl
 import Darwin
 #endif
 
-/// Bytes in an unlinked file of their own, which another process can be given to read.
+/// Bytes in an unlinked file of their own, which can be passed to another process.
 ///
-/// The file lies where spools lie and has no name, so nothing of it outlives the processes that hold it.
+/// The file is in the spool folder and has no name, so it disappears with the processes that hold it.
 package final class SpooledFile: Sendable {
-    /// The open file; it is closed with this value.
+    /// The open file; it is closed when this object is released.
     package let descriptor: Int32
 
-    /// A file with what `body` writes.
+    /// Creates a file with the bytes that `body` writes.
     ///
-    /// - Throws: what making and writing the file throws.
+    /// - Throws: errors of creating and writing the file, and of `body`.
     package init(_ body: (any ByteSink) throws -> Void) throws {
         descriptor = try TemporaryFile.anonymous(in: Spool.folder)
         let sink = DescriptorSink(descriptor, spoolFolder: Spool.folder)
@@ -23,9 +23,9 @@ package final class SpooledFile: Sendable {
         try sink.flush()
     }
 
-    /// A file with all of `source`: the file of a spool itself, else a copy.
+    /// A file with all bytes of `source`: the spool's own file if there is one, otherwise a copy.
     ///
-    /// - Throws: what making, reading and writing throws.
+    /// - Throws: errors of creating, reading and writing the file.
     package convenience init(of source: any ByteSource) throws {
         if let descriptor = try (source as? FileSource)?.copyOfUnnamed() {
             self.init(adopting: descriptor)
@@ -34,12 +34,12 @@ package final class SpooledFile: Sendable {
         }
     }
 
-    /// A file that another process made and gave to this one; it is closed with this value.
+    /// Takes ownership of a file that another process made and passed to this one.
     package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
-    /// A file with everything that comes from `descriptor`, which stays open.
+    /// Creates a file with all bytes that can be read from `descriptor`, which stays open.
     ///
-    /// - Throws: what making, reading and writing throws.
+    /// - Throws: errors of creating, reading and writing the file.
     package convenience init(readingToEnd descriptor: Int32) throws {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw StreamError.readFailed(code: errno) }
@@ -47,10 +47,10 @@ package final class SpooledFile: Sendable {
         try self.init { try reader.copy(to: $0) }
     }
 
-    /// The file that `body` writes, for functions that need a file name: it gets an unused path in a folder of mode
-    /// 0700. Both names are removed afterwards.
+    /// Creates a file through `body`, for functions that need a file name. `body` receives an unused path in a folder of
+    /// mode 0700. Path and folder are removed afterwards.
     ///
-    /// - Throws: `StreamError.cannotCreate`, `.cannotOpen` if there is no file then; what `body` throws.
+    /// - Throws: `StreamError.cannotCreate`; `.cannotOpen` if `body` made no file; errors of `body`.
     package init(named body: (String) async throws -> Void) async throws {
         let folder = try TemporaryFile.folder(in: Spool.folder)
         let path = "\(folder)/file"
@@ -65,7 +65,7 @@ package final class SpooledFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Everything in the file. Readers of the descriptor start at the first byte, too.
+    /// The whole file as a source. The descriptor's position is reset to the first byte.
     ///
     /// - Throws: `StreamError.readFailed`
     package func rewound() throws(StreamError) -> any ByteSource {

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// Makes files that have no name, or not yet their own.
+/// Creates unnamed files, and files with temporary names.
 enum TemporaryFile {
     /// Opens an unlinked file for reading and writing, mode 0600, in `folder`.
     static func anonymous(in folder: String) throws(StreamError) -> Int32 {
@@ -16,15 +16,15 @@ enum TemporaryFile {
         return descriptor
     }
 
-    /// Opens a new file with a name of its own in `folder`.
+    /// Opens a new file with a unique name in `folder`.
     static func named(in folder: String, mode: mode_t) throws(StreamError) -> (descriptor: Int32, path: String) {
         try withNewName(in: folder) { open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode) }
     }
 
-    /// Opens a new file without a name in `folder`, which `name` can give it; nil where the system cannot do that.
+    /// Opens a new file without a name in `folder`; `name(_:in:)` can give it one. Nil if the system does not support this.
     static func unnamed(in folder: String, mode: mode_t) -> Int32? {
         #if os(Linux)
-        // O_TMPFILE, a macro too involved for Swift's importer.
+        // O_TMPFILE; Swift's importer cannot read this macro.
         let flag: Int32 = 0o20000000 | O_DIRECTORY
         guard access("/proc/self/fd", X_OK) == 0 else { return nil }
         let descriptor = open(folder, flag | O_RDWR | O_CLOEXEC, mode)
@@ -39,15 +39,16 @@ enum TemporaryFile {
         try withNewName(in: folder) { mkdir($0, 0o700) }.path
     }
 
-    /// Gives a file that `unnamed` made a name in the folder it was made in.
+    /// Gives a name to a file of `unnamed`, in the folder where it was created.
     static func name(_ descriptor: Int32, in folder: String) throws(StreamError) -> String {
         try withNewName(in: folder) { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) }
             .path
     }
 
-    /// Sees to it that the names in `folder` survive the loss of power.
+    /// Syncs `folder`, so that its names survive a power failure.
     ///
-    /// A folder may be written and not read, and some file systems cannot do that for folders; neither is a failure.
+    /// A folder may be writable but not readable, and some file systems cannot sync folders; neither is reported as a
+    /// failure.
     static func synchronize(folder: String) throws(StreamError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -56,7 +57,7 @@ enum TemporaryFile {
         throw StreamError.writeFailed(code: errno)
     }
 
-    /// Calls `body` with names that are probably free until it returns something that is not negative.
+    /// Calls `body` with names that are probably unused until it returns a non-negative number.
     private static func withNewName(
         in folder: String,
         _ body: (String) -> Int32

@@ -1,4 +1,4 @@
-/// Bytes pulled once, from front to back.
+/// Bytes that can be read once, from front to back.
 ///
 /// A reader belongs to one task; it is not shared.
 package protocol ByteReader: AnyObject {
@@ -7,7 +7,7 @@ package protocol ByteReader: AnyObject {
 }
 
 extension ByteReader {
-    /// Moves all that is left to `sink`, one window at a time, and returns how many bytes that were.
+    /// Moves all remaining bytes to `sink`, one window at a time, and returns their number.
     @discardableResult
     package func copy(to sink: any ByteSink) throws -> Int {
         let window = Window()
@@ -19,7 +19,7 @@ extension ByteReader {
         return total
     }
 
-    /// All that is left, as an array; throws `tooLong()` past `limit` bytes.
+    /// All remaining bytes; throws `tooLong()` if there are more than `limit`.
     package func readAll(limit: Int, orThrow tooLong: @autoclosure () -> any Error) throws -> [UInt8] {
         let window = Window()
         var bytes: [UInt8] = []
@@ -31,9 +31,9 @@ extension ByteReader {
     }
 }
 
-/// Bytes that can be read from the start as often as needed, each time by a fresh reader.
+/// Bytes that can be read from the start any number of times, each time by a new reader.
 ///
-/// Two passes over a message (check, then release; measure, then write) are two readers of one stream.
+/// Operations that need two passes over a message (check, then release; measure, then write) make two readers of one stream.
 package struct ByteStream: Sendable {
     private let open: @Sendable () throws -> any ByteReader
 

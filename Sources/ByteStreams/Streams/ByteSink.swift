@@ -16,7 +16,7 @@ extension ByteSink {
     package func write(_ text: String) throws { try write(Array(text.utf8)) }
 }
 
-/// Keeps what it is given in memory.
+/// Collects the bytes in memory.
 package final class MemorySink: ByteSink {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
@@ -26,7 +26,7 @@ package final class MemorySink: ByteSink {
     package func write(_ bytes: Span<UInt8>) { self.bytes.append(contentsOf: bytes) }
 }
 
-/// Counts bytes and keeps none.
+/// Counts the bytes and discards them.
 package final class CountingSink: ByteSink {
     /// How many bytes were written so far.
     package private(set) var count = 0
@@ -36,7 +36,7 @@ package final class CountingSink: ByteSink {
     package func write(_ bytes: Span<UInt8>) { count += bytes.count }
 }
 
-/// Hands every piece to a closure.
+/// Passes every piece to a closure.
 package final class ClosureSink: ByteSink {
     private let body: (Span<UInt8>) throws -> Void
 

@@ -6,7 +6,7 @@ package protocol ByteSource: Sendable {
     /// Fills the front of `buffer` from `offset` on and returns how many bytes were put there; 0 only at the end.
     func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int
 
-    /// Throws `StreamError.changedWhileReading` if what was read may no longer be what is there.
+    /// Throws `StreamError.changedWhileReading` if the bytes may have changed since they were read.
     func checkUnchanged() throws(StreamError)
 }
 
@@ -44,7 +44,7 @@ extension ByteSource {
     }
 }
 
-/// Reads a range of a source from front to back; ends with an error between two pieces if the task is cancelled.
+/// Reads a range of a source from front to back. If the task is cancelled, the next read throws `StreamError.cancelled`.
 package final class SourceReader: ByteReader {
     private let source: any ByteSource
     private var position: Int

@@ -1,4 +1,4 @@
-/// Limits how much is read at once.
+/// Limits the number of bytes per read.
 private final class PieceReader: ByteReader {
     private let upstream: any ByteReader
     private let size: Int
@@ -15,6 +15,6 @@ private final class PieceReader: ByteReader {
 }
 
 extension ByteStream {
-    /// The same bytes in reads of at most `size`.
+    /// The same bytes, with at most `size` bytes per read.
     package func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
 }

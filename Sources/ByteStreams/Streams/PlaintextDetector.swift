@@ -1,11 +1,15 @@
 /// Recognises content that cannot be ciphertext.
 ///
-/// The bytes of ciphertext look random. Content is taken for something else if it has 64 bytes of ASCII text in a row
-/// (random bytes have them in one of 10^20 messages of 1 MiB), if one byte value fills more than a sixteenth of 256 bytes
-/// or more (one of 10^12), or if it is 16 bytes or more of ASCII text and nothing else (one of 10^6, and only where the
-/// content is that short). Compressed data looks random, too, and is not recognised: no entropy is estimated.
+/// Ciphertext looks random. Content is considered plaintext in any of these cases (in brackets the probability that random
+/// bytes are mistaken for it):
+///
+/// - 64 consecutive bytes are ASCII text (1 in 10^20 for messages of 1 MiB).
+/// - It has at least 256 bytes, of which one value fills more than a sixteenth (1 in 10^12).
+/// - It has at least 16 bytes, all of them ASCII text (1 in 10^6, and only for content that short).
+///
+/// Compressed data also looks random and is not recognised, since no entropy is estimated.
 package final class PlaintextDetector: ByteSink {
-    /// How much of the content is looked at, in bytes.
+    /// How many bytes of the content are examined.
     package static let maximumCount = 1 << 20
     private static let shortestRun = 64
     private static let shortestText = 16
@@ -28,7 +32,7 @@ package final class PlaintextDetector: ByteSink {
         seen += min(bytes.count, Self.maximumCount - seen)
     }
 
-    /// Whether what was written so far is no ciphertext.
+    /// Whether the bytes written so far are considered plaintext.
     package var isPlaintext: Bool {
         if longestRun >= min(Self.shortestRun, max(seen, Self.shortestText)) { return true }
         return seen >= Self.shortestSample && (counts.max() ?? 0) > seen / 16

@@ -1,15 +1,15 @@
-/// A part of another source, as a source of its own.
+/// A part of another source.
 package struct SourceSlice: ByteSource {
     private let base: any ByteSource
     private let range: Range<Int>
 
-    /// The bytes of `base` in `range`, as far as they exist.
+    /// The bytes of `base` in `range`; the part of `range` beyond the end of `base` is ignored.
     package init(_ base: any ByteSource, _ range: Range<Int>) {
         self.base = base
         self.range = range.clamped(to: 0..<base.count)
     }
 
-    /// How many bytes of the base there are in it.
+    /// The number of bytes in the part.
     package var count: Int { range.count }
 
     package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {

@@ -15,23 +15,23 @@ import Foundation
 /// Why bytes could not be read or written.
 @nonexhaustive
 package enum StreamError: Error, Equatable, Sendable {
-    /// The task was cancelled while it read.
+    /// The task was cancelled during a read.
     case cancelled
     /// The file or temporary file cannot be made; `code` is errno.
     case cannotCreate(path: String, code: Int32)
     /// The file cannot be opened; `code` is errno.
     case cannotOpen(path: String, code: Int32)
-    /// The file was changed while it was being read, so what was read twice may differ.
+    /// The file changed while it was being read, so two reads may have returned different bytes.
     case changedWhileReading
-    /// The file was committed, so nothing more can be written to it.
+    /// The file was already committed, so nothing more can be written to it.
     case committed(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
-    /// A file that must be read in place is a pipe, a device or something else than a regular file.
+    /// The file must be read in place but is not a regular file, for example a pipe or device.
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)
-    /// The temporary file for a second reading cannot be written in its folder; `code` is errno.
+    /// The spool's temporary file in `folder` cannot be written; `code` is errno.
     case spoolFailed(folder: String, code: Int32)
     /// Writing failed; `code` is errno.
     case writeFailed(code: Int32)

@@ -3,7 +3,7 @@
 /// One window is all the memory that moving a message of any size takes. A piece of it shows what the window holds until it is
 /// filled again.
 package final class Window {
-    /// The usual size in bytes: large enough to make calls rare, small enough to stay in the cache.
+    /// The default size in bytes: large enough to keep system calls rare, small enough for the processor's cache.
     package static let size = 128 * 1024
 
     /// The whole buffer, for the inner loops of this module.

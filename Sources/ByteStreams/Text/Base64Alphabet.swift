@@ -17,8 +17,8 @@ enum Base64Alphabet {
         return table
     }()
 
-    /// The twelve bits of each two characters, the first in the low byte of the index; the top bit marks pairs that are not
-    /// of the alphabet. Those that are lie so close together that the fastest cache holds them.
+    /// The twelve bits of each pair of characters, the first character in the low byte of the index. The top bit marks pairs
+    /// outside the alphabet. The entries of valid pairs are close together, so they fit into the fastest cache.
     static let pairValues: [UInt16] = {
         var table = [UInt16](repeating: .max, count: 1 << 16)
         for (high, first) in characters.enumerated() {

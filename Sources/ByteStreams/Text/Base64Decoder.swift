@@ -1,9 +1,9 @@
 /// Decodes base64 text as it is read (RFC 4648 §4).
 ///
-/// Line ends and blanks are skipped wherever they stand; any other byte outside the alphabet, and text after the
-/// padding, is `StreamError.malformedBase64`. Missing padding is tolerated and noted.
+/// Line ends and blanks are skipped anywhere. Any other byte outside the alphabet, and text after the padding, throws
+/// `StreamError.malformedBase64`. Missing padding is accepted and reported by `lacksPadding`.
 package final class Base64Decoder: ByteReader {
-    /// Whether the text ended without the padding that its length calls for.
+    /// Whether the text ended without the padding that its length requires.
     package private(set) var lacksPadding = false
 
     private let upstream: any ByteReader
@@ -17,9 +17,9 @@ package final class Base64Decoder: ByteReader {
 
     private let noteMissingPadding: (() -> Void)?
 
-    /// A reader of the bytes that the text of `upstream` encodes.
+    /// A reader of the bytes that the base64 text of `upstream` encodes.
     ///
-    /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
+    /// - Parameter noteMissingPadding: called at the end if the text lacks its padding.
     package init(_ upstream: any ByteReader, noteMissingPadding: (() -> Void)? = nil) {
         self.upstream = upstream
         self.noteMissingPadding = noteMissingPadding
@@ -60,7 +60,7 @@ package final class Base64Decoder: ByteReader {
         return written
     }
 
-    /// A function of its own, with pointers that move: so all it needs stays in registers.
+    /// A separate function with moving pointers, so that the compiler keeps everything in registers.
     @inline(never)
     private static func decodeQuanta(
         of text: UnsafeRawBufferPointer,
@@ -72,23 +72,23 @@ package final class Base64Decoder: ByteReader {
         return Base64Alphabet.pairValues.withUnsafeBufferPointer { table in
             guard let table = table.baseAddress else { return (0, 0) }
             var (from, to) = (start, target)
-            // Three bytes are stored as four; the fourth is the next quantum's.
+            // Each store writes four bytes for three; the fourth is overwritten by the next quantum.
             let (lastFrom, lastTo) = (start + (text.count - 8), target + (output.count - 8))
             func value(_ offset: Int) -> UInt32 {
                 let pair = UInt16(littleEndian: from.loadUnaligned(fromByteOffset: offset, as: UInt16.self))
                 return UInt32(table[Int(pair)])
             }
-            func store(_ high: UInt32, _ low: UInt32, at offset: Int) {
+            func store(_ high: UInt32, low: UInt32, at offset: Int) {
                 to.storeBytes(of: (high << 20 | low << 8).bigEndian, toByteOffset: offset, as: UInt32.self)
             }
             while from <= lastFrom, to <= lastTo {
                 let (first, second, third, fourth) = (value(0), value(2), value(4), value(6))
                 if (first | second | third | fourth) < 1 << 15 {
-                    store(first, second, at: 0)
-                    store(third, fourth, at: 3)
+                    store(first, low: second, at: 0)
+                    store(third, low: fourth, at: 3)
                     (from, to) = (from + 8, to + 6)
                 } else if (first | second) < 1 << 15 {
-                    store(first, second, at: 0)
+                    store(first, low: second, at: 0)
                     (from, to) = (from + 4, to + 3)
                 } else {
                     let next = UInt16(littleEndian: from.loadUnaligned(as: UInt16.self))
@@ -141,7 +141,7 @@ extension UInt32 {
 extension ByteStream {
     /// The bytes that the base64 text of this stream encodes (RFC 4648 §4; line ends and blanks are skipped).
     ///
-    /// - Parameter noteMissingPadding: called at the end of a text that lacks its padding.
+    /// - Parameter noteMissingPadding: called at the end if the text lacks its padding.
     package func base64Decoded(noteMissingPadding: (@Sendable () -> Void)? = nil) -> ByteStream {
         ByteStream { Base64Decoder(try makeReader(), noteMissingPadding: noteMissingPadding) }
     }

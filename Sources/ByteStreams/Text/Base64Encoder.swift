@@ -7,14 +7,14 @@ package final class Base64Encoder: ByteSink {
     private let output = Window()
     private var carry: [UInt8] = []
 
-    /// An encoder that ends each line, the last included, with `lineEnd`.
+    /// An encoder that ends each line, including the last, with `lineEnd`.
     package init(_ downstream: any ByteSink, lineEnd: [UInt8]) {
         self.downstream = downstream
         self.lineEnd = lineEnd
         carry.reserveCapacity(Self.lineBytes)
     }
 
-    /// How many characters, line ends included, `count` bytes become.
+    /// The length of the base64 text for `count` bytes, line ends included; `lineEnd` is the length of one line end.
     package static func encodedCount(_ count: Int, lineEnd: Int) -> Int {
         (count + 2) / 3 * 4 + (count + lineBytes - 1) / lineBytes * lineEnd
     }
@@ -90,7 +90,7 @@ package final class Base64Encoder: ByteSink {
 }
 
 extension Array<UInt8> {
-    /// The bytes that a base64 text encodes, without blanks and line ends.
+    /// The bytes that a base64 text without blanks and line ends encodes.
     package init(base64 text: some Collection<UInt8>) throws {
         let decoder = Base64Decoder(MemorySource(Array(text)).reader())
         self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)

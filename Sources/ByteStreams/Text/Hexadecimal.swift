@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// Two lower-case digits for each byte.
+    /// The bytes as lower-case hexadecimal, two digits for each.
     package var hexadecimal: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * underestimatedCount)
@@ -12,7 +12,7 @@ extension Sequence<UInt8> {
 }
 
 extension UInt8 {
-    /// The value of an ASCII hexadecimal digit, of either case; nil if it is none.
+    /// The value of an ASCII hexadecimal digit, in either case; nil for any other character.
     @inlinable
     package var hexadecimalValue: UInt8? {
         switch self {
@@ -23,6 +23,6 @@ extension UInt8 {
         }
     }
 
-    /// The ASCII digit, in lower case, for a value below 16.
+    /// The ASCII digit, in lower case, of a value below 16.
     fileprivate var hexadecimalDigit: UInt8 { self < 10 ? UInt8(ascii: "0") + self : UInt8(ascii: "a") + self - 10 }
 }

@@ -1,10 +1,10 @@
 /// Decodes quoted-printable text as it is read.
 ///
-/// An escape without its two digits stays as it is, and is noted.
+/// An escape without two hexadecimal digits is kept unchanged, and `isMalformed` becomes true.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableDecoder: ByteReader {
-    /// Whether anything was met that is not quoted-printable.
+    /// Whether the text read so far contained anything that is not quoted-printable.
     package private(set) var isMalformed = false
 
     private enum State {
@@ -12,20 +12,20 @@ package final class QuotedPrintableDecoder: ByteReader {
         case carriageReturn
         case escape
         case escapeDigit(UInt8)
-        /// Blanks, and perhaps a carriage return, between = and the line end.
+        /// In blanks, perhaps followed by a carriage return, between = and the line end.
         case softBreak
     }
 
-    /// The most blanks held back at the end of a line, where they are to be removed. More are kept as content, so that memory
-    /// stays bounded.
+    /// The maximum number of blanks that are buffered at a line's end in order to remove them. Further ones are kept as
+    /// content, to bound the memory.
     private static let mostBlanks = 65_536
 
     private let upstream: any ByteReader
     private let input = Window()
     private var state = State.text
     private var held: [UInt8] = []
-    /// The decoded bytes of one window of input: at most as many, plus the blanks that were held back before it, plus a few at
-    /// the end of the text.
+    /// The decoded bytes of one window of input: at most as many as the input, plus the blanks buffered before it, plus a
+    /// few at the end of the text.
     private let decoded = Window(size: Window.size + mostBlanks + 16)
     private var filled = 0
     private var delivered = 0
@@ -47,7 +47,7 @@ package final class QuotedPrintableDecoder: ByteReader {
         return count
     }
 
-    /// Takes runs of plain text and whole escapes at once, and the rest byte by byte.
+    /// Decodes runs of plain text and complete escapes at once, and all other bytes one by one.
     private func decode(_ bytes: UnsafeRawBufferPointer) {
         var index = 0
         while index < bytes.count {
@@ -58,7 +58,7 @@ package final class QuotedPrintableDecoder: ByteReader {
         }
     }
 
-    /// Decodes while nothing but plain text, escapes, line ends and soft breaks are met, each of them whole; returns where that
+    /// Decodes as long as the input consists of complete plain text, escapes, line ends and soft breaks. Returns where that
     /// ends.
     private func decodeOrdinary(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         let (out, equals) = (decoded.storage, UInt8(ascii: "="))
@@ -161,7 +161,7 @@ package final class QuotedPrintableDecoder: ByteReader {
         }
     }
 
-    /// Passes on the blanks that turned out not to end a line.
+    /// Outputs buffered blanks that turned out not to be at a line's end.
     private func release() {
         for byte in held { put(byte) }
         held.removeAll(keepingCapacity: true)

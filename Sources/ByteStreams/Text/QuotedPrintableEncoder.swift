@@ -1,11 +1,11 @@
 /// Writes bytes as quoted-printable text that survives every transport.
 ///
-/// No blank ends a line, and no line starts with a dot, "From " or two hyphens. A CRLF stays a line end; a lone CR or LF is a
-/// byte like any other.
+/// No line ends in a blank or starts with a dot, "From " or two hyphens. CRLF is a line end; a lone CR or LF is encoded like
+/// other bytes.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableEncoder: ByteSink {
-    /// The longest line without the = of a soft break.
+    /// The maximum length of a line without the = of a soft break.
     private static let longestLine = 75
     private static let mailboxLine = Array("From ".utf8)
     private static let delimiter = Array("--".utf8)
@@ -22,7 +22,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         try encode(lookahead: Self.mailboxLine.count)
     }
 
-    /// Writes what was held back to look ahead.
+    /// Writes the bytes that were buffered for look-ahead.
     package func finish() throws { try encode(lookahead: 0) }
 
     private func encode(lookahead: Int) throws {
@@ -36,7 +36,9 @@ package final class QuotedPrintableEncoder: ByteSink {
         input.removeFirst(taken)
     }
 
-    /// Encodes from `start` to `end`, or until the window is full; returns where to go on, and how much of it is filled.
+    /// Encodes from `start` to `end`, or until the window is full.
+    ///
+    /// - Returns: where to continue, and the number of bytes in the window.
     private func encode(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> (next: Int, filled: Int) {
         let out = output.storage
         // One step writes an escape as four bytes, of which the last does not count, or one run inside a line.
@@ -75,7 +77,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         return (index, filled)
     }
 
-    /// How many bytes from `start` on stay as they are and fit into the line.
+    /// The number of bytes from `start` on that need no escape and fit into the line.
     private static func run(in bytes: UnsafeRawBufferPointer, from start: Int, to end: Int, _ column: Int) -> Int {
         bytes.endOfPlainText(from: start, to: min(end, start + longestLine - column)) - start
     }
@@ -92,16 +94,16 @@ package final class QuotedPrintableEncoder: ByteSink {
         return switch byte {
         case UInt8(ascii: "."): false
         case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
-        // A line that starts here must not look like a boundary, neither encoded nor decoded.
+        // A line that starts here must not resemble a boundary, neither encoded nor decoded.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }
     }
 
-    /// Marks, in `escapes`, the bytes that are escaped wherever they stand.
+    /// The mark in `escapes` for bytes that are escaped at any position.
     private static let always: UInt32 = 1 << 24
 
-    /// The three characters that stand for each byte, the first in the low byte.
+    /// The three characters of the escape of each byte, the first one in the low byte.
     private static let escapes: [UInt32] = {
         let digits = Array("0123456789ABCDEF".utf8).map { UInt32($0) }
         return (0...255).map { byte in
@@ -118,7 +120,7 @@ extension QuotedPrintableEncoder {
         private var count = 0
         private var escaped = 0
 
-        /// One for each byte that is escaped.
+        /// 1 for each byte that is escaped, 0 for all others.
         private static let isEscaped = (UInt8.min ... .max).map { byte in
             let isText = 32...126 ~= byte && byte != UInt8(ascii: "=")
             return isText || [9, .lineFeed, .carriageReturn].contains(byte) ? 0 : 1
@@ -133,7 +135,7 @@ extension QuotedPrintableEncoder {
             }
         }
 
-        /// Whether base64 is shorter. Soft line breaks are left aside, as they are about as many in both.
+        /// Whether base64 is shorter. Soft line breaks are ignored, because both encodings have about the same number.
         ///
         /// RFC 2045 §6
         package var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }

@@ -1,6 +1,6 @@
 extension Unicode.Scalar {
-    /// Whether showing this character could disturb the text around it, or the reader: it moves the cursor, ends a line,
-    /// reorders what is beside it, or cannot be seen.
+    /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders its surroundings, or is
+    /// invisible.
     @inlinable
     package var isUnfitForDisplay: Bool {
         guard !isASCII else { return value < 0x20 || value == 0x7F }

@@ -1,4 +1,4 @@
-// FoundationEssentials does not have these forms. The standard library does, but declares them for Foundation only.
+// FoundationEssentials lacks these normalization forms. The standard library has them, but exposes them to Foundation only.
 #if canImport(FoundationEssentials)
 @_spi(_Unicode) import Swift
 #else
@@ -9,7 +9,7 @@ import Foundation
 ///
 /// UAX #15
 extension String {
-    /// In Normalization Form C: characters that can be one are one.
+    /// The text in Normalization Form C, in which a letter and its accent are one character if such a character exists.
     package var canonicallyComposed: String {
         #if canImport(FoundationEssentials)
         String(scalars: _nfc)
@@ -18,7 +18,7 @@ extension String {
         #endif
     }
 
-    /// In Normalization Form D: letters and their accents are apart.
+    /// The text in Normalization Form D, in which letters and accents are separate.
     package var canonicallyDecomposed: String {
         #if canImport(FoundationEssentials)
         String(scalars: _nfd)

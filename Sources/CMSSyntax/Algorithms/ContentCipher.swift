@@ -55,29 +55,55 @@ public struct ContentCipher: Hashable, Sendable {
     public static let writable = all.filter(\.isWritable)
 
     /// AES with a 256-bit key in Galois/Counter mode, for AuthEnvelopedData (RFC 5084).
-    public static let aes256GCM = ContentCipher("aes-256-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 46], 32, .gcm)
+    public static let aes256GCM = ContentCipher(
+        "aes-256-gcm",
+        [2, 16, 840, 1, 101, 3, 4, 1, 46],
+        keyCount: 32,
+        mode: .gcm
+    )
     /// AES with a 128-bit key in Galois/Counter mode, for AuthEnvelopedData (RFC 5084).
-    public static let aes128GCM = ContentCipher("aes-128-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 6], 16, .gcm)
+    public static let aes128GCM = ContentCipher(
+        "aes-128-gcm",
+        [2, 16, 840, 1, 101, 3, 4, 1, 6],
+        keyCount: 16,
+        mode: .gcm
+    )
     /// AES with a 256-bit key in CBC mode, for EnvelopedData (RFC 3565).
-    public static let aes256CBC = ContentCipher("aes-256-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 42], 32, .cbc)
+    public static let aes256CBC = ContentCipher(
+        "aes-256-cbc",
+        [2, 16, 840, 1, 101, 3, 4, 1, 42],
+        keyCount: 32,
+        mode: .cbc
+    )
     /// AES with a 128-bit key in CBC mode, for EnvelopedData (RFC 3565).
-    public static let aes128CBC = ContentCipher("aes-128-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 2], 16, .cbc)
+    public static let aes128CBC = ContentCipher(
+        "aes-128-cbc",
+        [2, 16, 840, 1, 101, 3, 4, 1, 2],
+        keyCount: 16,
+        mode: .cbc
+    )
     /// ChaCha20 with Poly1305, for AuthEnvelopedData (RFC 8103).
     public static let chaCha20Poly1305 =
-        ContentCipher("chacha20-poly1305", [1, 2, 840, 113549, 1, 9, 16, 3, 18], 32, .chacha)
-    static let aes256CCM = ContentCipher("aes-256-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 47], 32, .ccm)
-    static let aes192CCM = ContentCipher("aes-192-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 27], 24, .ccm)
-    static let aes128CCM = ContentCipher("aes-128-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 7], 16, .ccm)
-    static let aes192GCM = ContentCipher("aes-192-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 26], 24, .gcm)
-    static let aes192CBC = ContentCipher("aes-192-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 22], 24, .cbc)
-    static let tripleDES = ContentCipher("des-ede3-cbc", [1, 2, 840, 113549, 3, 7], 24, .cbc, isHistoric: true)
-    static let rc2 = ContentCipher("rc2-cbc", rc2OID, 16, .cbc, isHistoric: true)
+        ContentCipher("chacha20-poly1305", [1, 2, 840, 113549, 1, 9, 16, 3, 18], keyCount: 32, mode: .chacha)
+    static let aes256CCM = ContentCipher("aes-256-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 47], keyCount: 32, mode: .ccm)
+    static let aes192CCM = ContentCipher("aes-192-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 27], keyCount: 24, mode: .ccm)
+    static let aes128CCM = ContentCipher("aes-128-ccm", [2, 16, 840, 1, 101, 3, 4, 1, 7], keyCount: 16, mode: .ccm)
+    static let aes192GCM = ContentCipher("aes-192-gcm", [2, 16, 840, 1, 101, 3, 4, 1, 26], keyCount: 24, mode: .gcm)
+    static let aes192CBC = ContentCipher("aes-192-cbc", [2, 16, 840, 1, 101, 3, 4, 1, 22], keyCount: 24, mode: .cbc)
+    static let tripleDES = ContentCipher(
+        "des-ede3-cbc",
+        [1, 2, 840, 113549, 3, 7],
+        keyCount: 24,
+        mode: .cbc,
+        isHistoric: true
+    )
+    static let rc2 = ContentCipher("rc2-cbc", rc2OID, keyCount: 16, mode: .cbc, isHistoric: true)
 
     private init(
         _ name: String,
         _ oid: ASN1ObjectIdentifier,
-        _ keyCount: Int,
-        _ mode: Mode,
+        keyCount: Int,
+        mode: Mode,
         isHistoric: Bool = false
     ) {
         self.name = name

@@ -22,19 +22,19 @@ struct KeyAgreementScheme: Sendable {
     /// Those with SHA-1 are only read, never written. All supported curves have the cofactor 1, so ECDH with and without cofactor
     /// is the same.
     private static let rows: [KeyAgreementScheme] = [
-        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, .sha1),
-        KeyAgreementScheme([1, 3, 132, 1, 11, 0], .x963, .sha224),
-        KeyAgreementScheme([1, 3, 132, 1, 11, 1], .x963, .sha256),
-        KeyAgreementScheme([1, 3, 132, 1, 11, 2], .x963, .sha384),
-        KeyAgreementScheme([1, 3, 132, 1, 11, 3], .x963, .sha512),
-        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 3], .x963, .sha1),
-        KeyAgreementScheme([1, 3, 132, 1, 14, 0], .x963, .sha224),
-        KeyAgreementScheme([1, 3, 132, 1, 14, 1], .x963, .sha256),
-        KeyAgreementScheme([1, 3, 132, 1, 14, 2], .x963, .sha384),
-        KeyAgreementScheme([1, 3, 132, 1, 14, 3], .x963, .sha512),
-        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 19], .hkdf, .sha256),
-        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 20], .hkdf, .sha384),
-        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, .sha512),
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, kdfDigest: .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 0], .x963, kdfDigest: .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 1], .x963, kdfDigest: .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 2], .x963, kdfDigest: .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 11, 3], .x963, kdfDigest: .sha512),
+        KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 3], .x963, kdfDigest: .sha1),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 0], .x963, kdfDigest: .sha224),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 1], .x963, kdfDigest: .sha256),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 2], .x963, kdfDigest: .sha384),
+        KeyAgreementScheme([1, 3, 132, 1, 14, 3], .x963, kdfDigest: .sha512),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 19], .hkdf, kdfDigest: .sha256),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 20], .hkdf, kdfDigest: .sha384),
+        KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, kdfDigest: .sha512),
     ]
 
     /// The schemes that we announce.
@@ -43,7 +43,7 @@ struct KeyAgreementScheme: Sendable {
             || row.derivation == .hkdf && row.kdfDigest == .sha256
     }
 
-    private init(_ oid: ASN1ObjectIdentifier, _ derivation: Derivation, _ kdfDigest: DigestAlgorithm) {
+    private init(_ oid: ASN1ObjectIdentifier, _ derivation: Derivation, kdfDigest: DigestAlgorithm) {
         self.oid = oid
         self.derivation = derivation
         self.kdfDigest = kdfDigest

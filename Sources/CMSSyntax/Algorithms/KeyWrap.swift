@@ -19,7 +19,7 @@ struct KeyWrap: Sendable {
         let initialValue: [UInt8]
         var isHistoric: Bool { initialValue.isEmpty }
 
-        init(_ oid: ASN1ObjectIdentifier, _ libcryptoName: String, _ keyCount: Int, isHistoric: Bool = false) {
+        init(_ oid: ASN1ObjectIdentifier, _ libcryptoName: String, keyCount: Int, isHistoric: Bool = false) {
             self.oid = oid
             self.libcryptoName = libcryptoName
             self.keyCount = keyCount
@@ -28,10 +28,10 @@ struct KeyWrap: Sendable {
     }
 
     private static let rows = [
-        Row([2, 16, 840, 1, 101, 3, 4, 1, 5], "AES-128-WRAP", 16),
-        Row([2, 16, 840, 1, 101, 3, 4, 1, 25], "AES-192-WRAP", 24),
-        Row([2, 16, 840, 1, 101, 3, 4, 1, 45], "AES-256-WRAP", 32),
-        Row([1, 2, 840, 113549, 1, 9, 16, 3, 6], "DES3-WRAP", 24, isHistoric: true),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 5], "AES-128-WRAP", keyCount: 16),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 25], "AES-192-WRAP", keyCount: 24),
+        Row([2, 16, 840, 1, 101, 3, 4, 1, 45], "AES-256-WRAP", keyCount: 32),
+        Row([1, 2, 840, 113549, 1, 9, 16, 3, 6], "DES3-WRAP", keyCount: 24, isHistoric: true),
     ]
 
     /// The length of the key-encryption key in bytes.

@@ -4,7 +4,7 @@ import SwiftASN1
 
 /// `RSAES-OAEP-params` (RFC 4055 §4.1).
 enum OAEPParameters {
-    /// Reads the parameters; absent ones, and every absent field, have the defaults of the RFC.
+    /// Reads the parameters. Absent parameters and absent fields have the defaults of RFC 4055.
     static func read(_ encoded: [UInt8]?) throws -> RSAPadding {
         var (digest, mgf, label) = (DigestAlgorithm.sha1, DigestAlgorithm.sha1, [UInt8]())
         guard let encoded, encoded != AlgorithmIdentifier.null else {
@@ -28,7 +28,7 @@ enum OAEPParameters {
 
     /// The AlgorithmIdentifier of OAEP with one digest for hashing and mask generation.
     ///
-    /// SHA-1 is the default, which DER does not write.
+    /// SHA-1 is the default, which DER omits.
     static func identifier(_ digest: DigestAlgorithm) throws -> AlgorithmIdentifier {
         guard digest != .sha1 else {
             return AlgorithmIdentifier(ASN1ObjectIdentifier.Key.rsaOAEP, parameters: [0x30, 0x00])

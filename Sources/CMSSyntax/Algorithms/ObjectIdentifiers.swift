@@ -15,7 +15,7 @@ extension ASN1ObjectIdentifier {
     }
 }
 
-/// The content types that only CMS has (RFC 5652 §4-9, RFC 5083, RFC 3274).
+/// Content types that exist only in CMS (RFC 5652 §4-9, RFC 5083, RFC 3274).
 extension ASN1ObjectIdentifier.ContentType {
     package static let envelopedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 3]
     package static let digestedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 5]

@@ -3,7 +3,7 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// The way to wrap a key under one that was derived from a password: CBC, twice, so that every byte depends on all.
+/// Wraps a key under one derived from a password: CBC is applied twice, so that every byte depends on all others.
 ///
 /// id-alg-PWRI-KEK of RFC 3211 §2.3
 struct PasswordKeyWrap: Sendable {
@@ -29,14 +29,15 @@ struct PasswordKeyWrap: Sendable {
         try self.init(ContentEncryption(AlgorithmIdentifier(berEncoded: ASN1Node.read(parameters))))
     }
 
-    /// How a RecipientInfo names it.
+    /// The AlgorithmIdentifier for a RecipientInfo.
     var identifier: AlgorithmIdentifier {
         get throws { AlgorithmIdentifier(Self.oid, parameters: try encryption.identifier.encoded()) }
     }
 
     private var block: Int { encryption.iv.count }
 
-    /// `key` wrapped under `wrappingKey`: its length, three bytes to check it by, itself, and random padding.
+    /// Wraps `key` under `wrappingKey`. The wrapped bytes are the key's length, three check bytes, the key, and random
+    /// padding.
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws -> [UInt8] {
         let count = max(2 * block, (key.count + 4 + block - 1) / block * block)
         let padding = try randomBytes(count: count - 4 - key.count)
@@ -53,10 +54,10 @@ struct PasswordKeyWrap: Sendable {
         return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).copied()
     }
 
-    /// The key that `wrapped` holds; nil if it was not wrapped under `wrappingKey`.
+    /// Unwraps a key; nil if it was not wrapped under `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws -> SecretBytes? {
         guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
-        // The vector of the outer pass is the last block of the inner one, which the last two blocks give.
+        // The vector of the outer pass is the last block of the inner pass, which can be recovered from the last two blocks.
         let beforeLast = Array(wrapped.dropLast(block).suffix(block))
         let last = try transform(
             Self.secret(wrapped.suffix(block)),

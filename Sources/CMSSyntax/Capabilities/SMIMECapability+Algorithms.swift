@@ -3,18 +3,18 @@ public import PKIX
 import SwiftASN1
 
 extension SMIMECapability {
-    /// The algorithm's name as `aes-256-gcm`, or its dotted OID.
+    /// The name of the algorithm, such as `aes-256-gcm`, or its dotted OID.
     public var name: String { algorithm.displayName }
 
-    /// The content cipher that is announced; nil if it is something else, or a cipher that we do not write.
+    /// The announced content cipher; nil for other capabilities and for ciphers that this package does not write.
     package var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
 
-    /// Whether this names a content cipher, outdated ones included.
+    /// Whether this is a content cipher, including obsolete ones.
     package var isCipher: Bool { ContentCipher(oid: algorithm.algorithm) != nil || Self.obsolete.contains(name) }
 
     private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]
 
-    /// The way to wrap a key for RSA that is announced; nil if it is something else, or one that we do not write.
+    /// The announced key wrapping for RSA; nil for other capabilities and for wrappings that this package does not write.
     package var rsaWrapping: Recipient.RSAWrapping? {
         guard algorithm.algorithm == ASN1ObjectIdentifier.Key.rsaOAEP,
             case .oaep(let digest, let mgf, let label)? = try? OAEPParameters.read(algorithm.parameters),
@@ -23,7 +23,7 @@ extension SMIMECapability {
         return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
     }
 
-    /// The capabilities that we announce: everything that we read and recommend, best first.
+    /// The capabilities to announce: all recommended algorithms that this package can read, best first.
     ///
     /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
     package static let ours: [SMIMECapability] = {
@@ -46,7 +46,7 @@ extension SMIMECapability {
         return all.map(SMIMECapability.init)
     }()
 
-    /// The names of the announced algorithms, each once: some are listed for every wrap or digest.
+    /// The names of the announced algorithms, without repetitions: some are listed once for every wrap or digest.
     package static func names(of capabilities: [SMIMECapability]) -> [String] {
         var seen: Set<String> = []
         return capabilities.map(\.name).filter { seen.insert($0).inserted }

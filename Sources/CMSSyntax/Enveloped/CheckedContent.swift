@@ -10,7 +10,7 @@ package struct CheckedContent: Sendable {
     private let attributes: [UInt8]?
 
     /// Only `EnvelopedData.check` makes one.
-    init(_ source: ByteStream, _ encryption: ContentEncryption, _ key: ContentKey, attributes: [UInt8]?) {
+    init(_ source: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) {
         self.source = source
         self.encryption = encryption
         self.key = key
@@ -19,7 +19,7 @@ package struct CheckedContent: Sendable {
 
     /// The plaintext.
     package var stream: ByteStream {
-        ByteStream { ConcealingReader(try DecryptingReader(source, encryption, key, attributes: attributes)) }
+        ByteStream { ConcealingReader(try DecryptingReader(source, encryption, key: key, attributes: attributes)) }
     }
 }
 

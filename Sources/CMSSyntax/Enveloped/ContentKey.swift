@@ -36,9 +36,9 @@ extension RecipientInfo {
             throw CMSError.unsupported(what)
         case .password, .secretKey: throw CMSError.unsupported("\(kind.rawValue) recipients with a private key")
         case .transport(let padding):
-            return ContentKey(unproven: transported(key, padding, substitute))
+            return ContentKey(unproven: transported(key, padding, substitute: substitute))
         case .agreement(let scheme, let wrap, let point, let material):
-            return ContentKey(try? agreed(key, scheme, wrap, point, material), else: substitute)
+            return ContentKey(try? agreed(key, scheme, wrap: wrap, point: point, material: material), else: substitute)
         case .encapsulation(let encapsulation):
             return ContentKey(try? encapsulated(key, encapsulation), else: substitute)
         }
@@ -66,7 +66,7 @@ extension RecipientInfo {
     }
 
     /// Chooses between the decrypted and the substitute key without a branch on which it is.
-    private func transported(_ key: PrivateKey, _ padding: RSAPadding, _ substitute: SecretBytes) -> SecretBytes {
+    private func transported(_ key: PrivateKey, _ padding: RSAPadding, substitute: SecretBytes) -> SecretBytes {
         let count = substitute.count
         var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
         let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
@@ -86,9 +86,9 @@ extension RecipientInfo {
     private func agreed(
         _ key: PrivateKey,
         _ scheme: KeyAgreementScheme,
-        _ wrap: KeyWrap,
-        _ point: [UInt8],
-        _ material: [UInt8]?
+        wrap: KeyWrap,
+        point: [UInt8],
+        material: [UInt8]?
     ) throws -> SecretBytes {
         let secret = try key.handle.agree(withEncodedPoint: point)
         let wrappingKey = try scheme.keyEncryptionKey(from: secret, wrap: wrap, userKeyingMaterial: material)

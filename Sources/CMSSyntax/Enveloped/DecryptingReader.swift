@@ -28,7 +28,7 @@ final class DecryptingReader: ByteReader {
     /// Room that the cipher may need beyond its input.
     private static let slack = 64
 
-    init(_ stream: ByteStream, _ encryption: ContentEncryption, _ key: ContentKey, attributes: [UInt8]?) throws {
+    init(_ stream: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) throws {
         reader = BERReader(try stream.makeReader())
         layout = try EnvelopedLayout(reader, skipsRecipients: true)
         ciphertext = try OctetStringReader(reader, identifier: .context(0))

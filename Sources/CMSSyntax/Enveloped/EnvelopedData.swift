@@ -67,16 +67,16 @@ package struct EnvelopedData: Sendable {
         let encryption = try contentEncryption()
         return try concealing {
             let observer = makeObserver()
-            let first = try DecryptingReader(stream, encryption, key, attributes: nil)
+            let first = try DecryptingReader(stream, encryption, key: key, attributes: nil)
             do {
                 try first.copy(to: observer)
-                return (CheckedContent(stream, encryption, key, attributes: nil), observer)
+                return (CheckedContent(stream, encryption, key: key, attributes: nil), observer)
             } catch {
                 // The attributes that the tag covers follow the content: only now they can be processed before it.
                 guard let attributes = first.trailer?.authenticatedAttributes else { throw error }
                 let observer = makeObserver()
-                try DecryptingReader(stream, encryption, key, attributes: attributes).copy(to: observer)
-                return (CheckedContent(stream, encryption, key, attributes: attributes), observer)
+                try DecryptingReader(stream, encryption, key: key, attributes: attributes).copy(to: observer)
+                return (CheckedContent(stream, encryption, key: key, attributes: attributes), observer)
             }
         }
     }

@@ -41,7 +41,7 @@ package struct EnvelopedDataWriter {
                 try certified.map { try $0.recipientInfo(for: key) } + secrets.map { try $0.recipientInfo(for: key) }
             let version = encryption.cipher.isAuthenticated ? 0 : Self.version(certified, secrets)
             let sorted = infos.sorted { $0.lexicographicallyPrecedes($1) }
-            return try Self.layOut(sorted, version: version, encryption, contentCount)
+            return try Self.layOut(sorted, version: version, encryption, contentCount: contentCount)
         }
     }
 
@@ -78,7 +78,7 @@ package struct EnvelopedDataWriter {
         _ infos: [[UInt8]],
         version: Int,
         _ encryption: ContentEncryption,
-        _ contentCount: Int
+        contentCount: Int
     ) throws -> DERFrame {
         let isAuthenticated = encryption.cipher.isAuthenticated
         let block = encryption.cipher.ivCount

@@ -2,17 +2,17 @@ package import LibCrypto
 public import PKIX
 import SwiftASN1
 
-/// A recipient to encrypt to.
+/// A recipient of an encrypted message.
 public struct Recipient: Sendable {
-    /// How an RSA key wraps the content-encryption key; other keys have one way only.
+    /// How the content-encryption key is wrapped for RSA keys; for other keys there is no choice.
     package enum RSAWrapping: String, CaseIterable, Sendable {
         /// RSAES-OAEP with SHA-256 (RFC 8551 §2.3).
         case oaep
-        /// RSAES-OAEP with its default, SHA-1, whose collisions do no harm here (RFC 3560 §2.3).
+        /// RSAES-OAEP with its default digest, SHA-1; collisions of SHA-1 do no harm here (RFC 3560 §2.3).
         case oaepSHA1 = "oaep-sha1"
         case oaepSHA384 = "oaep-sha384"
         case oaepSHA512 = "oaep-sha512"
-        /// RSAES-PKCS1-v1_5, for readers that know no other.
+        /// RSAES-PKCS1-v1_5, for programs that support nothing else.
         case pkcs1
 
         /// The digest for hashing and mask generation; nil for PKCS1-v1_5.
@@ -27,7 +27,7 @@ public struct Recipient: Sendable {
         }
     }
 
-    /// What opens the content.
+    /// The key that opens the content.
     private enum Key: Sendable {
         case certificate(Certificate)
         case secret(SharedSecret)
@@ -36,29 +36,29 @@ public struct Recipient: Sendable {
     private let key: Key
     /// The certificate whose key opens the content; nil for a password.
     public var certificate: Certificate? { if case .certificate(let certificate) = key { certificate } else { nil } }
-    /// The secret that opens the content in place of a certificate's key.
+    /// The shared secret that opens the content; nil for a certificate.
     var secret: SharedSecret? { if case .secret(let secret) = key { secret } else { nil } }
     /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
     /// serial number.
     package var usesKeyIdentifier: Bool
-    /// How the content key is wrapped, if the certificate's key is of RSA.
+    /// How the content-encryption key is wrapped, if the certificate has an RSA key.
     package var rsaWrapping: RSAWrapping
-    /// The announced capabilities; nil if unknown.
+    /// The capabilities that the recipient announced; nil if unknown.
     public var capabilities: [SMIMECapability]?
 
-    /// A recipient whose certificate is taken as it is: whether it is valid, trusted and fit for encryption is for the caller to
-    /// judge.
+    /// A recipient whose certificate is not checked. The caller must decide whether it is valid, trusted and usable for
+    /// encryption.
     public init(unchecked certificate: Certificate) { self.init(unchecked: certificate, rsaWrapping: .oaep) }
 
-    /// Everyone who knows `secret`.
+    /// All holders of `secret`.
     package init(_ secret: SharedSecret) {
         key = .secret(secret)
         (rsaWrapping, usesKeyIdentifier) = (.oaep, false)
     }
 
-    /// The same.
+    /// A recipient whose certificate is not checked, with a choice of key wrapping.
     ///
-    /// - Parameter rsaWrapping: for an RSA key; `CipherNegotiation` finds out what the recipient reads.
+    /// - Parameter rsaWrapping: the wrapping for an RSA key; `CipherNegotiation` determines what the recipient supports.
     package init(
         unchecked certificate: Certificate,
         rsaWrapping: RSAWrapping,
@@ -69,7 +69,7 @@ public struct Recipient: Sendable {
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
-    /// How the key is wrapped, for reports: `oaep` and others for RSA, `ecdh`, `x25519`, `ml-kem-768`.
+    /// The name of the key wrapping in reports: `oaep` and others for RSA, `ecdh`, `x25519`, `ml-kem-768`.
     package var keyEncryption: String {
         switch certificate?.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
@@ -79,7 +79,7 @@ public struct Recipient: Sendable {
         }
     }
 
-    /// Whether the RecipientInfo truly names the certificate so.
+    /// Whether the RecipientInfo actually names the certificate by its key identifier.
     var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate?.subjectKeyIdentifier != nil }
 
     private func identifier(of certificate: Certificate) -> EntityIdentifier {
@@ -89,9 +89,9 @@ public struct Recipient: Sendable {
         return EntityIdentifier(certificate)
     }
 
-    /// The DER of the RecipientInfo that lets this recipient unwrap `key`.
+    /// The DER of the RecipientInfo from which this recipient can unwrap `key`.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate whose key cannot be encrypted to.
+    /// - Throws: `CMSError.unsupported` if the certificate's key cannot be used for encryption.
     package func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch self.key {
         case .certificate(let certificate): try recipientInfo(for: key, to: certificate)
@@ -119,7 +119,7 @@ public struct Recipient: Sendable {
         let padding: RSAPadding
         let algorithm: AlgorithmIdentifier
         if let digest = rsaWrapping.digest {
-            // RFC 8017 §7.1.1: 2048 bits have room for two digests and two octets beside the key, whatever the digest.
+            // RFC 8017 §7.1.1: for every digest used here, 2048 bits are enough for the key, two digests and two octets.
             padding = .oaep(digest: digest, mgf: digest, label: [])
             algorithm = try OAEPParameters.identifier(digest)
         } else {
@@ -199,7 +199,7 @@ public struct Recipient: Sendable {
     /// Whether the RecipientInfo is OtherRecipientInfo.
     var isOther: Bool { if case .postQuantum = certificate?.publicKeyAlgorithm { true } else { false } }
 
-    /// `KeyAgreeRecipientIdentifier`, which has a key identifier in a sequence of its own.
+    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE.
     private func serializeAgreementIdentifier(
         of certificate: Certificate,
         into coder: inout DER.Serializer

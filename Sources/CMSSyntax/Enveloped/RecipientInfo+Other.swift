@@ -1,7 +1,7 @@
 import PKIX
 import SwiftASN1
 
-/// OtherRecipientInfo, of which one type is known: KEMRecipientInfo. What cannot be read of it is not supported.
+/// OtherRecipientInfo; only its type KEMRecipientInfo is supported. Unreadable ones are reported as unsupported.
 extension RecipientInfo {
     /// RFC 5652 §6.2.5
     static func other(_ node: ASN1Node) -> RecipientInfo {

@@ -1,7 +1,7 @@
 import PKIX
 import SwiftASN1
 
-/// The kinds that name no certificate. Mail may hold them in any shape; what cannot be read is not supported.
+/// The kinds of RecipientInfo without a certificate. Unreadable ones are reported as unsupported.
 extension RecipientInfo {
     /// KEKRecipientInfo (RFC 5652 §6.2.3).
     static func secretKey(_ node: ASN1Node) -> RecipientInfo {
@@ -42,7 +42,7 @@ extension RecipientInfo {
 }
 
 extension KeyDerivation {
-    /// The name in reports, as `pbkdf2 with 600000 iterations`.
+    /// The name in reports, such as `pbkdf2 with 600000 iterations`.
     var name: String {
         switch self {
         case .pbkdf2(_, let iterations, _, let digest):

@@ -3,9 +3,10 @@ import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// One way into an encrypted message: who can open it, and how.
+/// A recipient of an encrypted message: who can decrypt it, and how the content key is protected.
 ///
-/// A key-agreement RecipientInfo with several encrypted keys becomes one value for each.
+/// A key-agreement RecipientInfo with several encrypted keys becomes one value for each of them.
+///
 /// RFC 5652 §6.2
 package struct RecipientInfo: Sendable {
     /// The kinds of RecipientInfo.
@@ -21,26 +22,26 @@ package struct RecipientInfo: Sendable {
     /// How the content-encryption key is wrapped.
     enum Wrapping: Sendable {
         case transport(RSAPadding)
-        /// Under a key derived from a password (RFC 5652 §6.2.4).
+        /// Wrapped under a key derived from a password (RFC 5652 §6.2.4).
         case password(KeyDerivation, PasswordKeyWrap)
-        /// Under a key that both sides have, and its name (RFC 5652 §6.2.3).
+        /// Wrapped under a shared key with this identifier (RFC 5652 §6.2.3).
         case secretKey(KeyWrap, identifier: [UInt8])
         case agreement(KeyAgreementScheme, KeyWrap, point: [UInt8], userKeyingMaterial: [UInt8]?)
         case encapsulation(KeyEncapsulation)
-        /// A kind or algorithm that we cannot open; the payload names it.
+        /// A kind or algorithm that is not supported; the payload names it.
         case unsupported(String)
     }
 
-    /// How the content key reaches the recipient, and who that is.
+    /// The kind of the RecipientInfo.
     package let kind: Kind
-    /// The certificate that opens it; nil for kinds without a certificate.
+    /// The recipient's certificate; nil for kinds without a certificate.
     package let identifier: EntityIdentifier?
-    /// The key-encryption algorithm's name for people, or its dotted OID.
+    /// The name of the key-encryption algorithm for users, or its dotted OID.
     package let algorithm: String
     let wrapping: Wrapping
     let encryptedKey: [UInt8]
 
-    /// The parameters of the key-encryption algorithm for people; nil if there are none, or none that we know.
+    /// The parameters of the key-encryption algorithm for users; nil if there are none or they are unknown.
     package var algorithmDetail: String? {
         switch wrapping {
         case .transport(.oaep(let digest, let mgf, _)): "\(digest.rawValue), mgf1 with \(mgf.rawValue)"
@@ -64,7 +65,7 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// The key-encryption algorithm of KEKRecipientInfo and PasswordRecipientInfo, which precedes the key.
+    /// The key-encryption algorithm of a KEKRecipientInfo or PasswordRecipientInfo; it precedes the key.
     static func algorithm(of node: ASN1Node) -> String? {
         guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
             return nil
@@ -72,7 +73,7 @@ package struct RecipientInfo: Sendable {
         return (try? AlgorithmIdentifier(berEncoded: field))?.displayName
     }
 
-    static func named(_ kind: Kind, _ algorithm: String?, _ identifier: EntityIdentifier? = nil) -> Self {
+    static func named(_ kind: Kind, _ algorithm: String?, identifier: EntityIdentifier? = nil) -> Self {
         RecipientInfo(
             kind: kind,
             identifier: identifier,
@@ -125,11 +126,11 @@ package struct RecipientInfo: Sendable {
             let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
             guard let keys = nodes.next() else { throw CMSError.malformed(.cms, "KeyAgreeRecipientInfo") }
             let wrapping = agreement(algorithm, point: point, userKeyingMaterial: material)
-            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping) }
+            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping: wrapping) }
         }
     }
 
-    /// The ephemeral public key of OriginatorPublicKey; nil where the originator is named by a certificate.
+    /// The ephemeral public key in OriginatorPublicKey; nil if a certificate identifies the originator.
     private static func originatorPoint(_ node: ASN1Node) throws -> [UInt8]? {
         guard node.identifier == .context(1) else { return nil }
         return try BER.sequence(node, identifier: .context(1)) { nodes in
@@ -156,7 +157,7 @@ package struct RecipientInfo: Sendable {
     private static func encryptedKey(
         _ node: ASN1Node,
         _ algorithm: AlgorithmIdentifier,
-        _ wrapping: Wrapping
+        wrapping: Wrapping
     ) throws -> RecipientInfo {
         try BER.sequence(node, identifier: .sequence) { nodes in
             guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "RecipientEncryptedKey") }
@@ -172,7 +173,7 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// `KeyAgreeRecipientIdentifier`: as elsewhere, but the key identifier is in a sequence.
+    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE.
     private static func recipient(_ node: ASN1Node) throws -> EntityIdentifier {
         guard node.identifier == .context(0) else { return try EntityIdentifier(berEncoded: node) }
         return try BER.sequence(node, identifier: .context(0)) { nodes in

@@ -2,9 +2,10 @@ package import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// A secret that opens a message without a certificate: a shared key, or a password.
+/// A secret for decrypting without a certificate: a shared key or a password.
 ///
-/// It is only used if the user gives it; a message alone never causes one to be tried.
+/// It is only used if the user provides it; a message alone never causes a secret to be tried.
+///
 /// RFC 5652 §6.2.3 and §6.2.4
 package struct SharedSecret: Sendable {
     enum Kind: Sendable {
@@ -14,15 +15,15 @@ package struct SharedSecret: Sendable {
 
     let kind: Kind
 
-    /// A password, as it was typed.
+    /// A password, as typed.
     package init(password: borrowing Passphrase) {
         kind = .password(PassphraseForm(writing: password).utf8)
     }
 
-    /// A key-encryption key of 16, 24 or 32 bytes. The bytes stay the caller's to wipe.
+    /// A key-encryption key of 16, 24 or 32 bytes. The caller wipes `key`.
     ///
-    /// - Parameter identifier: the name that the message gives to the key; nil for any.
-    /// - Throws: `CMSError.unsupported` for another length.
+    /// - Parameter identifier: the key's identifier in the message; nil accepts any.
+    /// - Throws: `CMSError.unsupported` for other key lengths.
     package init(key: some Collection<UInt8>, identifier: [UInt8]?) throws {
         guard [16, 24, 32].contains(key.count) else {
             throw CMSError.unsupported("a secret key of \(key.count) bytes instead of 16, 24 or 32")
@@ -30,7 +31,7 @@ package struct SharedSecret: Sendable {
         kind = .key(SecretBytes(copying: key), identifier: identifier)
     }
 
-    /// The kind of secret in reports: `password` or `key-encryption-key`.
+    /// The kind of the secret in reports: `password` or `key-encryption-key`.
     package var recipientKind: RecipientInfo.Kind {
         switch kind {
         case .key: .keyEncryptionKey
@@ -38,7 +39,7 @@ package struct SharedSecret: Sendable {
         }
     }
 
-    /// Whether `recipient` is of this kind, and names this key if it names one.
+    /// Whether `recipient` is of this kind and, if this secret has an identifier, names this key.
     package func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {
         case (.key(let key, let identifier), .secretKey(let wrap, let name)):
@@ -52,15 +53,15 @@ package struct SharedSecret: Sendable {
 }
 
 extension RecipientInfo {
-    /// Whether it is for a password or a key that both sides have.
+    /// Whether the recipient uses a password or a shared key.
     package var isForSecret: Bool { kind == .keyEncryptionKey || kind == .password }
 }
 
 extension SharedSecret {
-    /// The DER of the RecipientInfo under which this secret unwraps `key`.
+    /// The DER of the RecipientInfo from which this secret can unwrap `key`.
     func recipientInfo(for key: SecretBytes) throws -> [UInt8] {
         switch kind {
-        case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key)
+        case .key(let secret, let identifier): try Self.keyEncryptionKeyInfo(secret, identifier, key: key)
         case .password(let password): try Self.passwordInfo(password, wrapping: key)
         }
     }
@@ -68,11 +69,11 @@ extension SharedSecret {
     private static func keyEncryptionKeyInfo(
         _ secret: SecretBytes,
         _ identifier: [UInt8]?,
-        _ key: SecretBytes
+        key: SecretBytes
     ) throws -> [UInt8] {
         let wrap = try KeyWrap(keyCount: secret.count)
         let encrypted = try wrap.wrap(key, under: secret)
-        // A recipient with several keys finds the right one by this identifier, which reveals nothing about the key.
+        // Recipients with several keys find the right one by this identifier, which reveals nothing about the key.
         let name = try identifier ?? Array(secret.withBytes { try DigestAlgorithm.sha256.digest($0) }.prefix(8))
         return try der { coder in
             try coder.appendConstructedNode(identifier: .context(2)) { coder in
@@ -103,7 +104,7 @@ extension SharedSecret {
 }
 
 extension KeyDerivation {
-    /// PBKDF2 with HMAC-SHA-256, a fresh salt, and as many iterations as are recommended in 2025.
+    /// PBKDF2 with HMAC-SHA-256, a new salt, and the number of iterations recommended in 2025.
     static func writing() throws -> (function: KeyDerivation, identifier: AlgorithmIdentifier) {
         let salt = try randomBytes(count: 16)
         let iterations = 600_000

@@ -6,7 +6,7 @@ extension CMSOutline {
     /// Reads the object after its content type, and keeps what was read if it throws.
     mutating func read(_ reader: BERReader, _ sink: any ByteSink) throws {
         switch type {
-        case .data: try readContent(reader, .octetString, sink)
+        case .data: try readContent(reader, .octetString, sink: sink)
         case .other:
             let text = "nothing more is known of a CMS object of type \(typeName)"
             problems.append(Problem(.contentTypeUnknown, text))
@@ -65,7 +65,7 @@ extension CMSOutline {
         if try reader.peek()?.identifier == .context(0) {
             try reader.enter(.context(0))
             if try reader.peek()?.identifier == .octetString {
-                try readContent(reader, .octetString, sink)
+                try readContent(reader, .octetString, sink: sink)
             } else {
                 // PKCS#7 1.5 allows any type here, in one element.
                 contentCount = try reader.readElement().count
@@ -83,14 +83,14 @@ extension CMSOutline {
         let cipher = try AlgorithmIdentifier(berEncoded: element(reader))
         algorithms.append(cipher.displayName)
         contentEncryption = try? ContentEncryption(cipher)
-        if try reader.peek()?.identifier == .context(0) { try readContent(reader, .context(0), sink) }
+        if try reader.peek()?.identifier == .context(0) { try readContent(reader, .context(0), sink: sink) }
         try reader.leave()
     }
 
     private mutating func readContent(
         _ reader: BERReader,
         _ identifier: ASN1Identifier,
-        _ sink: any ByteSink
+        sink: any ByteSink
     ) throws {
         contentCount = try OctetStringReader(reader, identifier: identifier).copy(to: sink)
     }

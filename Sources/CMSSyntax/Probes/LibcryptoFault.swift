@@ -9,7 +9,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         /// The three numbers, as in 3.0.15.
         package let major, minor, patch: Int
 
-        package init(_ major: Int, _ minor: Int, _ patch: Int) {
+        package init(_ major: Int, minor: Int, patch: Int) {
             (self.major, self.minor, self.patch) = (major, minor, patch)
         }
 
@@ -32,59 +32,63 @@ package struct LibcryptoFault: Sendable, Equatable {
         Self(
             identifier: "CVE-2022-3602",
             text: "an address in a certificate can overwrite memory",
-            mended: [Version(3, 0, 7)]
+            mended: [Version(3, minor: 0, patch: 7)]
         ),
         Self(
             identifier: "CVE-2022-4203",
             text: "comparing a name with name constraints can end the process",
-            mended: [Version(3, 0, 8)]
+            mended: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2023-0286",
             text: "a name in a revocation list can read or overwrite memory",
-            mended: [Version(3, 0, 8)]
+            mended: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2022-4304",
             text: "the time of RSA decryption reveals the padding",
-            mended: [Version(3, 0, 8)]
+            mended: [Version(3, minor: 0, patch: 8)]
         ),
         Self(
             identifier: "CVE-2023-0464",
             text: "certificate policies can keep verification busy without end",
-            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2023-0465",
             text: "wrong certificate policies in a leaf are passed over",
-            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2023-2650",
             text: "a long object identifier can keep the process busy",
-            mended: [Version(3, 0, 9), Version(3, 1, 1)]
+            mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(
             identifier: "CVE-2024-0727",
             text: "a PKCS#12 file can end the process",
-            mended: [Version(3, 0, 13), Version(3, 1, 5), Version(3, 2, 1)]
+            mended: [Version(3, minor: 0, patch: 13), Version(3, minor: 1, patch: 5), Version(3, minor: 2, patch: 1)]
         ),
         Self(
             identifier: "CVE-2024-6119",
             text: "comparing names in a certificate can end the process",
-            mended: [Version(3, 0, 15), Version(3, 1, 7), Version(3, 2, 3), Version(3, 3, 2)]
+            mended: [
+                Version(3, minor: 0, patch: 15), Version(3, minor: 1, patch: 7), Version(3, minor: 2, patch: 3),
+                Version(3, minor: 3, patch: 2),
+            ]
         ),
         Self(
             identifier: "CVE-2024-13176",
             text: "the time of ECDSA signatures reveals the key",
             mended: [
-                Version(3, 0, 16), Version(3, 1, 8), Version(3, 2, 4), Version(3, 3, 3), Version(3, 4, 1),
+                Version(3, minor: 0, patch: 16), Version(3, minor: 1, patch: 8), Version(3, minor: 2, patch: 4),
+                Version(3, minor: 3, patch: 3), Version(3, minor: 4, patch: 1),
             ]
         ),
         Self(
             identifier: "CVE-2026-63072",
             text: "unwrapping a key can overwrite memory",
-            mended: [Version(3, 0, 22)]
+            mended: [Version(3, minor: 0, patch: 22)]
         ),
     ]
 
@@ -102,6 +106,6 @@ extension Libcrypto {
     /// The number of the version that this process runs on.
     package static var versionNumber: LibcryptoFault.Version {
         let number = packedVersion
-        return LibcryptoFault.Version(number >> 28 & 0xF, number >> 20 & 0xFF, number >> 4 & 0xFF)
+        return LibcryptoFault.Version(number >> 28 & 0xF, minor: number >> 20 & 0xFF, patch: number >> 4 & 0xFF)
     }
 }

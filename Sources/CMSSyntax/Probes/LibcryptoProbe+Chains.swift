@@ -11,7 +11,7 @@ extension LibcryptoProbe {
     /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 wrong policies in a leaf were not
     /// reported.
     static let chains = [
-        chain("sound-chain", finds: nil, "a sound chain is accepted", "a sound chain is refused"),
+        chain("sound-chain", finds: nil, passed: "a sound chain is accepted", failed: "a sound chain is refused"),
         chain(
             "name-constraints",
             authority: [
@@ -22,22 +22,22 @@ extension LibcryptoProbe {
             ],
             leaf: [FreshCertificate.Extension("2.5.29.17", [0x30, 0x0D, 0x81, 0x0B] + Array("a@evil.test".utf8))],
             finds: .notPermitted,
-            "an address that the authority may not name is refused",
-            "an address that the authority may not name is not refused"
+            passed: "an address that the authority may not name is refused",
+            failed: "an address that the authority may not name is not refused"
         ),
         chain(
             "critical-extension",
             leaf: [FreshCertificate.Extension("1.2.3.4", [0x05, 0x00], isCritical: true)],
             finds: .unknownCriticalExtension,
-            "an unknown critical extension is refused",
-            "an unknown critical extension is not refused"
+            passed: "an unknown critical extension is refused",
+            failed: "an unknown critical extension is not refused"
         ),
         chain(
             "leaf-as-authority",
             isAuthority: false,
             finds: .invalidCA,
-            "an issuer that is no authority is refused",
-            "an issuer that is no authority is not refused"
+            passed: "an issuer that is no authority is refused",
+            failed: "an issuer that is no authority is not refused"
         ),
         chain(
             "certificate-policies",
@@ -48,8 +48,8 @@ extension LibcryptoProbe {
                 )
             ],
             finds: .invalidPolicyExtension,
-            "wrong certificate policies are refused",
-            "wrong certificate policies are not refused (CVE-2023-0465)"
+            passed: "wrong certificate policies are refused",
+            failed: "wrong certificate policies are not refused (CVE-2023-0465)"
         ),
     ]
 
@@ -60,8 +60,8 @@ extension LibcryptoProbe {
         authority: [FreshCertificate.Extension] = [],
         leaf: [FreshCertificate.Extension] = [],
         finds expected: VerificationCode?,
-        _ passed: String,
-        _ failed: String
+        passed: String,
+        failed: String
     ) -> LibcryptoProbe {
         LibcryptoProbe(code) {
             let constraints: [UInt8] = isAuthority ? [0x30, 3, 1, 1, 0xFF] : [0x30, 0]
@@ -82,7 +82,7 @@ struct ProbeChain {
 
     init(authority: [FreshCertificate.Extension], leaf: [FreshCertificate.Extension]) throws {
         let key = try Handle<EVP_PKEY>(generating: .p256)
-        func made(_ name: String, _ serial: Int, _ extensions: [FreshCertificate.Extension]) throws -> Certificate {
+        func made(_ name: String, _ serial: Int, extensions: [FreshCertificate.Extension]) throws -> Certificate {
             let fresh = FreshCertificate(
                 subject: name,
                 issuer: "Probe CA",
@@ -91,7 +91,7 @@ struct ProbeChain {
             )
             return try Certificate(der: fresh.signed(by: key))
         }
-        self.authority = try made("Probe CA", 1, authority)
-        self.leaf = try made("Probe", 2, leaf)
+        self.authority = try made("Probe CA", 1, extensions: authority)
+        self.leaf = try made("Probe", 2, extensions: leaf)
     }
 }

@@ -35,7 +35,7 @@ package struct LibcryptoProbe: Sendable {
     /// Runs the test.
     package func run() -> Outcome {
         Libcrypto.start()
-        defer { Libcrypto.forgetErrors() }
+        defer { Libcrypto.clearErrors() }
         do { return try body() } catch { return .untried("\(error)") }
     }
 

@@ -2,31 +2,32 @@ import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// The result of checking one signature: the certificates that it verifies with, and all problems.
+/// The result of checking one signature: the certificates whose keys verify it, and all problems.
 package struct SignatureCheck: Sendable {
-    /// The certificates that the SignerInfo matches and whose key made the signature; the caller takes the best. A key may have
-    /// several certificates, and an attacker can put a damaged copy first. If no key made the signature: the first matching
-    /// certificate, or none.
+    /// The certificates that match the SignerInfo and whose keys verify the signature; the caller chooses the best one. A
+    /// key may have several certificates, and an attacker can put a damaged copy first. If no key verifies the signature,
+    /// this is the first matching certificate, if any.
     package let certificates: [Certificate]
-    /// The integrity axis: errors mean that the bytes are not those that were signed, or that this cannot be found out.
+    /// The problems of integrity. An error means that the content is not what was signed, or that this cannot be determined.
     package let problems: [Problem]
-    /// Whether the content is not what the signed message digest says.
+    /// Whether the content differs from the signed message digest.
     package let isContentChanged: Bool
 }
 
 /// The result of checking a signer's attributes and algorithms, without its certificate.
 private struct AttributeCheck {
     var problems: [Problem] = []
-    /// Whether it is known which digest the signature is over.
+    /// Whether it is known which digest was signed.
     var isDigestKnown = true
-    /// Whether the content is not what the signed message digest says.
+    /// Whether the content differs from the signed message digest.
     var isContentChanged = false
 }
 
 extension SignedData {
-    /// Checks the signature of `signer` over the content that was read, with each of `candidates` that it matches.
+    /// Checks the signature of `signer` over the content that was read, with each matching certificate in `candidates`.
     ///
-    /// Several certificates may share one key identifier, so all that match are tried (RFC 8551 §2.6).
+    /// Several certificates may have the same key identifier, so all matching ones are tried (RFC 8551 §2.6).
+    ///
     /// RFC 5652 §5.6
     package func check(_ signer: SignerInfo, candidates: [Certificate]) -> SignatureCheck {
         let attributes = attributeCheck(signer)
@@ -40,7 +41,7 @@ extension SignedData {
         }
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
-        // Several certificates may have the same key: those that the signature names are tried first.
+        // Several certificates may have the same key: those bound by a signing-certificate attribute are tried first.
         let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
@@ -79,18 +80,18 @@ extension SignedData {
         return result([first])
     }
 
-    /// The most certificates of one key among which the best is looked for.
+    /// The maximum number of certificates with one key from which the best is chosen.
     static let maximumChoice = 8
 
-    /// The budget for trying certificates for one signer, in the units of `Certificate.verificationCost`.
+    /// The budget for trying certificates for one signer, in units of `Certificate.verificationCost`.
     private static let allowance = 5000
 
-    /// The digests that the signature may be over: of the content, or of the attributes.
+    /// The digests that the signature may cover: of the content, or of the signed attributes.
     fileprivate func signedDigests(_ signer: SignerInfo, _ digest: DigestAlgorithm) throws -> [[UInt8]] {
         try signer.signedMessages()?.map { try digest.digest($0) } ?? contentDigests[digest].map { [$0] } ?? []
     }
 
-    /// The same for a scheme that hashes them itself.
+    /// The messages that the signature may cover, for schemes that do their own hashing.
     fileprivate func signedMessages(_ signer: SignerInfo) throws -> [[UInt8]] {
         if let messages = try signer.signedMessages() { return messages }
         guard let wholeContent else {
@@ -184,13 +185,13 @@ extension SignedData {
     }
 }
 
-/// One signature value with all that does not depend on the certificate.
+/// A signature value and everything that does not depend on the certificate.
 private struct SignatureAttempt {
     private let signature: [UInt8]
     private let algorithm: SignatureAlgorithm
-    /// Nil where the scheme ignores it.
+    /// The digest; nil if the scheme ignores it.
     private let digest: DigestAlgorithm?
-    /// The digests, or for some schemes the messages, that the signature may be over.
+    /// The digests, or for some schemes the messages, that the signature may cover.
     private let values: [[UInt8]]
 
     init(_ signer: SignerInfo, of data: SignedData) throws {
@@ -208,11 +209,11 @@ private struct SignatureAttempt {
         }
     }
 
-    /// The additional cost for each certificate: a scheme that hashes the message itself also hashes the key, so that
-    /// it hashes everything again for each key.
+    /// The additional cost for each certificate: a scheme that does its own hashing includes the public key in the hash, so
+    /// the whole message is hashed again for each key.
     var hashingCost: Int { algorithm.scheme.takesMessage ? values.reduce(0) { $0 + $1.count } >> 14 : 0 }
 
-    /// Whether the signature value fits the key of `certificate`.
+    /// Whether the key of `certificate` verifies the signature.
     func fits(_ certificate: Certificate) throws -> Bool {
         guard algorithm.digest == nil || algorithm.digest == digest,
             algorithm.scheme.fits(certificate.publicKeyAlgorithm)
@@ -225,8 +226,8 @@ private struct SignatureAttempt {
 }
 
 extension SignerInfo {
-    /// The encodings of the signed attributes that the signature may be over: as received, but with the tag of a SET; and in DER,
-    /// if they were not. Nil without signed attributes.
+    /// The encodings of the signed attributes that the signature may cover: as received, but with the tag of a SET; and
+    /// additionally in DER if they were received in another encoding. Nil if there are no signed attributes.
     fileprivate func signedMessages() throws -> [[UInt8]]? {
         guard var received = signedAttributesEncoding else { return nil }
         received[0] = 0x31

@@ -3,67 +3,68 @@ package import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// A signed message as it was read: claims and certificates, and the digests of what was really there.
+/// A parsed SignedData: the claims and certificates in it, and the digests of the content that was actually read.
 ///
-/// Nothing in it is verified; `check(_:candidates:)` does that for one signer.
+/// Nothing in it is verified; `check(_:candidates:)` verifies one signer.
+///
 /// RFC 5652 §5.1
 package struct SignedData: Sendable {
-    /// The maximum number of certificates, and of CRLs, in the object.
+    /// The maximum number of certificates, and of CRLs.
     package static let maximumCertificates = 1_000
-    /// How many signers there may be.
+    /// The maximum number of signers.
     package static let maximumSigners = 16
-    /// How much content a signature without attributes may be over that hashes it itself, in bytes.
+    /// The maximum content, in bytes, of a signature without attributes whose scheme hashes the content itself.
     package static let maximumWholeContent = ContentHasher.maximumKept
-    /// How many bytes certificates, CRLs and signers may take together.
+    /// The maximum total size of certificates, CRLs and signers in bytes.
     private static let maximumBytes = 32 << 20
 
-    /// The digests announced in front of the content; an algorithm unknown to us is left out.
+    /// The digests announced before the content, without unknown algorithms.
     package let digestAlgorithms: [DigestAlgorithm]
-    /// The type of the signed content, as a dotted OID; `isData` recognizes the usual one.
+    /// The type of the signed content as a dotted OID; `isData` tells whether it is the usual one.
     package let contentType: String
     /// Whether the content is inside the structure.
     package let hasContent: Bool
-    /// The certificates in the object, in their order; unreadable ones are counted in `problems`.
+    /// The readable certificates in order; unreadable ones are counted in `problems`.
     package let certificates: [Certificate]
-    /// The CRLs in the object, each in its encoding.
+    /// The encodings of the CRLs.
     package let crls: [[UInt8]]
-    /// The claimed signers, in the order of the object.
+    /// The claimed signers in order.
     package let signers: [SignerInfo]
     /// The problems of the structure as a whole.
     package private(set) var problems: [Problem]
 
     let contentTypeOID: ASN1ObjectIdentifier
-    /// The digest of the content under every algorithm that was asked for.
+    /// The digests of the content by algorithm.
     private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
-    /// The content itself, kept where a signature is over all of it; nil if it is longer than what is kept.
+    /// The whole content, kept if a signature covers it directly; nil if it is longer than the limit.
     private(set) var wholeContent: [UInt8]?
-    /// Whether the content has the shape of signed attributes, so that a signature over those fits it, too.
+    /// Whether the content looks like signed attributes, so that a signature over attributes would be valid over it as well.
     private(set) var resemblesAttributes = false
 
-    /// Whether the content is of the type that S/MIME demands (RFC 8551 §2.4.1).
+    /// Whether the content is of the type that S/MIME requires (RFC 8551 §2.4.1).
     package var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
 
-    /// Reads a whole SignedData and hashes the content inside it.
+    /// Reads a SignedData and hashes its content, if it is inside.
     ///
-    /// - Parameter content: is given the signed content as it passes.
-    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
+    /// - Parameter content: receives the signed content while it is read.
+    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, and errors of reading.
     package init(reading stream: ByteStream, content: any ByteSink = CountingSink()) throws {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
         guard hasContent, !missing.isEmpty || keepsContent else { return }
-        // A signer used a digest that was not announced, or none: only a second pass can tell.
+        // A signer used a digest that was not announced, so a second pass is necessary.
         let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
         _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
         contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }
         wholeContent = hasher.wholeContent
     }
 
-    /// Whether a signature is over the content itself and not over a digest of it.
+    /// Whether some signature covers the content itself instead of a digest of it.
     private var keepsContent: Bool { signers.contains(where: \.signsWholeContent) }
 
-    /// Hashes detached content with the digest of every signer.
+    /// Hashes detached content with the digests of all signers.
     ///
-    /// Content inside the structure must then be the same (RFC 8551 §3.5.3.1 wants none).
+    /// If the SignedData also contains content, both must be the same (RFC 8551 §3.5.3.1 requires it to be absent).
     package mutating func hashDetached(_ content: ByteStream) throws {
         let digests = Set(signers.compactMap(\.digest))
         let hasher = try reporting(.cms) { try ContentHasher(digests, keepsContent: keepsContent) }
@@ -84,7 +85,7 @@ package struct SignedData: Sendable {
         resemblesAttributes = hasher.resemblesAttributes
     }
 
-    /// The content inside the structure that `stream` holds; nil if it is detached.
+    /// A reader of the content inside the SignedData in `stream`; nil if it is detached.
     private static func contentReader(_ stream: ByteStream) throws -> (any ByteReader)? {
         let reader = BERReader(try stream.makeReader())
         return try Preamble(reader).hasContent ? OctetStringReader(reader, identifier: .octetString) : nil
@@ -105,10 +106,17 @@ package struct SignedData: Sendable {
         }
         try reader.leave()
         var bytesLeft = Self.maximumBytes
-        certificates = try Self.readCertificates(reader, &bytesLeft, &problems)
-        crls = try Self.readSet(reader, .context(1), limit: Self.maximumCertificates, &bytesLeft, "CRLs")
+        certificates = try Self.readCertificates(reader, &bytesLeft, problems: &problems)
+        crls = try Self.readSet(
+            reader,
+            .context(1),
+            limit: Self.maximumCertificates,
+            bytesLeft: &bytesLeft,
+            what: "CRLs"
+        )
         guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
-        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, &bytesLeft, "signers").map {
+        signers = try Self.readSet(reader, .set, limit: Self.maximumSigners, bytesLeft: &bytesLeft, what: "signers").map
+        {
             try SignerInfo(berEncoded: ASN1Node.read($0))
         }
         for _ in 0..<3 { try reader.leave() }
@@ -133,7 +141,7 @@ package struct SignedData: Sendable {
         let contentType: ASN1ObjectIdentifier
         let hasContent: Bool
 
-        /// Reads as far as the content's OCTET STRING, which `reader` then stands before.
+        /// Reads up to the content's OCTET STRING, which `reader` returns next.
         init(_ reader: BERReader) throws {
             try reader.enter(.sequence)
             guard try ASN1ObjectIdentifier(berEncoded: reader.readNode()) == ASN1ObjectIdentifier.ContentType.signedData
@@ -154,12 +162,18 @@ package struct SignedData: Sendable {
     private static func readCertificates(
         _ reader: BERReader,
         _ bytesLeft: inout Int,
-        _ problems: inout [Problem]
+        problems: inout [Problem]
     ) throws -> [Certificate] {
         var certificates: [Certificate] = []
         var unreadable = 0
-        for encoded in try readSet(reader, .context(0), limit: maximumCertificates, &bytesLeft, "certificates") {
-            // Attribute certificates and obsolete PKCS#6 ones have other tags, and are skipped.
+        for encoded in try readSet(
+            reader,
+            .context(0),
+            limit: maximumCertificates,
+            bytesLeft: &bytesLeft,
+            what: "certificates"
+        ) {
+            // Attribute certificates and obsolete PKCS#6 certificates have other tags; they are skipped.
             guard encoded.first == 0x30 else { continue }
             do { certificates.append(try Certificate(der: encoded)) } catch { unreadable += 1 }
         }
@@ -171,13 +185,13 @@ package struct SignedData: Sendable {
         return certificates
     }
 
-    /// The encodings of the elements of an optional set; empty if it is not there.
+    /// The encodings of the elements of an optional SET; empty if it is absent.
     private static func readSet(
         _ reader: BERReader,
         _ identifier: ASN1Identifier,
         limit: Int,
-        _ bytesLeft: inout Int,
-        _ what: String
+        bytesLeft: inout Int,
+        what: String
     ) throws -> [[UInt8]] {
         guard try reader.peek()?.identifier == identifier else { return [] }
         var elements: [[UInt8]] = []

@@ -17,22 +17,23 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Writes SignedData in DER for one signer, around its content or detached from it.
+/// Writes SignedData in DER for one signer, with embedded or detached content.
 ///
 /// RFC 5652 §5.1
 package struct SignedDataWriter {
-    /// A signer, with digest and attributes.
+    /// A signer and the options of its signature.
     package struct Signer: Sendable {
-        /// The key that signs, the certificate by which the SignerInfo names the signer, and what travels along.
+        /// The signing key, its certificate, and the certificates to include.
         package var identity: Identity
-        /// The digest of the content, and of the signed attributes.
+        /// The digest for the content and the signed attributes.
         package var digest: DigestAlgorithm
-        /// Whether the SignerInfo names the certificate by its key identifier, if it has one.
+        /// Whether the SignerInfo names the certificate by its key identifier (if it has one) instead of issuer and serial
+        /// number.
         package var usesKeyIdentifier: Bool
-        /// Whether the signer's own certificate travels along.
+        /// Whether the signer's own certificate is included.
         package var includesCertificate: Bool
 
-        /// - Parameter digest: the digest; the one that the key prefers if nil.
+        /// - Parameter digest: the digest; nil chooses the one preferred for the key.
         package init(
             _ identity: Identity,
             digest: DigestAlgorithm? = nil,
@@ -48,7 +49,8 @@ package struct SignedDataWriter {
         fileprivate var key: PrivateKey { identity.key }
         fileprivate var certificate: Certificate { identity.certificate }
 
-        /// How the SignerInfo names the certificate; one that has no key identifier cannot be named by it.
+        /// The SignerInfo's reference to the certificate. A certificate without a key identifier is always named by issuer
+        /// and serial number.
         fileprivate var identifier: EntityIdentifier {
             guard usesKeyIdentifier, let identifier = certificate.subjectKeyIdentifier else {
                 return EntityIdentifier(certificate)
@@ -59,25 +61,25 @@ package struct SignedDataWriter {
 
     private let frame: DERFrame
 
-    /// How many bytes the whole structure takes.
+    /// The length of the whole structure in bytes.
     package var count: Int { frame.count }
 
-    /// Signs content whose digest is known.
+    /// Signs content by its digest.
     ///
     /// - Parameters:
     ///   - contentDigest: the content's digest under `signer.digest`.
-    ///   - contentCount: the content's length in bytes if it goes into the structure; nil leaves it detached.
+    ///   - contentCount: the length in bytes of embedded content; nil for detached content.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign or is not the certificate's, and for a time of no year
-    ///   from 1000 to 9999; `CMSError.openSSL`.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign or does not belong to the certificate, and for a time
+    ///   outside the years 1000 to 9999; `CMSError.openSSL`.
     package init(signer: Signer, contentDigest: [UInt8], contentCount: Int?, time: Date) throws {
         frame = try reporting(.cms) {
-            let info = try Self.signerInfo(signer, contentDigest, time)
-            return try Self.layOut(signer, info, contentCount)
+            let info = try Self.signerInfo(signer, contentDigest, time: time)
+            return try Self.layOut(signer, info, contentCount: contentCount)
         }
     }
 
-    /// The digest of all that `content` writes, and its length in bytes.
+    /// The digest and the length in bytes of what `content` writes.
     package static func digest(
         _ algorithm: DigestAlgorithm,
         of content: (any ByteSink) throws -> Void
@@ -93,9 +95,9 @@ package struct SignedDataWriter {
         return (try reporting(.cms) { try digester.finish() }, count)
     }
 
-    /// Writes the structure around what `content` writes; nil if the content is detached.
+    /// Writes the structure; `content` writes the embedded content and is nil for detached content.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if the content is not as long as announced.
+    /// - Throws: `StreamError.changedWhileReading` if the content does not have the announced length.
     package func write(to sink: any ByteSink, content: ((any ByteSink) throws -> Void)? = nil) throws {
         try sink.write(frame.prefix)
         var count = 0
@@ -109,12 +111,12 @@ package struct SignedDataWriter {
         try sink.write(frame.suffix)
     }
 
-    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [UInt8] {
+    private static func signerInfo(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [UInt8] {
         guard signer.key.belongs(to: signer.certificate) else {
             throw CMSError.unsupported("signing with a key that is not the certificate's")
         }
         let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
-        let attributes = try signedAttributes(signer, contentDigest, time)
+        let attributes = try signedAttributes(signer, contentDigest, time: time)
         let message = try attributes.derSet()
         let signature =
             algorithm.scheme.takesMessage
@@ -137,8 +139,7 @@ package struct SignedDataWriter {
         }
     }
 
-    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], _ time: Date) throws -> [Attribute]
-    {
+    private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [Attribute] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         let preference = signer.identity.encryptionCertificate.map { certificate in
             let value = EntityIdentifier(certificate).encryptionKeyPreference()
@@ -156,7 +157,7 @@ package struct SignedDataWriter {
         ]
     }
 
-    /// UTCTime to 2049, GeneralizedTime after (RFC 8551 §2.5.1).
+    /// UTCTime until 2049, GeneralizedTime afterwards (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
         guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
             throw .unsupported("a signing time that is no date of the years 1000 to 9999")
@@ -169,7 +170,7 @@ package struct SignedDataWriter {
         return DERFrame.header(tag, isConstructed: false, length: text.utf8.count) + Array(text.utf8)
     }
 
-    private static func layOut(_ signer: Signer, _ info: [UInt8], _ contentCount: Int?) throws -> DERFrame {
+    private static func layOut(_ signer: Signer, _ info: [UInt8], contentCount: Int?) throws -> DERFrame {
         var frame: DERFrame
         if let contentCount {
             frame = DERFrame(.octetString, contentCount: contentCount)
@@ -197,7 +198,7 @@ package struct SignedDataWriter {
 }
 
 extension EntityIdentifier {
-    /// The version of a SignerInfo that names its signer so (RFC 5652 §5.3).
+    /// The version of a SignerInfo with this identifier (RFC 5652 §5.3).
     fileprivate var version: Int {
         if case .subjectKeyIdentifier = self { 3 } else { 1 }
     }

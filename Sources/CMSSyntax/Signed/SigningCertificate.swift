@@ -3,24 +3,24 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// The hash by which a signature is bound to the signer's certificate.
+/// The hash that binds a signature to the signer's certificate.
 ///
 /// ESSCertID and ESSCertIDv2 of RFC 5035 §3-5.
 struct SigningCertificate {
-    /// The digest; nil for an unknown algorithm, and then no certificate matches.
+    /// The digest; nil if the algorithm is unknown, so that no certificate matches.
     let digest: DigestAlgorithm?
     let hash: [UInt8]
-    /// The certificate's issuer and serial number, which may be left out.
+    /// The certificate's issuer and serial number, which are optional.
     let name: EntityIdentifier?
 
     func matches(_ certificate: Certificate) -> Bool {
         guard let digest, let value = try? digest.digest(certificate.der), value == hash else { return false }
         guard let name else { return true }
-        // Another program may have encoded the issuer name differently.
+        // The name may have been encoded differently by another program, so names are compared by value.
         return name.hexadecimal == certificate.serialNumber.hexadecimal && name.issuerName == certificate.issuer
     }
 
-    /// The DER of `SigningCertificateV2` naming `certificate` by SHA-256, the default, which is then not written.
+    /// The DER of `SigningCertificateV2` for `certificate`, with the default digest SHA-256, which is omitted.
     static func encode(_ certificate: Certificate) throws -> [UInt8] {
         let hash = try DigestAlgorithm.sha256.digest(certificate.der)
         return try der { coder in
@@ -34,7 +34,7 @@ struct SigningCertificate {
         }
     }
 
-    /// The first, and binding, entry of an attribute value.
+    /// The first entry of an attribute value, which is the binding one.
     ///
     /// - Parameter isVersion2: whether the value is SigningCertificateV2, whose entries may name a digest.
     init(_ encoded: [UInt8], isVersion2: Bool) throws {
@@ -67,17 +67,17 @@ struct SigningCertificate {
         name = nil
     }
 
-    /// Matches no certificate: for an attribute that is there but cannot be read.
+    /// Matches no certificate; used for an attribute that is present but unreadable.
     static let unreadable = SigningCertificate()
 }
 
 extension SignerInfo {
-    /// The certificates that the signing-certificate attributes bind the signature to, one for each version.
+    /// The certificates that the signing-certificate attributes bind the signature to, at most one for each version.
     var signingCertificates: [SigningCertificate] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in
             guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
-            // If the attribute occurs twice it is ignored (RFC 5035 §3).
+            // An attribute that occurs twice is ignored (RFC 5035 §3).
             return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
         }
     }

@@ -1,17 +1,17 @@
 import ByteStreams
 import SwiftASN1
 
-/// Reads the octets of one OCTET STRING, primitive or in any number of nested segments.
+/// Reads the octets of an OCTET STRING, which may be primitive or consist of nested segments.
 ///
 /// X.690 §8.7
 final class OctetStringReader: ByteReader {
     private let reader: BERReader
-    /// How many constructed strings are open.
+    /// The number of open constructed strings.
     private var openStrings = 0
-    /// How many octets of the current segment are left.
+    /// The number of remaining octets in the current segment.
     private var left = 0
 
-    /// Begins the string that `reader` stands before.
+    /// Begins with the string that `reader` returns next.
     init(_ reader: BERReader, identifier: ASN1Identifier) throws {
         self.reader = reader
         begin(try reader.enterString(identifier))

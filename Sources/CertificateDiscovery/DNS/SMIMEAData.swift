@@ -1,36 +1,36 @@
-/// The data of an SMIMEA record, as far as it carries a certificate.
+/// The data of an SMIMEA record that contains a certificate.
 ///
 /// RFC 8162 §2, RFC 6698 §2.1
 package struct SMIMEAData: Hashable, Sendable {
-    /// What the certificate is used for.
+    /// The certificate usage field.
     package enum Usage: UInt8, Sendable {
-        /// PKIX-TA: an authority that the chain must have.
+        /// PKIX-TA: an authority that must be in the chain.
         case authority = 0
-        /// PKIX-EE: the person's own.
+        /// PKIX-EE: the certificate of the person.
         case person = 1
-        /// DANE-TA: an authority, which the zone vouches for.
+        /// DANE-TA: an authority, trusted because of the DNS record alone.
         case vouchedAuthority = 2
-        /// DANE-EE: the person's own, which the zone vouches for.
+        /// DANE-EE: the certificate of the person, trusted because of the DNS record alone.
         case vouchedPerson = 3
 
-        /// Whether the certificate is an authority's.
+        /// Whether the certificate is that of an authority.
         package var isAuthority: Bool { self == .authority || self == .vouchedAuthority }
     }
 
-    /// Why a record is of no use.
+    /// Why a record cannot be used.
     package enum Defect: Error, Hashable, Sendable {
-        /// It has only the digest of a certificate or key.
+        /// The record contains only the digest of a certificate or key.
         case digest
-        /// It has only a key.
+        /// The record contains only a key.
         case key
-        /// It is shorter than its fixed fields and a certificate.
+        /// The record is shorter than its fixed fields and a certificate.
         case short
-        /// One of its fields has a value that is not known.
+        /// One of the fields has an unknown value.
         case unknown
     }
 
     package let usage: Usage
-    /// The certificate (DER), not parsed.
+    /// The DER of the certificate; it has not been parsed.
     package let certificate: [UInt8]
 
     /// Reads the data of a record.

@@ -1,14 +1,15 @@
 import LibCrypto
 
-/// The names of SMIMEA records, without the dot at their end.
+/// The names of SMIMEA records, without the trailing dot.
 ///
 /// RFC 8162 §3
 package enum SMIMEAName {
-    /// The name for one local part: `…._smimecert.example.org`, in front 28 bytes of its SHA-256.
+    /// The name for one local part, such as `…._smimecert.example.org`; its first label is the first 28 bytes of the local
+    /// part's SHA-256.
     ///
     /// - Parameters:
-    ///   - localPart: as in an address, perhaps in quotes.
-    ///   - domain: with A-labels.
+    ///   - localPart: the local part as in an address, with or without quotes.
+    ///   - domain: the domain with A-labels.
     /// - Throws: `OpenSSLError`
     package static func name(of localPart: String, at domain: String) throws -> String {
         let digest = try DigestAlgorithm.sha256.digest(Array(unquoted(localPart).utf8)).prefix(28)
@@ -16,10 +17,10 @@ package enum SMIMEAName {
         return "\(label).\(whole(domain).dropFirst(2))"
     }
 
-    /// The name for all addresses of a domain that have none of their own: `*._smimecert.example.org`.
+    /// The wildcard name for the addresses of a domain without records of their own: `*._smimecert.example.org`.
     package static func whole(_ domain: String) -> String { "*._smimecert.\(domain)" }
 
-    /// The local part without the quotes that only the syntax of mail needs.
+    /// The local part without quotes that are only needed by the syntax of mail.
     private static func unquoted(_ localPart: String) -> String {
         guard localPart.hasPrefix("\""), localPart.hasSuffix("\""), localPart.count >= 2 else { return localPart }
         var text = ""

@@ -1,33 +1,33 @@
 import CUnbound
 import Foundation
 
-/// Asks for SMIMEA records, and believes what DNSSEC proves.
+/// Looks up SMIMEA records and accepts only answers that DNSSEC authenticates.
 package struct SecureResolver: Sendable {
-    /// What is known of a name.
+    /// The result of looking up one name.
     package enum Answer: Equatable, Sendable {
-        /// These records, for so long.
+        /// The records, and how long they may be cached.
         case records([[UInt8]], lifetime: Duration)
-        /// There are none, or their zone is not signed, which is the same to us.
+        /// There are no records, or the zone is not signed (the two are treated alike), and how long that may be cached.
         case none(lifetime: Duration)
-        /// There are records in a zone that is not signed.
+        /// There are records, but their zone is not signed.
         case unsigned
-        /// It could not be found out.
+        /// The lookup failed.
         case outage(DiscoveryOutage)
     }
 
-    /// The type of the records.
+    /// The DNS type of SMIMEA records.
     private static let type: CInt = 53
     private static let internet: CInt = 1
     private static let noError: CInt = 0
     private static let noSuchName: CInt = 3
-    /// The most records of one name that count.
+    /// The maximum number of records per name; further ones are ignored.
     private static let maximumRecords = 100
-    /// Where Debian has the keys of the root: of `dns-root-data`, and what `unbound` keeps.
+    /// Where Debian stores the keys of the root zone: in the package `dns-root-data`, and in the state folder of `unbound`.
     private static let rootKeys = ["/usr/share/dns/root.key", "/var/lib/unbound/root.key"]
 
-    /// The address of the resolver that is asked, and perhaps its port behind an at sign; nil for those in /etc/resolv.conf.
+    /// The address of the resolver, optionally with an at sign and a port; nil for the resolvers in /etc/resolv.conf.
     package let resolver: String?
-    /// A file with the keys that signatures must lead to; nil for those of the root.
+    /// A file with the trust anchors for signatures; nil for the keys of the root zone.
     package let anchors: String?
 
     package init(resolver: String?, anchors: String?) {
@@ -35,7 +35,7 @@ package struct SecureResolver: Sendable {
         self.anchors = anchors
     }
 
-    /// Whether `text` is an IP address, and perhaps a port behind an at sign.
+    /// Whether `text` is an IP address, optionally with an at sign and a port.
     package static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
         guard let host = parts.first, parts.count == 1 || UInt16(parts[1]).map({ $0 > 0 }) ?? false else {
@@ -45,10 +45,10 @@ package struct SecureResolver: Sendable {
         return inet_pton(AF_INET, String(host), &bytes) == 1 || inet_pton(AF_INET6, String(host), &bytes) == 1
     }
 
-    /// The answers about `names`, in their order; those that have none at `deadline` are outages.
+    /// The answers about `names`, in the same order. A name without an answer at `deadline` gets an outage.
     ///
     /// libunbound: `ub_resolve_async`
-    /// - Throws: `DiscoveryOutage` if nothing can be asked.
+    /// - Throws: `DiscoveryOutage` if no query can be sent.
     package func answers(
         about names: [String],
         until deadline: ContinuousClock.Instant
@@ -63,7 +63,7 @@ package struct SecureResolver: Sendable {
             let code = library.resolve(context, name, Self.type, Self.internet, argument, Question.take, nil)
             guard code == 0 else { throw Self.failure(code, library) }
         }
-        // What is under way is called off before the questions end.
+        // Queries in progress are cancelled before `questions` is released.
         try withExtendedLifetime(questions) { () throws(DiscoveryOutage) in
             while questions.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
                 var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
@@ -75,9 +75,9 @@ package struct SecureResolver: Sendable {
         return questions.map { $0.answer ?? .outage(.timeLimit) }
     }
 
-    /// The file with the keys.
+    /// The path of the trust anchor file.
     ///
-    /// - Throws: `DiscoveryOutage` if there is none.
+    /// - Throws: `DiscoveryOutage` if there is no such file.
     package func anchorFile() throws(DiscoveryOutage) -> String {
         guard
             let file = ([anchors].compactMap(\.self) + (anchors == nil ? Self.rootKeys : [])).first(where: {
@@ -93,9 +93,9 @@ package struct SecureResolver: Sendable {
         func demand(_ code: CInt) throws(DiscoveryOutage) {
             guard code == 0 else { throw Self.failure(code, library) }
         }
-        // A thread of this process, not a process of its own.
+        // Let libunbound use a thread of this process, not a separate process.
         try demand(library.useThread(context, 1))
-        // The resolver of a host often listens on loopback.
+        // The host's own resolver often listens on loopback.
         try demand(library.setOption(context, "do-not-query-localhost:", "no"))
         if let resolver {
             try demand(library.addResolver(context, resolver))
@@ -109,14 +109,14 @@ package struct SecureResolver: Sendable {
         DiscoveryOutage("libunbound says: \(library.errorText(code).map { String(cString: $0) } ?? "error \(code)")")
     }
 
-    /// One question under way.
+    /// A query in progress.
     private final class Question {
         var answer: Answer?
         private let library: UnboundLibrary
 
         init(_ library: UnboundLibrary) { self.library = library }
 
-        /// What libunbound calls, on the thread that calls `process`.
+        /// The callback of libunbound; it runs on the thread that calls `process`.
         static let take: ub_callback_function = { argument, error, result in
             guard let argument else { return }
             let question = Unmanaged<Question>.fromOpaque(argument).takeUnretainedValue()

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Why a source of certificates could not be asked; it is not known what it has.
+/// Why a source of certificates could not be queried. What it contains is therefore unknown.
 package struct DiscoveryOutage: Error, Equatable, Sendable {
-    /// Completes "… cannot be asked: "; names no address.
+    /// The reason, as the end of the sentence "… cannot be asked: "; it contains no mail address.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }
 
-    /// It did not answer in time.
+    /// The source did not answer in time.
     package static let timeLimit = DiscoveryOutage("no answer in time")
 }
 

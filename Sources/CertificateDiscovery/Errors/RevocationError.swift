@@ -1,24 +1,24 @@
 package import Foundation
 
-/// Why a service did not answer.
+/// Why a revocation service gave no usable answer.
 package enum RevocationError: Error, Hashable, Sendable {
-    /// It answered with nothing that can be used, for this reason.
+    /// The answer is unusable; the payload says why.
     case badAnswer(String)
     case cancelled
-    /// The name has no address, or no host accepts a connection, for this reason.
+    /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// It is no http URL that is asked.
+    /// The URL is not an http URL that may be used.
     case notAsked
-    /// It lies in a private network, and those are not asked.
+    /// The service is in a private network and may not be contacted.
     case privateAddress
-    /// It did not answer at this time, which is too short a while ago to ask again.
+    /// The service did not answer at the given time, which is too recent to ask again.
     case silent(since: Date)
-    /// It did not answer in time.
+    /// The service did not answer in time.
     case timeLimit
-    /// It was not asked, as other services had delayed the verdict for long enough.
+    /// The service was not asked because other services had used up the time limit of the verdict.
     case verdictTimeLimit
 
-    /// Whether further requests to the service would have to wait, too.
+    /// Whether further requests to the service would probably have to wait as well.
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true
@@ -30,7 +30,7 @@ package enum RevocationError: Error, Hashable, Sendable {
 extension RevocationError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// What is the matter with the service, to be said behind its URL; in lower case and without a full stop.
+    /// The problem, to be printed after the service's URL; in lower case and without a full stop.
     package var description: String {
         switch self {
         case .badAnswer(let why): "its answer cannot be used: \(why)"

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A socket that one thread uses and another one may cut.
+/// A socket that one thread uses and another thread may close.
 final class Connection: Sendable {
     private enum State {
         case none
@@ -11,7 +11,7 @@ final class Connection: Sendable {
 
     private let state = Mutex(State.none)
 
-    /// Ends what happens on the connection, now or when it is opened.
+    /// Shuts the connection down, or prevents it if it is not yet open.
     func cut() {
         state.withLock { state in
             if case .open(let descriptor) = state { shutdown(descriptor, CInt(SHUT_RDWR)) }
@@ -44,7 +44,7 @@ final class Connection: Sendable {
         throw failure
     }
 
-    /// Closes the socket while no other task can shut it down.
+    /// Closes the socket; holds the lock, so that no other thread can shut down a reused descriptor number.
     private func release(_ descriptor: CInt) {
         state.withLock { state in
             close(descriptor)
@@ -78,11 +78,11 @@ final class Connection: Sendable {
                 throw Self.failure(code)
             }
         }
-        // From here on the deadline cuts the connection.
+        // From here on, the deadline is enforced by shutting the connection down.
         guard fcntl(descriptor, F_SETFL, flags) == 0 else { throw Self.failure(errno) }
     }
 
-    /// Waits until the socket is connected or will not be.
+    /// Waits until the socket is connected or the attempt has failed.
     private func wait(_ descriptor: CInt, before deadline: ContinuousClock.Instant) throws(RevocationError) {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {

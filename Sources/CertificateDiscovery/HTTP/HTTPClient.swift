@@ -2,15 +2,15 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Asks services on the network, within limits.
+/// Sends requests to services on the network, within limits.
 package struct HTTPClient: Sendable {
-    /// How long one answer may take, looking up the name and connecting included.
+    /// How long one request may take, including the name lookup and the connection.
     package var timeLimit: Duration
-    /// The greatest answer that is taken, in bytes.
+    /// The maximum size of a response in bytes.
     package var maximumCount: Int
-    /// The same, where nothing else is said.
+    /// The default of `maximumCount`.
     package static let maximumCount = 10 << 20
-    /// Whether services in networks that are not public are asked, too.
+    /// Whether services in networks that are not public may be contacted.
     package var allowsPrivateAddresses: Bool
 
     package init(
@@ -23,10 +23,9 @@ package struct HTTPClient: Sendable {
         self.allowsPrivateAddresses = allowsPrivateAddresses
     }
 
-    /// Asks for what lies at `url`, or posts `content` there, and gives the DER element in the answer. A redirection is no
-    /// answer.
+    /// Gets `url`, or posts `content` to it, and returns the DER element in the response. A redirection counts as an error.
     ///
-    /// Ends when the time is over or the task is cancelled, whatever the peer does.
+    /// Returns when the time limit is over or the task is cancelled, even if the peer does nothing.
     package func ask(
         _ url: ServiceURL,
         posting content: (type: String, bytes: [UInt8])? = nil,
@@ -44,27 +43,27 @@ package struct HTTPClient: Sendable {
         let deadline = ContinuousClock.now + timeLimit
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
-            answer.give(.failure(.timeLimit))
+            answer.fulfil(.failure(.timeLimit))
             connection.cut()
         }
         defer { alarm.cancel() }
         return await withTaskCancellationHandler {
-            Thread.detachNewThread { answer.give(run(exchange, at: url, over: connection, before: deadline)) }
+            Thread.detachNewThread { answer.fulfil(run(exchange, at: url, over: connection, before: deadline)) }
             return await answer.value()
         } onCancel: {
-            answer.give(.failure(.cancelled))
+            answer.fulfil(.failure(.cancelled))
             connection.cut()
         }
     }
 
-    /// The whole of it, on a thread of its own, as looking up names and libcrypto's HTTP block.
+    /// Does everything on a separate thread, because name lookup and libcrypto's HTTP client block.
     private func run(
         _ exchange: HTTPExchange,
         at url: ServiceURL,
         over connection: Connection,
         before deadline: ContinuousClock.Instant
     ) -> Result<[UInt8], RevocationError> {
-        // If the server closes early, SIGPIPE must not end this process; it is blocked in this thread.
+        // If the server closes early, SIGPIPE must not end this process, so the signal is blocked in this thread.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -82,7 +81,7 @@ package struct HTTPClient: Sendable {
             }
             return .success(body)
         } catch {
-            // libcrypto's own clock may have been the first to notice.
+            // libcrypto's own timer may have ended the request at the deadline.
             if case .badAnswer = error, ContinuousClock.now >= deadline { return .failure(.timeLimit) }
             return .failure(error)
         }

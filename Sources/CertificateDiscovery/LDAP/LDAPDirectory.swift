@@ -3,11 +3,11 @@ import LibCrypto
 
 /// An LDAP directory with people's certificates.
 package struct LDAPDirectory: Sendable {
-    /// The name and the password that the directory is opened with.
+    /// The name and password for the bind.
     package struct Credentials: Sendable {
-        /// The name of an entry; Active Directory also takes `user@domain`.
+        /// The DN of an entry; Active Directory also accepts `user@domain`.
         package let name: String
-        /// A file with the password, whose last line end does not count.
+        /// A file with the password. One trailing line end is ignored.
         package let passwordFile: String
 
         package init(name: String, passwordFile: String) {
@@ -17,11 +17,12 @@ package struct LDAPDirectory: Sendable {
     }
 
     package let url: LDAPURL
-    /// Whether a connection without TLS is turned into one with it before anything is said.
+    /// Whether TLS is started on the connection (StartTLS) before anything else is sent.
     package let startsTLS: Bool
-    /// A file with the certificates of authorities that the server's must chain to; nil for the system's.
+    /// A file with the certificates of the authorities that may issue the server's certificate; nil for the system's
+    /// authorities.
     package let authorities: String?
-    /// Nil to open it without a name.
+    /// The credentials; nil for an anonymous bind.
     package let credentials: Credentials?
 
     package init(url: LDAPURL, startsTLS: Bool, authorities: String?, credentials: Credentials?) {
@@ -31,11 +32,11 @@ package struct LDAPDirectory: Sendable {
         self.credentials = credentials
     }
 
-    /// Opens a connection.
+    /// Opens a connection and binds.
     ///
     /// - Throws: `DiscoveryOutage`
     package func connect(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> LDAPConnection {
-        // ldapi is a socket of this host.
+        // ldapi is a local socket.
         let isPrivate = url.scheme != "ldap" || startsTLS
         guard isPrivate || credentials == nil else {
             throw DiscoveryOutage("a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)")
@@ -53,7 +54,7 @@ package struct LDAPDirectory: Sendable {
         return connection
     }
 
-    /// The values of the attributes of what is found for `address`.
+    /// The values of the certificate attributes in the entries found for `address`.
     ///
     /// - Throws: `DiscoveryOutage`
     package func values(
@@ -64,7 +65,7 @@ package struct LDAPDirectory: Sendable {
         try connection.search(url, url.filter(for: address), until: deadline)
     }
 
-    /// Where Debian has the certificates of the system's authorities. libldap has none of its own there without its configuration.
+    /// Where Debian stores the system's authorities. Without its configuration files, libldap has no default for this.
     private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
     private static let maximumPassword = 1024
 
@@ -74,7 +75,7 @@ package struct LDAPDirectory: Sendable {
                 "lookup.ldap.bind has a name, and lookup.ldap.password-file no file with its password"
             )
         }
-        // Nobody waits for the writer of a pipe.
+        // Opening a pipe must not wait for its writer.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
         guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }
@@ -91,7 +92,7 @@ package struct LDAPDirectory: Sendable {
         var bytes = [UInt8](data)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        // A directory takes an empty password for no name at all.
+        // With an empty password, a directory would treat the bind as anonymous.
         guard !bytes.isEmpty, bytes.count <= maximumPassword else {
             throw DiscoveryOutage("\(file): no password of 1 to \(maximumPassword) bytes")
         }

@@ -1,11 +1,11 @@
-/// Where and how an LDAP directory is searched for an address: `ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s)`.
+/// Where and how to search an LDAP directory for an address: `ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s)`.
 ///
-/// `%s` in the filter is the address, escaped as RFC 4515 says. Where a part is missing, the scope is `sub`, the filter `(mail=%s)`, and the
-/// attributes are those for certificates.
+/// In the filter, `%s` is replaced by the address, escaped according to RFC 4515. The defaults are the scope `sub`, the
+/// filter `(mail=%s)`, and the standard certificate attributes.
 ///
 /// RFC 4516
 package struct LDAPURL: Hashable, Sendable {
-    /// How deep below the base is searched.
+    /// How deep the search goes below the base.
     package enum Scope: String, Sendable {
         case base
         case oneLevel = "one"
@@ -14,24 +14,24 @@ package struct LDAPURL: Hashable, Sendable {
 
     /// `ldap`, `ldaps` or `ldapi`.
     package let scheme: String
-    /// The host and the port as in the URL; for `ldapi` the path of a socket, percent-encoded.
+    /// The host and port as in the URL; for `ldapi` the percent-encoded path of a socket.
     package let authority: String
-    /// The name of the entry that is searched below.
+    /// The DN of the entry below which the search takes place.
     package let base: String
     package let attributes: [String]
     package let scope: Scope
-    /// The pieces of the filter around each address.
+    /// The parts of the filter between the occurrences of the address.
     private let filter: [String]
 
-    /// The attributes for certificates (RFC 4523, RFC 2798). Active Directory has them without `;binary`.
+    /// The certificate attributes (RFC 4523, RFC 2798). Active Directory stores them without `;binary`.
     package static let standardAttributes = [
         "userCertificate;binary", "userCertificate", "userSMIMECertificate;binary", "userSMIMECertificate",
     ]
 
-    /// The server alone.
+    /// The URL without base and search parameters.
     package var server: String { "\(scheme)://\(authority)" }
 
-    /// Reads a URL; nil if it is none, names a user or an extension, or its filter has no place for the address.
+    /// Reads a URL; nil if it is malformed, has user information or an extension, or its filter does not contain `%s`.
     package init?(_ text: String) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let mark = text.firstRange(of: "://") else {
             return nil
@@ -60,12 +60,12 @@ package struct LDAPURL: Hashable, Sendable {
         self.filter = filter
     }
 
-    /// The filter for `address`, which cannot change what the filter means.
+    /// The filter for `address`. The address is escaped, so it cannot change the structure of the filter.
     ///
     /// RFC 4515 §3
     package func filter(for address: String) -> String { filter.joined(separator: Self.escaped(address)) }
 
-    /// Escapes everything but letters, digits and what is usual in addresses.
+    /// Escapes all characters except letters, digits and those common in addresses.
     private static func escaped(_ text: String) -> String {
         text.utf8.reduce(into: "") { escaped, byte in
             let isPlain = isAlphanumeric(byte) || "@.-_+=".utf8.contains(byte)
@@ -88,7 +88,7 @@ package struct LDAPURL: Hashable, Sendable {
 
     private static func isOfName(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "-.;".utf8.contains(byte) }
 
-    /// The pieces between each `%s`, percent-decoded; nil if they are no text or hold a NUL.
+    /// The parts of the filter between the occurrences of `%s`, percent-decoded; nil if they are not UTF-8 or contain a NUL.
     private static func decoded(_ text: String) -> [String]? {
         var pieces: [[UInt8]] = [[]]
         var bytes = text.utf8.makeIterator()

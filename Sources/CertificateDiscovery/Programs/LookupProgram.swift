@@ -3,25 +3,25 @@ import LibCrypto
 
 /// A program that prints the certificates of one address.
 ///
-/// It gets the address as its only argument, an empty standard input, no other descriptor, `PATH=/usr/bin:/bin` and `LC_ALL=C.UTF-8`, and
-/// a process group of its own. Its standard error is discarded.
+/// The program gets the address as its only argument, an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`,
+/// `LC_ALL=C.UTF-8`, and a process group of its own. Its standard error is discarded.
 package struct LookupProgram: Sendable {
-    /// The most bytes that it may print.
+    /// The maximum size of the program's output in bytes.
     package static let maximumOutput = 1 << 18
 
-    /// What it says by its exit status.
+    /// Exit statuses of the program with a meaning.
     private enum Status {
         static let found: Int32 = 0
         static let none: Int32 = 1
         static let tryLater: Int32 = 75
     }
 
-    /// The whole path of its file.
+    /// The absolute path of the program's file.
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// What the program prints about `address`; nil if it says that there is none, by status 1.
+    /// The program's output for `address`; nil if it exits with status 1, which means that there are no certificates.
     ///
     /// - Throws: `DiscoveryOutage` if it cannot be run, takes too long, prints too much, or ends with another status.
     package func output(

@@ -1,30 +1,30 @@
 package import Foundation
 package import PKIX
 
-/// Asks the services that certificates name: the responder first, and the lists if that does not decide.
+/// Queries the revocation services named in certificates: OCSP responders first, then revocation lists if necessary.
 ///
-/// A request tells the authority, and observers of the network, that such mail is being read. So this is only used if
-/// the user allows it. It asks nothing twice.
+/// A request reveals to the authority, and to observers of the network, that such mail is being read. It is therefore only
+/// used if the user allows it. No question is asked twice.
 package actor RevocationFetcher: RevocationSource {
-    /// A service that gave no answer, and why.
+    /// A service that gave no usable answer, and the reason.
     package struct Outage: Hashable, Sendable {
-        /// The service, as certificates name it.
+        /// The URL of the service, as in the certificate.
         package let url: String
-        /// Why it gave none.
+        /// The reason.
         package let error: RevocationError
     }
 
-    /// A response, and what it is good for.
+    /// An OCSP response to be stored, with its scope.
     package struct Kept: Hashable, Sendable {
-        /// The answer, whose signature was checked.
+        /// The response; its signature was verified.
         package let response: OCSPResponse
-        /// The `nameDigest` of the certificate that it is about.
+        /// The `nameDigest` of the certificate that the response is about.
         package let certificate: Fingerprint
-        /// From when to when it holds.
+        /// The period in which the response is valid.
         package let lifetime: OCSPResponse.Lifetime
     }
 
-    /// The most questions that are asked in the lifetime of a value.
+    /// The maximum number of questions that one fetcher asks.
     package static let maximumQuestions = 256
 
     private struct Question: Hashable {
@@ -35,44 +35,44 @@ package actor RevocationFetcher: RevocationSource {
     private let client: HTTPClient
     private typealias Answer = Task<Result<[UInt8], RevocationError>, Never>
 
-    /// What was asked; who wants to know the same before the answer is there waits for it, too.
+    /// The questions asked so far. A second task with the same question waits for the first one's answer.
     private var answers: [Question: Answer] = [:]
-    /// The services that gave no answer so far, in their order.
+    /// The services that gave no usable answer so far, in the order of the failures.
     package private(set) var outages: [Outage] = []
-    /// The lists that were fetched and are what they should be, for keeping.
+    /// The fetched lists that are valid, for storing.
     package private(set) var certificateLists: [CertificateList] = []
-    /// What responders said that counts, for keeping.
+    /// The OCSP responses that were used, for storing.
     package private(set) var responses: [Kept] = []
 
-    /// The services that were asked and did not answer, or could not be reached, as host and port (`ServiceURL.service`).
-    /// None of them is asked again.
+    /// The services that did not answer or could not be reached, as host and port (`ServiceURL.service`). They are not asked
+    /// again.
     package private(set) var silentServices: Set<String> = []
-    /// The services that answered, rightly or not, as host and port.
+    /// The services that sent any answer, usable or not, as host and port.
     package private(set) var answeringServices: Set<String> = []
-    /// Services that are not asked, and since when they are silent.
+    /// Services that are not asked, and since when they have not answered.
     private let knownSilence: [String: Date]
-    /// Those of them that `outages` has.
+    /// The services of `knownSilence` that `outages` already contains.
     private var knownOutages: Set<String> = []
 
-    /// - Parameter silentServices: services, as host and port, that did not answer a short while ago, and when. They are not
-    ///   asked.
+    /// - Parameter silentServices: services that recently did not answer, as host and port, with the time of that failure.
+    ///   They are not asked.
     package init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
         self.client = client
         knownSilence = silentServices
     }
 
-    /// How long one answer may take.
+    /// The time limit of one request.
     nonisolated var timeLimit: Duration { client.timeLimit }
 
-    /// Asks for one verdict, and no longer than `VerdictRevocation.timeLimit`.
+    /// A source for one verdict, which waits no longer than `VerdictRevocation.timeLimit` in total.
     nonisolated package func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
 
-    /// Asks the services that the certificates at `places` of `chain` name: responders first, then for lists.
+    /// Queries the services that the certificates at the indices `places` of `chain` name: responders first, then lists.
     package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         await evidence(on: chain, at: places, date: date, before: nil)
     }
 
-    /// The same, but asks no service after `deadline`.
+    /// Like the above, but sends no request after `deadline`.
     func evidence(
         on chain: [Certificate],
         at places: [Int],
@@ -91,7 +91,7 @@ package actor RevocationFetcher: RevocationSource {
         return evidence
     }
 
-    /// The first response that says something that counts.
+    /// The first response that decides the certificate's status.
     private func response(
         about certificate: Certificate,
         issuedBy issuer: Certificate,
@@ -117,7 +117,7 @@ package actor RevocationFetcher: RevocationSource {
         return nil
     }
 
-    /// All revocation lists that can be fetched: each may cover only a part, and a complete one may name a delta.
+    /// All revocation lists that can be fetched: each may have a limited scope, and a complete list may name a delta list.
     private func lists(
         for certificate: Certificate,
         issuedBy issuer: Certificate,
@@ -126,13 +126,13 @@ package actor RevocationFetcher: RevocationSource {
         let named = certificate.revocationServices.lists
         var lists: [CertificateList] = []
         for text in named { lists += await list(at: text, issuedBy: issuer, before: deadline) }
-        // Unsigned data must not choose where we connect to.
+        // Unsigned data must not decide where this program connects to.
         let deltas = lists.filter { $0.isSigned(by: issuer) }.flatMap(\.deltaLists).filter { !named.contains($0) }
         for text in Set(deltas).sorted() { lists += await list(at: text, issuedBy: issuer, before: deadline) }
         return lists
     }
 
-    /// The list at `text`; none if there is none that can be used.
+    /// The list at the URL `text`; empty if there is no usable one.
     private func list(
         at text: String,
         issuedBy issuer: Certificate,
@@ -142,7 +142,7 @@ package actor RevocationFetcher: RevocationSource {
         do throws(CMSError) {
             let list = try CertificateList(der: der)
             let isSigned = list.isSigned(by: issuer)
-            // A list of another issuer may be an indirect one (RFC 5280 §5); only verifying the chain can show that.
+            // A list of another issuer may be an indirect one (RFC 5280 §5); only chain verification can decide that.
             guard isSigned || !list.issuer.matches(issuer.subject) else {
                 note(text, .badAnswer("a revocation list that its issuer did not sign"))
                 return []
@@ -164,7 +164,7 @@ package actor RevocationFetcher: RevocationSource {
             return bytes
         case .failure(.cancelled):
             forget(answer, to: question)
-            // Another task may have cancelled the request, not this one.
+            // The request may have been cancelled by another task, not by this one.
             return answer.isCancelled && !Task.isCancelled ? await ask(question, before: deadline) : nil
         case .failure(.verdictTimeLimit):
             // The next verdict has a new time limit and may ask again.
@@ -182,11 +182,11 @@ package actor RevocationFetcher: RevocationSource {
         if answers[question] == answer { answers[question] = nil }
     }
 
-    /// Sends `question`; nil if it is not to be asked.
+    /// Sends `question`; nil if it must not be sent.
     private func begin(_ question: Question, before deadline: ContinuousClock.Instant?) -> Answer? {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
-            // Many certificates name an LDAP directory beside a web server; skipping it is no outage.
+            // Many certificates name an LDAP directory beside a web server; skipping the directory is not an outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
             return nil
         }
@@ -194,7 +194,7 @@ package actor RevocationFetcher: RevocationSource {
             if knownOutages.insert(url.service).inserted { note(question.url, .silent(since: since)) }
             return nil
         }
-        // The outage of a silent service is already recorded.
+        // The outage of this service is already recorded.
         guard !silentServices.contains(url.service) else { return nil }
         let left = deadline.map { $0 - .now } ?? client.timeLimit
         guard left > .zero else {
@@ -208,7 +208,7 @@ package actor RevocationFetcher: RevocationSource {
         let type = question.request.map { _ in "application/ocsp-response" }
         let answer = Answer { [client] in
             let result = await client.ask(url, posting: content, expecting: type)
-            // The service had less than the usual time, so it does not count as silent.
+            // The request was cut short, so the service does not count as silent.
             return isCut && result == .failure(.timeLimit) ? .failure(.verdictTimeLimit) : result
         }
         answers[question] = answer

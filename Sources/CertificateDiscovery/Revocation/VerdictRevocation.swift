@@ -1,21 +1,21 @@
 package import Foundation
 package import PKIX
 
-/// Asks a fetcher for one verdict, and lets all its services together delay that verdict for a limited time only.
+/// Queries a fetcher for one verdict and limits the total time that the services may delay it.
 ///
 /// A certificate may name many services that do not answer, and a message may have many signers.
 package actor VerdictRevocation: RevocationSource {
-    /// How long the services may delay one verdict in all; one answer's own limit counts where that is longer.
+    /// How long the services may delay one verdict in total. If the time limit of a single request is longer, it counts.
     package static let timeLimit = Duration.seconds(10)
 
     private let fetcher: @Sendable () async -> RevocationFetcher?
     private let timeLimit: Duration
-    /// How long the verdict has waited.
+    /// How long the verdict has been delayed so far.
     private var spent = Duration.zero
 
     /// - Parameters:
-    ///   - timeLimit: how long the services may delay the verdict in all.
-    ///   - fetcher: gives what asks the services; nil if none is to be asked.
+    ///   - timeLimit: how long the services may delay the verdict in total.
+    ///   - fetcher: returns the fetcher; nil if no service may be asked.
     package init(
         timeLimit: Duration = VerdictRevocation.timeLimit,
         _ fetcher: @escaping @Sendable () async -> RevocationFetcher?
@@ -27,7 +27,7 @@ package actor VerdictRevocation: RevocationSource {
     /// Whether there is a fetcher.
     package func isAsking() async -> Bool { await fetcher() != nil }
 
-    /// Asks the services as long as there is time left for the verdict.
+    /// Queries the services as long as the verdict has time left.
     package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         guard let fetcher = await fetcher() else { return RevocationEvidence() }
         let start = ContinuousClock.now

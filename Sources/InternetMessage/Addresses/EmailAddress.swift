@@ -153,7 +153,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// RFC 5322 atext, and with RFC 6531 what is not ASCII, unless it is a disguise of an ASCII character.
+    /// RFC 5322 atext, and non-ASCII characters (RFC 6531) except those that imitate an ASCII character.
     fileprivate var isAtomText: Bool {
         guard isASCII else {
             return !properties.isWhitespace

@@ -3,16 +3,17 @@ import ByteStreams
 /// Reads a field that holds one mailbox, in the forms on which programs agree.
 ///
 /// Stricter than RFC 5322 §3.4: programs differ on groups, routes, lists with empty elements, unquoted special characters,
-/// encoded words inside an address and much that a comment may hold. Such a field is no sole mailbox, as an attacker could
+/// encoded words inside an address, and much of what comments may contain. Such a field is rejected, because an attacker
+/// could show one address to the verifying program and another to the reader.
 /// show one address to the program that verifies and another one to the reader.
 struct SoleMailbox {
     private var rest: ArraySlice<Unicode.Scalar>
-    /// Everything beside the address, as readers may show it.
+    /// All text besides the address that a mail program may display.
     private var shown = ""
 
     private init(_ scalars: [Unicode.Scalar]) { rest = scalars[...] }
 
-    /// The mailbox that `field` holds; nil if it holds none or several, or if programs may differ on it.
+    /// The mailbox in `field`; nil if there is none or several, or if programs may interpret the field differently.
     static func read(_ field: HeaderField) -> Mailbox? {
         let bytes = field.unfoldedBody
         guard bytes.count <= maximumCount, !endsLinesAtReturns(field.bodyBytes) else { return nil }
@@ -21,17 +22,17 @@ struct SoleMailbox {
         var bare = Self(scalars)
         var angle = bare
         guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
-        // Programs read text that is not UTF-8 differently.
+        // Programs interpret text that is not UTF-8 differently.
         let isText = String(validating: bytes, as: UTF8.self) != nil || found.address.text.utf8.allSatisfy { $0 < 128 }
         return isText ? found : nil
     }
 
-    /// The longest body that is read, in bytes.
+    /// The maximum length of a field body in bytes.
     private static let maximumCount = 65_536
-    /// Characters that end a line for some programs, and are shown by others.
+    /// Characters that end a line in some programs and are displayed by others.
     private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Whether there is a carriage return without a line feed, at which some programs end a line.
+    /// Whether there is a carriage return without a line feed; some programs end a line there.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
         body.indices.contains { index in
             body[index] == .carriageReturn && (index + 1 >= body.endIndex || body[index + 1] != .lineFeed)
@@ -46,11 +47,11 @@ struct SoleMailbox {
         return mailbox(address)
     }
 
-    /// `[phrase] "<" addr-spec ">" [CFWS]`, the phrase with dots behind its first word.
+    /// `[phrase] "<" addr-spec ">" [CFWS]`; after its first word, the phrase may contain dots.
     private mutating func angleMailbox() -> Mailbox? {
         guard skipBlanks(), skipPhrase(), take("<"), skipBlanks(isInAddress: true) else { return nil }
         guard let address = addressSpecification() else { return nil }
-        // Only comments may stand here: if the field is folded before the bracket, Python finds a second address.
+        // Only comments are allowed here: if the field is folded before the bracket, Python finds a second address.
         while rest.first == "(" {
             guard skipComment(isInAddress: true) else { return nil }
         }
@@ -71,7 +72,7 @@ struct SoleMailbox {
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
-                // Python's parser fails where nothing stands between the two.
+                // Python's parser fails if nothing is between the two.
                 guard rest.first != "<" else { return false }
                 shown += "."
             } else {
@@ -85,7 +86,7 @@ struct SoleMailbox {
         return true
     }
 
-    /// `local-part "@" domain`, with comments and blanks around the @ alone.
+    /// `local-part "@" domain`; comments and blanks are allowed only around the @.
     private mutating func addressSpecification() -> String? {
         let local: String
         if rest.first == "\"" {
@@ -100,7 +101,7 @@ struct SoleMailbox {
         }
         guard skipBlanks(isInAddress: true), take("@"), skipBlanks(isInAddress: true) else { return nil }
         let domain = dotAtom()
-        // Some programs decode words that others take for the address itself.
+        // Some programs decode encoded words here, others take them as the address itself.
         guard !local.contains("=?"), !domain.contains("=?") else { return nil }
         return "\(local)@\(domain)"
     }
@@ -126,7 +127,7 @@ struct SoleMailbox {
         return String(text)
     }
 
-    /// A quoted string; nil if it does not end.
+    /// A quoted string; nil if it is not terminated.
     private mutating func quotedString() -> (content: String, raw: String)? {
         var (content, raw) = (String.UnicodeScalarView(), "\"".unicodeScalars)
         rest.removeFirst()
@@ -144,7 +145,7 @@ struct SoleMailbox {
         return nil
     }
 
-    /// Skips blanks and comments; false for a comment that programs differ on.
+    /// Skips blanks and comments; returns false for a comment that programs interpret differently.
     private mutating func skipBlanks(isInAddress: Bool = false) -> Bool {
         while let next = rest.first {
             if next == " " || next == "\t" {
@@ -181,10 +182,10 @@ struct SoleMailbox {
         return false
     }
 
-    /// How many comments may be inside each other.
+    /// The maximum nesting of comments.
     private static let maximumDepth = 8
 
-    /// RFC 5322 atext, and what is not ASCII (RFC 6532 §3.2).
+    /// RFC 5322 atext, and non-ASCII characters (RFC 6532 §3.2).
     private static func isAtomText(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.isASCII else { return true }
         switch scalar {
@@ -199,9 +200,9 @@ struct SoleMailbox {
 }
 
 extension Mailbox {
-    /// The one mailbox that `field` holds, written so that all programs read the same one; nil for anything else.
+    /// The only mailbox in `field`, in a form that all programs interpret alike; nil for anything else.
     ///
-    /// RFC 5322 §3.6.2, with less than its grammar: see `SoleMailbox`.
+    /// RFC 5322 §3.6.2, restricted as described in `SoleMailbox`.
     package init?(soleIn field: HeaderField) {
         guard let mailbox = SoleMailbox.read(field) else { return nil }
         self = mailbox

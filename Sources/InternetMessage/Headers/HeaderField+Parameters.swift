@@ -4,7 +4,7 @@ extension HeaderField {
     /// The field's bytes with the parameter `name="value"` behind all others.
     ///
     /// `removingParameters` gives back the very bytes.
-    package func appendingParameter(_ name: String, _ value: String, _ lineEnd: LineEnd) -> [UInt8] {
+    package func appendingParameter(_ name: String, value: String, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = closedBytes(lineEnd)
         let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1
         bytes.insert(contentsOf: Array(";\(lineEnd.rawValue) \(name)=\"\(value)\"".utf8), at: bytes.count - end)

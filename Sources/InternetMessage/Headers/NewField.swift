@@ -1,32 +1,32 @@
 import ByteStreams
 
-/// A header field to be written: name, value and parameters, folded at 78 characters where it can be.
+/// A header field to be written: name, value and parameters, folded at 78 characters where possible.
 ///
 /// RFC 5322 §2.2.3, RFC 2045 §5.1
 package struct NewField: Sendable, Hashable {
     /// The field's name.
     package let name: String
-    /// The value before the parameters; line breaks and control characters in it become blanks.
+    /// The value before the parameters; line breaks and control characters are replaced by blanks.
     package let value: String
-    /// The parameters in the order they are written in.
+    /// The parameters, in the order of writing.
     package let parameters: [Parameter]
 
-    /// A `name=value` pair; the value is quoted where it has to be, and encoded if it is not ASCII (RFC 2231).
+    /// A `name=value` pair. The value is quoted if necessary, and encoded if it is not ASCII (RFC 2231).
     package struct Parameter: Sendable, Hashable {
-        /// The name, as it is written.
+        /// The name.
         package let name: String
-        /// The value, without quotes and not encoded.
+        /// The value, neither quoted nor encoded.
         package let value: String
-        /// Whether the value is quoted though it need not be, as most people write it.
+        /// Whether the value is quoted by convention, although it need not be.
         private let isQuoted: Bool
 
-        package init(_ name: String, _ value: String, isQuoted: Bool = false) {
+        package init(_ name: String, value: String, isQuoted: Bool = false) {
             self.name = name
             self.value = value
             self.isQuoted = isQuoted
         }
 
-        /// The parameter as it stands in a field.
+        /// The encoded parameter.
         var bytes: [UInt8] { Array(text.utf8) }
 
         fileprivate var text: String {
@@ -40,14 +40,14 @@ package struct NewField: Sendable, Hashable {
         }
     }
 
-    /// A field called `name`.
-    package init(_ name: String, _ value: String, parameters: [Parameter] = []) {
+    /// A field with the given name.
+    package init(_ name: String, value: String, parameters: [Parameter] = []) {
         self.name = name
         self.value = value
         self.parameters = parameters
     }
 
-    /// The field's bytes, its line end included.
+    /// The bytes of the field, including its line end.
     package func bytes(lineEnd: LineEnd) -> [UInt8] {
         var words = value.unicodeScalars.split { $0.value <= 32 || $0.value == 127 }.map { String($0) }
         if words.isEmpty { words = [""] }

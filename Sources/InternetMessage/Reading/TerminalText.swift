@@ -1,10 +1,11 @@
 import ByteStreams
 
 extension String {
-    /// The lines of this text without anything that acts on a terminal or changes the order of what is shown.
+    /// The lines of this text without characters that control a terminal or change the order of the displayed text.
     ///
-    /// Control sequences, other control characters, bidirectional controls and invisible characters are taken out; every kind
-    /// of line end becomes a line feed, tabs stay. Joiners and variation selectors stay behind letters and emoji that need them.
+    /// Control sequences, other control characters, bidirectional controls and invisible characters are removed. Every kind
+    /// of line end becomes a line feed; tabs are kept. Joiners and variation selectors are kept after letters and emoji that
+    /// need them.
     ///
     /// ECMA-48 §5.4, UAX #9
     package var withoutTerminalControls: String {
@@ -33,10 +34,10 @@ extension String {
         return String(shown)
     }
 
-    /// The same on one line, with single blanks, and with characters that pose as others written as `\u{…}`: for header fields
-    /// and names of files.
+    /// Like `withoutTerminalControls`, but on a single line with single blanks, and with confusable characters written as
+    /// `\u{…}`. For header fields and file names.
     package var asDisplayedLine: String {
-        // U+2800 is a pattern of Braille without a dot.
+        // U+2800 is the Braille pattern without dots, which looks like a blank.
         let words = withoutTerminalControls.split { $0.isWhitespace || $0 == "\u{2800}" }
         return words.joined(separator: " ").escapedForDisplay
     }

@@ -1,12 +1,13 @@
 extension String {
-    /// This line, cut into lines that a terminal shows without cutting them again, at blanks where there are some.
+    /// Breaks this line at blanks, if there are any, into lines that fit the terminal.
     ///
-    /// Characters count as much as the widest terminal makes of them, so that lines are rather too short than too long.
+    /// Each character counts with its greatest width on any terminal, so lines may be shorter than necessary but never too
+    /// long.
     ///
     /// - Parameters:
-    ///   - columns: how many columns a line may have, more than the prefixes.
-    ///   - prefix: what stands in front of the first line.
-    ///   - rest: what stands in front of the others.
+    ///   - columns: the maximum width of a line; it must be greater than that of the prefixes.
+    ///   - prefix: the text before the first line.
+    ///   - rest: the text before each further line.
     package func wrapped(to columns: Int, behind prefix: String = "", then rest: String) -> [String] {
         let scalars = Array(unicodeScalars)
         var lines: [String] = []
@@ -20,7 +21,7 @@ extension String {
         return lines
     }
 
-    /// The line that begins at `start`, and where the next one does.
+    /// The line that begins at `start`, and the start of the next one.
     private static func line(
         of scalars: [Unicode.Scalar],
         from start: Int,
@@ -29,12 +30,12 @@ extension String {
     ) -> (line: String, end: Int) {
         var line = prefix.unicodeScalars
         var (width, end) = (prefix.utf8.count, start)
-        /// The line up to its last blank.
+        /// The line up to its last blank so far.
         var broken: (line: String.UnicodeScalarView, end: Int)?
         while end < scalars.count {
             let scalar = scalars[end]
             let count = columnCount(of: scalar, at: width)
-            // A line takes at least one.
+            // A line has at least one character.
             guard width + count <= columns || end == start else {
                 return broken.map { (String($0.line), $0.end) } ?? (String(line), end)
             }
@@ -50,10 +51,10 @@ extension String {
         return (String(line), end)
     }
 
-    /// How many columns a character may take.
+    /// The maximum width of a character in columns.
     ///
-    /// Unicode Annex 11 calls East Asian characters and emoji wide, and others ambiguous, which East Asian terminals show wide;
-    /// whatever may be so counts as that.
+    /// Unicode Annex 11 classifies East Asian characters and emoji as wide, and some characters as ambiguous; the latter are
+    /// wide on East Asian terminals, so they count as wide.
     private static func columnCount(of scalar: Unicode.Scalar, at width: Int) -> Int {
         switch scalar.value {
         case 0x09: 8 - width % 8
@@ -63,7 +64,7 @@ extension String {
         }
     }
 
-    /// Whether a character below those that count as wide is of the class A, or between two that are.
+    /// Whether a character below the wide ranges is of class A (ambiguous), or between two such characters.
     ///
     /// Unicode Annex 11, EastAsianWidth.txt
     private static func isAmbiguous(_ value: UInt32) -> Bool {

@@ -1,31 +1,31 @@
 import ByteStreams
 
 extension HeaderBlock {
-    /// Whether a field has bytes that are no ASCII.
+    /// Whether the field contains non-ASCII bytes.
     var has8Bit: Bool { bytes.contains { $0 > 127 } }
-    /// Whether a carriage return stands inside of a line: for many readers the line ends there, and maybe the header.
+    /// Whether a carriage return is inside a line: many programs end the line there, and perhaps the header.
     package var hasReturnInLine: Bool {
         bytes.split(separator: .lineFeed).contains { line in
             line.reversed().drop { $0 == .carriageReturn }.contains(.carriageReturn)
         }
     }
-    /// Why other programs may find other fields in it, or its end elsewhere, even where an empty line follows its last field;
-    /// nil if they do not.
+    /// Why other programs may find other fields in this header, or end it elsewhere, even with an empty line after the last
+    /// field; nil if they do not.
     package var ambiguity: MIMEDefect? {
         guard !hasReturnInLine else { return .bareCR }
         guard defects.contains(.hiddenFields) else { return nil }
-        // Text after a line that is no field is not a part of the header and is written unchanged.
+        // Text after a line that is not a field does not belong to the header and is written unchanged.
         guard let alone = try? HeaderBlock(parsing: bytes), alone.defects.contains(.hiddenFields) else { return nil }
         return alone.defects.contains(.bareCR) ? .bareCR : .hiddenFields
     }
-    /// Whether the fields are what RFC 6532 allows a header to be.
+    /// Whether the fields are UTF-8, as RFC 6532 allows.
     var isUTF8: Bool { String(validating: bytes, as: UTF8.self) != nil }
 }
 
 extension HeaderField {
-    /// The field of a part in seven bits; its own bytes if it is so already, nil if there is no way to write it.
+    /// The field of a part in 7-bit; its original bytes if it already is 7-bit, nil if it cannot be converted.
     ///
-    /// Parameters are written as RFC 2231 says, text for people as RFC 2047 says. What is no UTF-8 is read as Latin-1.
+    /// Parameters are encoded with RFC 2231, and displayed text with RFC 2047. Bytes that are not UTF-8 are read as Latin-1.
     func inSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
         let bytes = closedBytes(lineEnd)
         guard bytes.contains(where: { $0 > 127 }) else { return bytes }
@@ -36,7 +36,7 @@ extension HeaderField {
         case _ where isContentField: return nil
         default: break
         }
-        return NewField(name, EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
+        return NewField(name, value: EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
     }
 
     private func parametersInSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
@@ -48,24 +48,24 @@ extension HeaderField {
                 continue
             }
             let name = String(mail: piece.dropFirst().prefix { $0 != UInt8(ascii: "=") }.trimmingBlanks()).lowercased()
-            // A value that was divided into sections cannot be divided again in the same way.
+            // A value that was split into sections cannot be split again in the same way.
             guard number > 0, !name.contains("*"), name.utf8.allSatisfy({ $0 < 128 }),
                 let value = (Array("X: x/x".utf8) + piece + lineEnd.bytes).field
                     .flatMap({ ContentType(field: $0) })?.parameters[name]
             else { return nil }
-            // The delimiter lines are not rewritten, so the boundary that names them must stay the same.
+            // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value).bytes
+            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value: value).bytes
         }
         return output + end
     }
 }
 
 extension Array<UInt8> {
-    /// The same header in lines that mail servers do not change: without blanks at the ends of fields that describe
-    /// content, and with at most one carriage return before a line feed.
+    /// The same header without anything that mail servers change: content fields have no trailing blanks, and at most one
+    /// carriage return precedes a line feed.
     ///
-    /// Other fields keep their blanks: those of a message inside must not be changed.
+    /// Other fields keep their trailing blanks, because the fields of an embedded message must not be changed.
     var asSafeHeader: [UInt8] {
         let clean = withoutReturnsBeforeLineEnds
         guard clean.hasBlankBeforeLineEnd, let header = try? HeaderBlock(parsing: clean) else { return clean }
@@ -81,7 +81,7 @@ extension Array<UInt8> {
         zip(self, dropFirst()).contains { $0.isBlank && ($1 == .lineFeed || $1 == .carriageReturn) }
     }
 
-    /// The lines of one field; a line of nothing but blanks, which would end the header, is left out.
+    /// The lines of one field without trailing blanks. A line of blanks alone is omitted, because it would end the header.
     private var withoutBlanksBeforeLineEnds: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)
@@ -99,8 +99,8 @@ extension Array<UInt8> {
         return result
     }
 
-    /// The same lines with one carriage return at most before a line feed, and none at the end of the input: the others would
-    /// become part of the line end wherever lines end in a line feed alone.
+    /// The same lines with at most one carriage return before a line feed, and none at the end of the input. The other ones
+    /// would become part of the line end where lines end in a line feed alone.
     private var withoutReturnsBeforeLineEnds: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)

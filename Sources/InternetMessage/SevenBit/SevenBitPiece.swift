@@ -6,12 +6,12 @@ enum SevenBitPiece: Sendable {
     case literal([UInt8])
     /// Text of the source, with canonical line ends.
     case lines(Range<Int>)
-    /// Bytes of the source, as they are.
+    /// Bytes of the source, unchanged.
     case exact(Range<Int>)
-    /// Content of the source in another encoding.
+    /// Content of the source in another transfer encoding.
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
-    /// Text of the source. `statistics` has its line statistics: text that already has canonical line ends is copied as it is.
+    /// Text of the source with line statistics `statistics`. If it already has canonical line ends, it is copied unchanged.
     static func text(_ range: Range<Int>, _ statistics: LineStatistics) -> SevenBitPiece {
         statistics.bareLF == 0 ? .exact(range) : .lines(range)
     }

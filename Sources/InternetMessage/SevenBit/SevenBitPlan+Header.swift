@@ -1,9 +1,9 @@
 extension SevenBitPlan {
-    /// Adds the header, with a Content-Transfer-Encoding of `newEncoding` unless that is nil.
+    /// Adds the header, with `newEncoding` as its Content-Transfer-Encoding unless that is nil.
     ///
     /// - Parameters:
-    ///   - newType: another media type; the parameters stay.
-    ///   - addsVersion: whether the header is a message's, where that field counts only with a MIME-Version.
+    ///   - newType: another media type; the parameters are kept.
+    ///   - addsVersion: whether to add MIME-Version, without which the header of a message is not a MIME header.
     mutating func addHeader(
         of entity: Entity,
         replacement: SevenBitEncoding.Header?,
@@ -14,7 +14,7 @@ extension SevenBitPlan {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let replacement {
-            // The author decides about the other fields and their bits.
+            // The author is responsible for the other fields, 8-bit or not.
             return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {
@@ -25,8 +25,8 @@ extension SevenBitPlan {
             needsEncoding = true
             return try addLiteral(clean + header.separator)
         }
-        var field = newEncoding.map { NewField("Content-Transfer-Encoding", $0.name).bytes(lineEnd: .crlf) }
-        var type = newType.map { NewField("Content-Type", $0).bytes(lineEnd: .crlf) }
+        var field = newEncoding.map { NewField("Content-Transfer-Encoding", value: $0.name).bytes(lineEnd: .crlf) }
+        var type = newType.map { NewField("Content-Type", value: $0).bytes(lineEnd: .crlf) }
         var bytes = Array(header.leadingBytes)
         for other in header.fields {
             if newEncoding != nil, other.isNamed("Content-Transfer-Encoding") {
@@ -40,7 +40,7 @@ extension SevenBitPlan {
             }
         }
         if addsVersion, header.first("MIME-Version") == nil {
-            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: .crlf)
+            bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: .crlf)
         }
         bytes += (type ?? []) + (field ?? [])
         let separator = newEncoding == nil ? header.separator : LineEnd.crlf.bytes
@@ -51,7 +51,7 @@ extension SevenBitPlan {
         try append(.literal(bytes.asSafeHeader.withLines(endingIn: .crlf)))
     }
 
-    /// The header `bytes` of `entity` with the selected fields in seven bits; unchanged if that is impossible.
+    /// The header `bytes` of `entity` with the selected fields in 7-bit; unchanged if that is impossible.
     private mutating func inSevenBits(
         _ bytes: [UInt8],
         of entity: Entity,

@@ -33,7 +33,7 @@ struct SevenBitPlan {
         if let viewer { try piece.write(from: source, to: viewer) }
     }
 
-    /// Adds a message whose header is not ASCII, in base64.
+    /// Adds a message with a non-ASCII header in base64.
     private mutating func addInternational(
         _ entity: Entity,
         _ header: HeaderBlock,
@@ -62,8 +62,8 @@ struct SevenBitPlan {
         try addGap(position..<entity.range.upperBound, instead: "\r\n--\(entity.delimiter)--\r\n")
     }
 
-    /// Adds what is between two parts, before the first or after the last: delimiters, and text that readers do not
-    /// show (RFC 2046 §5.1.1), which is left out if it is not safe.
+    /// Adds the bytes between two parts, before the first, or after the last: delimiters, and text that mail programs do not
+    /// display (RFC 2046 §5.1.1). Such text is omitted if it is not safe.
     private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
         guard try !addSafeText(range) else { return }
         needsEncoding = true
@@ -92,9 +92,11 @@ struct SevenBitPlan {
         }
     }
 
-    /// Adds the text in `range` if no transport changes it. Returns whether it did.
+    /// Adds the text in `range` if no transport would change it.
     ///
-    /// Meanwhile the viewer receives the text, as long as it looks safe.
+    /// The viewer receives the text as long as it appears to be safe.
+    ///
+    /// - Returns: whether the text was added.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
         let reader = StatisticsReader(source.reader(in: range))
         let isCanonical = try source.firstLineEnd(in: range) != .lf
@@ -111,9 +113,9 @@ struct SevenBitPlan {
         return statistics.isTransportSafe
     }
 
-    /// The encoding that makes an unsafe leaf safe, or nil if there is none.
+    /// The encoding that makes an unsafe leaf part safe; nil if there is none.
     private func targetEncoding(of entity: Entity) throws -> TransferEncoding? {
-        // Neither a multipart nor a message in pieces may be encoded (RFC 2046 §5.1, §5.2).
+        // Multipart entities and message fragments must not be encoded (RFC 2046 §5.1, §5.2).
         let name = entity.contentType.name
         guard !entity.contentType.isMultipart, name != "message/partial", name != "message/external-body" else {
             return nil
@@ -135,7 +137,7 @@ struct SevenBitPlan {
         }
     }
 
-    /// Quoted-printable for what is mostly ASCII text, base64 where that is shorter.
+    /// Quoted-printable for mostly ASCII text; base64 if that is shorter.
     private func shorterEncoding(of entity: Entity) throws -> TransferEncoding {
         let estimate = QuotedPrintableEncoder.Estimate()
         try source.content(entity.bodyRange, entity.transferEncoding).makeReader().copy(to: estimate)
@@ -144,7 +146,7 @@ struct SevenBitPlan {
 }
 
 extension Entity {
-    /// The new Content-Transfer-Encoding of safe content whose header announces 8bit or binary.
+    /// The new Content-Transfer-Encoding of safe content that is labelled 8bit or binary.
     fileprivate var sevenBitLabel: TransferEncoding? {
         transferEncoding == .eightBit || transferEncoding == .binary ? .sevenBit : nil
     }
@@ -154,7 +156,7 @@ extension Entity {
 }
 
 extension ByteSource {
-    /// How the first line in `range` ends; nil if there is no line end near.
+    /// The kind of the first line end in `range`; nil if there is none near the start.
     fileprivate func firstLineEnd(in range: Range<Int>) throws -> LineEnd? {
         let start = try bytes(in: range.prefix(1024))
         guard let feed = start.firstIndex(of: .lineFeed) else { return nil }

@@ -1,17 +1,17 @@
 import ByteStreams
 
-/// One walk through a message that finds where its parts start and end.
+/// A single pass through a message that finds the start and end of each part.
 ///
-/// The entities around the present place form a stack: the message itself first, the innermost part last.
+/// The entities around the current position form a stack: the message itself first, the innermost part last.
 struct StructureScan {
     private let source: any ByteSource
     private let range: Range<Int>
     private var scanner: LineScanner
     private var open: [Draft] = []
-    /// The boundaries to look for at each level of `open`; nil where there are no parts, or no more.
+    /// The boundary for each level of `open`; nil for entities without parts, and after the last part.
     ///
-    /// Not part of the drafts, because the scan holds a copy of this array: as part of a draft each part would copy all
-    /// before it.
+    /// This is a separate array because the scan holds a copy of it. If it were part of the drafts, each new part would copy
+    /// all earlier ones.
     private var boundaries: [[UInt8]?] = []
     private var parts = 0
     private var headerBytes = 0
@@ -24,7 +24,7 @@ struct StructureScan {
 
     mutating func run() throws(MIMEError) -> Entity {
         var position = try openEntity(at: range.lowerBound, isInDigest: false)
-        // Without an open multipart no boundary is looked for, and a long body need not be read.
+        // Without an open multipart there is no boundary to look for, so a long body need not be read.
         while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
             let line = try scanner.next(from: position, where: { Self.mark(of: $0, $1, among: boundaries) })
         {
@@ -45,7 +45,7 @@ struct StructureScan {
         return open[0].entity(end: range.upperBound)
     }
 
-    /// Reads the header at `start`, puts its entity on the stack, and returns where its body starts.
+    /// Reads the header at `start` and pushes its entity on the stack. Returns the start of its body.
     private mutating func openEntity(at start: Int, isInDigest: Bool) throws(MIMEError) -> Int {
         parts += 1
         guard parts <= MIMELimit.parts.rawValue else { throw .limitExceeded(.parts) }
@@ -65,7 +65,7 @@ struct StructureScan {
         return header.separatorRange.upperBound
     }
 
-    /// Gives the entities above `level` their end and makes each a child of the one around it.
+    /// Ends the entities above `level` and adds each to the children of its parent.
     private mutating func close(above level: Int, at end: Int) {
         while open.count > level + 1, let draft = open.popLast() {
             boundaries.removeLast()
@@ -73,10 +73,10 @@ struct StructureScan {
         }
     }
 
-    /// The role of a line for the multiparts around it.
+    /// What a line means for the multiparts around it.
     private enum Mark {
         case delimiter(level: Int, isClosing: Bool)
-        /// A line that begins as a delimiter of that level does; a mere one has only blanks and controls more.
+        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and controls follow.
         case likeness(level: Int, isMere: Bool)
     }
 
@@ -103,20 +103,20 @@ struct StructureScan {
         return likeness
     }
 
-    /// Takes note of a line that some readers take for a delimiter.
+    /// Records a line that some programs take as a delimiter.
     ///
-    /// In a part a line may begin like the delimiter around it, as the delimiters of a part in it do.
+    /// Inside a part, a line may legitimately begin like the outer delimiter: the delimiters of nested parts may do so.
     private mutating func noteLikeness(of level: Int, _ isMere: Bool) {
         if isMere || open.count == level + 1 { open[level].defects.insert(.contradictoryBoundary) }
     }
 }
 
-/// An entity whose end is not known yet.
+/// An entity whose end is not yet known.
 private struct Draft {
     let header: HeaderBlock
     let contentType: ContentType
     let transferEncoding: TransferEncoding
-    /// The boundary between the parts; nil without parts.
+    /// The boundary between the parts; nil if there are no parts.
     let boundary: [UInt8]?
     var children: [Entity] = []
     var isTerminated: Bool

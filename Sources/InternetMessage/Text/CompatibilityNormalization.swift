@@ -1,7 +1,7 @@
 import ByteStreams
 
 extension String {
-    /// In Normalization Form KC: other forms of the same characters are those characters.
+    /// The text in Normalization Form KC, in which compatibility variants of a character are replaced by that character.
     ///
     /// UAX #15
     package var compatiblyComposed: String {

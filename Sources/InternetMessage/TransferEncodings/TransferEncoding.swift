@@ -1,4 +1,4 @@
-/// How a body is encoded for its way (RFC 2045 §6).
+/// The transfer encoding of a body (RFC 2045 §6).
 @nonexhaustive
 package enum TransferEncoding: Hashable, Sendable {
     case sevenBit
@@ -6,10 +6,10 @@ package enum TransferEncoding: Hashable, Sendable {
     case binary
     case base64
     case quotedPrintable
-    /// One that this library does not know, in lower case.
+    /// An encoding that this library does not support, in lower case.
     case other(String)
 
-    /// The encoding called `name`, in whatever case.
+    /// The encoding with the given name, in any case.
     package init(_ name: String) {
         switch name.lowercased() {
         case "7bit", "": self = .sevenBit
@@ -21,7 +21,7 @@ package enum TransferEncoding: Hashable, Sendable {
         }
     }
 
-    /// The encoding that a Content-Transfer-Encoding field names.
+    /// The encoding in a Content-Transfer-Encoding field.
     init(field: HeaderField) {
         var tokens = FieldTokens(field.unfoldedBody)
         tokens.skipBlanksAndComments()

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Certificates as libcrypto's objects.
+/// Certificates as objects of libcrypto.
 extension Handle<X509> {
     /// Reads the DER of a certificate.
     ///
@@ -21,8 +21,8 @@ extension Handle<X509> {
 
     /// Whether names, key identifiers and key usage let this be the issuer of `certificate`.
     ///
-    /// Also true where the key usage does not allow signing certificates, and where libcrypto finds an error that it does not
-    /// name: the path is followed, so that the report can say what is wrong with it.
+    /// Also true if the key usage does not allow signing certificates, or if libcrypto reports an unspecified error: the
+    /// path builder follows such a path so that the report can name its defects.
     ///
     /// libcrypto: `X509_check_issued`
     package func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
@@ -31,7 +31,7 @@ extension Handle<X509> {
         return [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match)
     }
 
-    /// Whether the key of `issuer` fits the signature.
+    /// Whether the signature on this certificate was made by the key of `issuer`.
     ///
     /// libcrypto: `X509_verify`
     package func isSigned(by issuer: Handle<X509>) -> Bool {
@@ -43,8 +43,10 @@ extension Handle<X509> {
 }
 
 extension Libcrypto {
-    /// By which folders of anchors, as `openssl rehash` makes them, name the files of those with the distinguished name in
-    /// `der`; nil if libcrypto cannot read it.
+    /// The hash by which a folder of anchors made by `openssl rehash` names the files of certificates with this subject.
+    ///
+    /// - Parameter der: the distinguished name.
+    /// - Returns: nil if libcrypto cannot read the name.
     ///
     /// libcrypto: `X509_NAME_hash_ex`
     package static func nameHash(_ der: [UInt8]) -> UInt32? {

@@ -1,33 +1,36 @@
 import COpenSSL
 
-/// libcrypto's verification of a chain, with all errors and not only the first.
+/// Verifies a chain with libcrypto and reports all errors, not only the first.
 ///
 /// libcrypto: `X509_verify_cert`
 package struct ChainVerification {
-    /// An error of libcrypto and the index of its certificate in the chain; the leaf has 0.
+    /// An error that libcrypto found, and the index of the certificate in the chain; the leaf has index 0.
     package struct Finding: Hashable {
         package let code: VerificationCode
         package let depth: Int
     }
 
-    /// From the leaf to the anchor.
+    /// The certificates from the leaf to the anchor.
     package let chain: [Handle<X509>]
-    /// Other certificates that may have signed revocation lists.
+    /// Other certificates whose keys may have signed revocation lists.
     package var others: [Handle<X509>] = []
-    /// Whether revocation is checked. A certificate without a list for it then gets `.noList`.
+    /// Whether revocation is checked. A certificate that no list covers then gets `.noList`.
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []
-    /// The policies, as dotted OIDs, of which one must be valid; empty for any.
+    /// The acceptable certificate policies, as dotted OIDs; empty accepts any policy.
     package var policies: [String] = []
-    /// RFC 5280 §6.1.1: initial-explicit-policy, initial-policy-mapping-inhibit, initial-any-policy-inhibit.
+    /// The inputs initial-explicit-policy, initial-policy-mapping-inhibit and initial-any-policy-inhibit of RFC 5280 §6.1.1.
     package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
-    /// The most certificates of a chain.
+    /// How many certificates a chain may have.
     package let maximumDepth: Int
 
     package init(_ chain: [Handle<X509>], maximumDepth: Int) { (self.chain, self.maximumDepth) = (chain, maximumDepth) }
 
-    /// The findings of libcrypto at `time`, in seconds since 1970.
+    /// Verifies the chain.
+    ///
+    /// - Parameter time: the moment of the verification, in seconds since 1970.
+    /// - Throws: `OpenSSLError` if the verification cannot be set up; errors in the chain are findings.
     package func run(at time: Int) throws(OpenSSLError) -> [Finding] {
         Libcrypto.start()
         guard let leaf = chain.first, let anchor = chain.last else { return [] }
@@ -54,7 +57,8 @@ package struct ChainVerification {
         }
     }
 
-    /// anyPolicy accepts all policies. Without it libcrypto accepts none if an authority requires one.
+    /// The policy anyPolicy, which accepts every policy. Without it libcrypto accepts no policy if an authority requires
+    /// one.
     private static let anyPolicy = "2.5.29.32.0"
 
     private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {
@@ -76,10 +80,10 @@ package struct ChainVerification {
         return flags | UInt(X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
     }
 
-    /// Runs the verification to its end in spite of errors, and returns them.
+    /// Runs the verification to its end, past the first error, and returns every error.
     ///
-    /// libcrypto verifies the signer of a revocation list in a context of its own, whose errors are not findings about this
-    /// chain. There every error counts, except that the revocation status of the signer is unknown.
+    /// libcrypto verifies the signer of a revocation list in a separate context. Errors there are not findings about this
+    /// chain: each makes the list unusable, except that the signer's own revocation status is unknown.
     private static func collect(_ context: OpaquePointer) -> [Finding] {
         var findings: [Finding] = []
         let start = ContinuousClock.now

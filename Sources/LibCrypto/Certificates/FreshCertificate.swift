@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// A certificate that is made on the spot, for an hour around now.
+/// A certificate for a newly made key, valid for one hour around now.
 package struct FreshCertificate {
-    /// An extension of a certificate: a dotted number and the DER of its value.
+    /// An extension of a certificate: its dotted OID and the DER of its value.
     package struct Extension {
         package let identifier: String
         package let value: [UInt8]
@@ -13,7 +13,7 @@ package struct FreshCertificate {
         }
     }
 
-    /// The common names of the two.
+    /// The common names of subject and issuer.
     package let subject, issuer: String
     package let serialNumber: Int
     package let extensions: [Extension]
@@ -23,7 +23,7 @@ package struct FreshCertificate {
         (self.serialNumber, self.extensions) = (serialNumber, extensions)
     }
 
-    /// Its DER; the certificate is about `key`, which signs it, too.
+    /// The DER of a certificate about `key`, signed by the same key.
     ///
     /// libcrypto: `X509_sign`
     package func signed(by key: Handle<EVP_PKEY>) throws(OpenSSLError) -> [UInt8] {

@@ -1,6 +1,8 @@
 import COpenSSL
 
-/// An error of libcrypto's verification of a chain. libcrypto: X509_STORE_CTX_get_error(3)
+/// An error code of libcrypto's chain verification.
+///
+/// libcrypto: `X509_STORE_CTX_get_error`
 package struct VerificationCode: RawRepresentable, Hashable, Sendable {
     package let rawValue: CInt
 
@@ -11,7 +13,7 @@ package struct VerificationCode: RawRepresentable, Hashable, Sendable {
     /// libcrypto: `X509_verify_cert_error_string`
     package var text: String { String(cString: X509_verify_cert_error_string(Int(rawValue))) }
 
-    // Of certificates.
+    // Errors about certificates.
     package static let expired = Self(rawValue: X509_V_ERR_CERT_HAS_EXPIRED)
     package static let notYetValid = Self(rawValue: X509_V_ERR_CERT_NOT_YET_VALID)
     package static let signatureFailure = Self(rawValue: X509_V_ERR_CERT_SIGNATURE_FAILURE)
@@ -35,7 +37,7 @@ package struct VerificationCode: RawRepresentable, Hashable, Sendable {
     package static let noExplicitPolicy = Self(rawValue: X509_V_ERR_NO_EXPLICIT_POLICY)
     package static let invalidPolicyExtension = Self(rawValue: X509_V_ERR_INVALID_POLICY_EXTENSION)
 
-    // Of revocation lists.
+    // Errors about revocation lists.
     package static let revoked = Self(rawValue: X509_V_ERR_CERT_REVOKED)
     package static let listExpired = Self(rawValue: X509_V_ERR_CRL_HAS_EXPIRED)
     package static let noList = Self(rawValue: X509_V_ERR_UNABLE_TO_GET_CRL)

@@ -13,7 +13,7 @@ package final class CipherContext {
         package var tagCount: Int?
         /// The expected tag; only CCM needs it before it decrypts.
         package var expectedTag: [UInt8]
-        /// The length of the key in bytes, where a cipher takes several.
+        /// The length of the key in bytes, for ciphers that take keys of several lengths.
         package var keyCount: Int?
         /// The effective length of RC2's key, in bits.
         package var effectiveKeyBits: Int?
@@ -31,17 +31,17 @@ package final class CipherContext {
 
         /// libcrypto: `EVP_CIPHER_CTX_ctrl`, `EVP_CIPHER_CTX_set_key_length`
         fileprivate func apply(to context: OpaquePointer) throws(OpenSSLError) {
-            if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, nonceCount) }
-            if let tagCount { try control(context, EVP_CTRL_AEAD_SET_TAG, tagCount) }
+            if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, value: nonceCount) }
+            if let tagCount { try control(context, EVP_CTRL_AEAD_SET_TAG, value: tagCount) }
             if !expectedTag.isEmpty { try CipherContext.expect(expectedTag, context) }
             if let keyCount {
                 let result = EVP_CIPHER_CTX_set_key_length(context, CInt(clamping: keyCount))
                 try check(result, "EVP_CIPHER_CTX_set_key_length")
             }
-            if let effectiveKeyBits { try control(context, EVP_CTRL_SET_RC2_KEY_BITS, effectiveKeyBits) }
+            if let effectiveKeyBits { try control(context, EVP_CTRL_SET_RC2_KEY_BITS, value: effectiveKeyBits) }
         }
 
-        private func control(_ context: OpaquePointer, _ type: CInt, _ value: Int) throws(OpenSSLError) {
+        private func control(_ context: OpaquePointer, _ type: CInt, value: Int) throws(OpenSSLError) {
             try check(EVP_CIPHER_CTX_ctrl(context, type, CInt(clamping: value), nil), "EVP_CIPHER_CTX_ctrl")
         }
     }
@@ -49,7 +49,7 @@ package final class CipherContext {
     private let context: Owned<EVP_CIPHER_CTX>
     private let isEncrypting: Bool
 
-    /// Prepares the cipher that libcrypto calls `name`; `key` must have its length unless `parameters` say another one.
+    /// Prepares the cipher that libcrypto calls `name`. `key` must have the cipher's key length, or the one in `parameters`.
     ///
     /// - Parameters:
     ///   - pads: whether a block cipher adds and checks PKCS#7 padding.
@@ -86,7 +86,7 @@ package final class CipherContext {
         self.isEncrypting = isEncrypting
     }
 
-    /// Authenticates `bytes` without encrypting them.
+    /// Authenticates `bytes` without encrypting them (additional authenticated data).
     package func authenticate(_ bytes: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
@@ -94,7 +94,7 @@ package final class CipherContext {
         }
     }
 
-    /// Says how many bytes of input will come, which CCM must know first.
+    /// Sets the number of input bytes, which CCM must know before the first of them.
     package func announce(count: Int) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
             var done: CInt = 0
@@ -177,7 +177,7 @@ package final class CipherContext {
         }
     }
 
-    /// Says which tag `finish` must find when decrypting.
+    /// Sets the tag that `finish` compares with when decrypting.
     package func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in try Self.expect(tag, context) }
     }

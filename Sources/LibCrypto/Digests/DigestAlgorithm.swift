@@ -1,4 +1,4 @@
-/// A message digest that signatures, key derivation and MACs name.
+/// A message digest for signatures, key derivation and MACs.
 package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case md5
     case sha1
@@ -6,12 +6,12 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha256
     case sha384
     case sha512
-    // Read, and never written: few other programs support them.
+    // Accepted when reading but never written: few other programs support them.
     case sha3_224 = "sha3-224"
     case sha3_256 = "sha3-256"
     case sha3_384 = "sha3-384"
     case sha3_512 = "sha3-512"
-    /// With 64 octets of output, as CMS uses it (RFC 8702 §3.1).
+    /// SHAKE256 with 64 bytes of output, as CMS uses it (RFC 8702 §3.1).
     case shake256
 
     /// The name by which libcrypto fetches it.
@@ -22,7 +22,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
         }
     }
 
-    /// The length of its value in bytes.
+    /// The length of the digest value in bytes.
     package var byteCount: Int {
         switch self {
         case .md5: 16

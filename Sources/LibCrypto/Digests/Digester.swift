@@ -32,7 +32,7 @@ package final class Digester {
         }
     }
 
-    /// The digest of everything seen so far; the digester takes no more.
+    /// The digest of all bytes so far. The digester takes no more bytes afterwards.
     package func finish() throws(OpenSSLError) -> [UInt8] {
         try context.withPointer { context throws(OpenSSLError) in
             var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
@@ -50,7 +50,8 @@ package final class Digester {
 extension DigestAlgorithm {
     private static let known = Mutex<[(algorithm: DigestAlgorithm, digest: Handle<EVP_MD>)]>([])
 
-    /// libcrypto's implementation, fetched once for the process: to look for it takes longer than to digest a short text.
+    /// libcrypto's implementation of this digest. Fetched once per process, since fetching takes longer than digesting a
+    /// short text.
     ///
     /// libcrypto: `EVP_MD_fetch`
     func fetched() throws(OpenSSLError) -> Handle<EVP_MD> {

@@ -6,7 +6,7 @@ package enum MessageAuthentication {
     ///
     /// libcrypto: `EVP_Q_mac`
     ///
-    /// - Parameter digest: its name in libcrypto.
+    /// - Parameter digest: libcrypto's name of the digest.
     package static func hmac(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
         return try key.withUnsafeBytes { key throws(OpenSSLError) in
@@ -31,10 +31,10 @@ package enum MessageAuthentication {
         }
     }
 
-    /// Whether two codes are the same, in a time that does not depend on where they differ.
+    /// Whether two codes are equal; the time taken does not depend on where they differ.
     ///
     /// libcrypto: `CRYPTO_memcmp`
-    package static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    package static func areEqual(_ one: [UInt8], and other: [UInt8]) -> Bool {
         one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 }

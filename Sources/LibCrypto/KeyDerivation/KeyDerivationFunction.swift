@@ -1,15 +1,15 @@
 import COpenSSL
 
-/// A function that makes a key of an agreed secret.
+/// A function that derives a key from an agreed secret.
 ///
 /// libcrypto: `EVP_KDF_derive`
 package enum KeyDerivationFunction {
-    /// Extract and expand of RFC 5869.
+    /// HKDF, extract and expand (RFC 5869).
     case hkdf(salt: [UInt8], info: [UInt8])
-    /// ANSI X9.63 (SEC 1 §3.6.1).
+    /// The key derivation function of ANSI X9.63 (SEC 1 §3.6.1).
     case x963(info: [UInt8])
 
-    /// `count` bytes that follow from `secret`.
+    /// Derives `count` bytes from `secret`.
     package func derive(_ secret: SecretBytes, digest: DigestAlgorithm, count: Int) throws(OpenSSLError) -> SecretBytes
     {
         let kdf = try Owned<EVP_KDF>(EVP_KDF_fetch(nil, name, nil), "EVP_KDF_fetch")
@@ -34,7 +34,7 @@ package enum KeyDerivationFunction {
         }
     }
 
-    /// Lends the parameters; libcrypto only reads what they point to, for as long as the call lasts.
+    /// Lends the parameters to `body`. libcrypto only reads the values they point to, and only during the call.
     private func withParameters(
         _ secret: UnsafeRawBufferPointer,
         _ digest: DigestAlgorithm,

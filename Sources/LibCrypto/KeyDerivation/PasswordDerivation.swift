@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// The functions that make keys of passwords.
+/// Functions that derive keys from passwords.
 package enum PasswordDerivation {
-    /// PBKDF1's sixteen bytes, eight of key and eight of vector (RFC 8018 §5.1).
+    /// PBKDF1 with sixteen bytes of output: eight of key and eight of initialisation vector (RFC 8018 §5.1).
     ///
-    /// libcrypto: `EVP_BytesToKey`, which is PBKDF1 as long as one digest is enough.
+    /// libcrypto: `EVP_BytesToKey`, which equals PBKDF1 as long as one digest value is long enough.
     package static func pbkdf1(
         _ password: SecretBytes,
         _ digest: DigestAlgorithm,
@@ -39,7 +39,7 @@ package enum PasswordDerivation {
     ///
     /// libcrypto: `PKCS5_PBKDF2_HMAC`
     ///
-    /// - Parameter digest: its name in libcrypto.
+    /// - Parameter digest: libcrypto's name of the digest.
     package static func pbkdf2(
         _ password: SecretBytes,
         _ digest: String,
@@ -70,9 +70,9 @@ package enum PasswordDerivation {
     /// libcrypto: `PKCS12_key_gen_uni_ex`
     ///
     /// - Parameters:
-    ///   - password: in BMP form.
-    ///   - digest: its name in libcrypto.
-    ///   - purpose: the ID byte.
+    ///   - password: the password as a BMPString.
+    ///   - digest: libcrypto's name of the digest.
+    ///   - purpose: the ID byte, which distinguishes keys, vectors and MAC keys.
     package static func pkcs12(
         _ password: SecretBytes,
         _ digest: String,
@@ -86,7 +86,7 @@ package enum PasswordDerivation {
         var salt = salt
         return try derived(from: password, count: count, "PKCS12_key_gen_uni_ex") { password, key in
             method.withPointer { method in
-                // Declared without const, but only read.
+                // The C function declares its argument without const but only reads it.
                 PKCS12_key_gen_uni_ex(
                     UnsafeMutablePointer(mutating: password.bindMemory(to: UInt8.self).baseAddress),
                     CInt(password.count),

@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension Owned<PKCS8_PRIV_KEY_INFO> {
-    /// Parses the DER of a PrivateKeyInfo of the first version. The bytes stay the caller's to wipe.
+    /// Parses the DER of a PrivateKeyInfo, version 1. The caller wipes `pkcs8`.
     ///
     /// libcrypto: `d2i_PKCS8_PRIV_KEY_INFO`
     package init(pkcs8: [UInt8]) throws(OpenSSLError) {
@@ -11,7 +11,7 @@ extension Owned<PKCS8_PRIV_KEY_INFO> {
     }
 }
 
-/// Keys out of their encodings, and back.
+/// Reads keys from their encodings and encodes them.
 extension Handle<EVP_PKEY> {
     /// Reads the DER of a SubjectPublicKeyInfo.
     ///
@@ -33,7 +33,7 @@ extension Handle<EVP_PKEY> {
         self.init(key)
     }
 
-    /// Reads RSAPrivateKey, ECPrivateKey or DSA's form in DER.
+    /// Reads the DER of an RSAPrivateKey, an ECPrivateKey or a traditional DSA key.
     ///
     /// libcrypto: `d2i_AutoPrivateKey_ex`
     package convenience init(traditional secret: SecretBytes) throws(OpenSSLError) {
@@ -46,7 +46,7 @@ extension Handle<EVP_PKEY> {
         self.init(try Owned<EVP_PKEY>(pointer, "d2i_AutoPrivateKey_ex"))
     }
 
-    /// Opens a private key in a PEM block with OpenSSL's own encryption; nil if the passphrase does not fit.
+    /// Decrypts a private key in a PEM block with OpenSSL's own encryption; nil if the passphrase is wrong.
     ///
     /// libcrypto: `PEM_read_bio_PrivateKey_ex`
     package convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {
@@ -98,7 +98,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
+    /// Lends the key's PKCS#8 PrivateKeyInfo to `body` and wipes it afterwards.
     ///
     /// libcrypto: `EVP_PKEY2PKCS8`, `i2d_PKCS8_PRIV_KEY_INFO`
     package func withPKCS8<Value>(_ body: (Span<UInt8>) throws -> Value) throws -> Value {
@@ -115,7 +115,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Whether the other key has the same public half.
+    /// Whether both keys have the same public key.
     ///
     /// libcrypto: `EVP_PKEY_eq`
     package func hasSamePublicHalf(as other: Handle<EVP_PKEY>) -> Bool {

@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension Handle<EVP_PKEY> {
-    /// The kind of a fresh key.
+    /// The kinds of keys that can be generated.
     package enum FreshKind {
         /// A key on the curve P-256.
         case p256
@@ -9,7 +9,7 @@ extension Handle<EVP_PKEY> {
         case x25519
     }
 
-    /// A fresh key.
+    /// Generates a key.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
     package convenience init(generating kind: FreshKind) throws(OpenSSLError) {

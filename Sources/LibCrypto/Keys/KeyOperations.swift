@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// How the value is padded that an RSA key signs.
+/// The padding of an RSA signature.
 package enum SignaturePadding: Sendable {
-    /// Not at all: other kinds of keys.
+    /// No padding, for keys other than RSA.
     case none
     /// RSASSA-PKCS1-v1_5 (RFC 8017 §8.2).
     case pkcs1
@@ -10,7 +10,7 @@ package enum SignaturePadding: Sendable {
     case pss(saltLength: Int, mgf: DigestAlgorithm)
 }
 
-/// Signatures, and new keys.
+/// Signing, verifying and generating keys.
 extension Handle<EVP_PKEY> {
     /// A context for one operation with this key.
     package func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
@@ -19,7 +19,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// The signature over a digest value.
+    /// Signs a digest value.
     ///
     /// libcrypto: `EVP_PKEY_sign`
     package func sign(_ value: [UInt8], digest: DigestAlgorithm, padding: SignaturePadding) throws(OpenSSLError)
@@ -39,7 +39,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// The signature of a scheme that hashes the message itself.
+    /// Signs a message with a scheme that does its own hashing.
     ///
     /// libcrypto: `EVP_DigestSign`
     package func sign(message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
@@ -57,7 +57,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Whether `signature`, of a scheme that hashes the message itself, is one over `message`.
+    /// Whether `signature` is valid over `message`, for a scheme that does its own hashing.
     ///
     /// libcrypto: `EVP_DigestVerify`
     package func verify(_ signature: [UInt8], message: [UInt8]) -> Bool {
@@ -71,7 +71,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Whether `signature` is one over the digest value; false also where the key cannot be used so.
+    /// Whether `signature` is valid over the digest value; also false if the key does not support the operation.
     ///
     /// libcrypto: `EVP_PKEY_verify`
     package func verify(
@@ -91,7 +91,7 @@ extension Handle<EVP_PKEY> {
         return result == 1
     }
 
-    /// Whether the private half of an elliptic-curve or DSA key belongs to its public one.
+    /// Whether the private and the public key of an elliptic-curve or DSA key belong together.
     ///
     /// libcrypto: `EVP_PKEY_pairwise_check`
     package func isPair() -> Bool {
@@ -134,7 +134,7 @@ extension Handle<EVP_PKEY> {
         return Handle(key)
     }
 
-    /// The public key as a point or octets.
+    /// The public key as an encoded point or as raw bytes.
     ///
     /// libcrypto: `EVP_PKEY_get1_encoded_public_key`
     package func encodedPublicKey() throws(OpenSSLError) -> [UInt8] {
@@ -148,7 +148,7 @@ extension Handle<EVP_PKEY> {
     }
 }
 
-/// A new key with the parameters of `context`.
+/// Generates a key with the parameters of `context`.
 ///
 /// libcrypto: `EVP_PKEY_generate`
 package func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// How keys are brought to others: encrypted, agreed on, or encapsulated.
+/// Key transport, key agreement and key encapsulation.
 extension Handle<EVP_PKEY> {
-    /// `value` encrypted to this RSA key.
+    /// Encrypts `value` to this RSA key.
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
     package func encrypt(_ value: Span<UInt8>, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
@@ -25,10 +25,14 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Decrypts `value` into `output` and returns 1 and the length, or anything else on failure.
+    /// Decrypts `value` into `output`.
     ///
-    /// No error is built and the queue is left empty: a caller must not learn why this failed (RFC 3218).
+    /// The caller must not learn why a decryption failed (RFC 3218), so no error is thrown and the error queue is left
+    /// empty.
+    ///
     /// libcrypto: `EVP_PKEY_decrypt`
+    ///
+    /// - Returns: 1 and the length of the plaintext, or another number on failure.
     package func decrypt(_ value: [UInt8], padding: RSAPadding, into output: inout [UInt8]) -> (
         result: CInt, count: Int
     ) {
@@ -47,9 +51,10 @@ extension Handle<EVP_PKEY> {
         return (result ?? 0, count)
     }
 
-    /// The secret that this private key and the public point or octets `point` of the same kind agree on.
+    /// The secret that this private key agrees on with the public key `point`, an encoded point or raw bytes of the same
+    /// kind.
     ///
-    /// libcrypto: `EVP_PKEY_derive`, which refuses points off the curve, and an X25519 secret that is all zeros.
+    /// libcrypto: `EVP_PKEY_derive`, which rejects points off the curve and X25519 secrets that are all zeros.
     package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.decrypt, since: start) }
@@ -87,7 +92,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// A new secret, and the ciphertext that transports it to the owner of this key.
+    /// Makes a new secret and the ciphertext that transports it to the owner of this key.
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
     package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {
@@ -107,7 +112,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// The secret that `ciphertext` transports to the owner of this private key.
+    /// Recovers the secret in `ciphertext` with this private key.
     ///
     /// libcrypto: `EVP_PKEY_decapsulate`
     package func decapsulate(_ ciphertext: [UInt8]) throws(OpenSSLError) -> SecretBytes {

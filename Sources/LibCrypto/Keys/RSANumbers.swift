@@ -1,14 +1,14 @@
 import COpenSSL
 
 extension Handle<EVP_PKEY> {
-    /// An RSA key of its numbers; nil if libcrypto makes none of them.
+    /// Builds an RSA key from its numbers; nil if libcrypto rejects them.
     ///
     /// libcrypto: `EVP_PKEY_fromdata`, EVP_PKEY-RSA(7)
     ///
     /// - Parameters:
-    ///   - numbers: in the order of RSAPrivateKey, of which a public key has the first two; each with its bytes in the
-    ///     order of this processor.
-    ///   - counts: the length of each in bytes.
+    ///   - numbers: the numbers in the order of RSAPrivateKey (a public key has only the first two), each in the byte order
+    ///     of this processor.
+    ///   - counts: the length of each number in bytes.
     package convenience init?(rsaNumbers numbers: SecretBytes, counts: [Int], isPrivate: Bool) {
         guard counts.reduce(0, +) == numbers.count else { return nil }
         Libcrypto.start()

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// How an RSA key wraps another key.
+/// The padding with which an RSA key encrypts another key.
 package enum RSAPadding: Sendable {
     /// RSAES-PKCS1-v1_5 (RFC 8017 §7.2).
     case pkcs1
@@ -20,7 +20,7 @@ package enum RSAPadding: Sendable {
                 try check(EVP_PKEY_CTX_set_rsa_mgf1_md(context, mgf), "EVP_PKEY_CTX_set_rsa_mgf1_md")
             }
             guard !label.isEmpty else { return }
-            // libcrypto takes the copy over and frees it with OPENSSL_free.
+            // libcrypto takes ownership of the copy and frees it with OPENSSL_free.
             let copy = label.withUnsafeBytes { CRYPTO_memdup($0.baseAddress, $0.count, #file, #line) }
             let result = EVP_PKEY_CTX_set0_rsa_oaep_label(context, copy, CInt(label.count))
             if result <= 0 { smime_OPENSSL_free(copy) }
@@ -30,7 +30,7 @@ package enum RSAPadding: Sendable {
 }
 
 extension DigestAlgorithm {
-    /// Lends libcrypto's method for this digest.
+    /// Lends libcrypto's `EVP_MD` of this digest.
     package func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError)
         -> Result
     {

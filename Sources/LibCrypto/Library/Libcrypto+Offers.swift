@@ -6,7 +6,7 @@ extension Libcrypto {
     ///
     /// libcrypto: `EVP_CIPHER_fetch`
     ///
-    /// - Throws: why there is no legacy provider, if `isLegacy` asks for its cipher.
+    /// - Throws: the reason why the legacy provider is missing, if `isLegacy` is true.
     package static func offersCipher(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Bool {
         let library = isLegacy ? try legacy() : nil
         return has(EVP_CIPHER.self) { EVP_CIPHER_fetch(library, name, nil) }
@@ -36,21 +36,21 @@ extension Libcrypto {
     /// libcrypto: `EVP_KDF_fetch`
     package static func offersDerivation(_ name: String) -> Bool { has(EVP_KDF.self) { EVP_KDF_fetch(nil, name, nil) } }
 
-    /// Whether there are keys of the kind with this name.
+    /// Whether keys of the kind with this name are supported.
     ///
     /// libcrypto: `EVP_PKEY_CTX_new_from_name`
     package static func offersKeys(_ name: String) -> Bool {
         has(EVP_PKEY_CTX.self) { EVP_PKEY_CTX_new_from_name(nil, name, nil) }
     }
 
-    /// Whether `fetch` finds an object.
+    /// Whether `fetch` returns an object.
     private static func has<Object: LibcryptoObject>(_: Object.Type, _ fetch: () -> OpaquePointer?) -> Bool {
         start()
         defer { ERR_clear_error() }
         return Owned<Object>(adopting: fetch()) != nil
     }
 
-    /// The size in bits of the field of the curve with this dotted number; nil for one that libcrypto does not have.
+    /// The field size in bits of the curve with this dotted OID; nil if libcrypto does not support the curve.
     ///
     /// libcrypto: `OBJ_txt2nid`, `EC_GROUP_get_degree`
     package static func curveBits(oid: String) -> Int? {

@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// The libcrypto that this process runs on.
+/// The libcrypto that this process uses.
 package enum Libcrypto {
-    /// Its version as it names itself, as in `OpenSSL 3.0.22 25 Aug 2026`.
+    /// libcrypto's version text, such as `OpenSSL 3.0.22 25 Aug 2026`.
     package static var version: String {
         start()
         return OpenSSL_version(OPENSSL_VERSION).map { String(cString: $0) } ?? "unknown"
     }
 
-    /// Which libcrypto this process runs on, down to the day it was built: distributions mend faults without changing the version.
+    /// Identifies the libcrypto build, including its build date: distributions fix bugs without changing the version.
     ///
     /// libcrypto: `OpenSSL_version`
     package static var build: String {
@@ -18,7 +18,7 @@ package enum Libcrypto {
         .joined(separator: "; ")
     }
 
-    /// The version as libcrypto packs it into one number.
+    /// The version packed into one number.
     ///
     /// libcrypto: `OpenSSL_version_num`
     package static var packedVersion: Int { Int(OpenSSL_version_num()) }
@@ -26,27 +26,28 @@ package enum Libcrypto {
     /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
     package static var hasLegacyProvider: Bool { (try? legacy()) != nil }
 
-    /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF says; only the first call does something.
+    /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF names. Only the first call has an effect.
     ///
-    /// Every use of libcrypto calls this first; otherwise libcrypto would load openssl.cnf.
+    /// Every use of libcrypto must call this first; otherwise libcrypto would load openssl.cnf.
     package static func start() { _ = started }
 
-    /// libcrypto does not clean up at the end of the process, when the system takes all memory back.
+    /// libcrypto skips its cleanup when the process ends, since the system then takes back all memory.
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Makes libcrypto overwrite all memory that it frees, for the whole process. A program must call it first, before
-    /// any use of libcrypto; later it does nothing.
+    /// Makes libcrypto overwrite all memory that it frees, for the whole process. Must be called before any use of
+    /// libcrypto; a later call has no effect.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }
 
-    /// Keeps the numbers of private keys in memory of their own that is not swapped out, as far as the system lets this process lock
-    /// memory (`RLIMIT_MEMLOCK`). For processes that hold keys for long; a program calls it once, before it reads a key.
+    /// Keeps the secret numbers of private keys in memory that is not swapped out, as far as the system lets this process
+    /// lock memory (`RLIMIT_MEMLOCK`). For long-running processes that hold keys; call it once, before the first key is
+    /// read.
     ///
     /// libcrypto: `CRYPTO_secure_malloc_init`
     ///
-    /// - Parameter size: a power of two, in bytes, which cannot grow: an RSA-4096 key takes about 4 KiB.
+    /// - Parameter size: the size in bytes, a power of two. It cannot grow later; an RSA-4096 key takes about 4 KiB.
     package static func lockKeys(in size: Int) {
         start()
         _ = CRYPTO_secure_malloc_init(size, 32)
@@ -55,10 +56,10 @@ package enum Libcrypto {
     /// Empties this thread's error queue.
     ///
     /// libcrypto: `ERR_clear_error`
-    package static func forgetErrors() { ERR_clear_error() }
+    package static func clearErrors() { ERR_clear_error() }
 
-    /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
-    /// mail are encrypted with. Nothing else may use it. It lives as long as the process.
+    /// A separate library context that has the legacy provider beside the default one, for decrypting old PKCS#12 files and
+    /// old mail. Use it for nothing else. It lives as long as the process.
     package static func legacy() throws(OpenSSLError) -> OpaquePointer {
         switch legacyContext {
         case .success(let context): return context.pointer
@@ -66,7 +67,8 @@ package enum Libcrypto {
         }
     }
 
-    /// `OSSL_LIB_CTX` is safe to use from several threads at once (openssl-threads(7)), and never changed again here.
+    /// `OSSL_LIB_CTX` may be used by several threads at once (openssl-threads(7)), and this one never changes after its
+    /// creation.
     private struct Context: Sendable {
         nonisolated(unsafe) let pointer: OpaquePointer
     }
@@ -74,7 +76,7 @@ package enum Libcrypto {
     private static let legacyContext: Result<Context, OpenSSLError> = Result { () throws(OpenSSLError) in
         start()
         guard let context = OSSL_LIB_CTX_new() else { throw OpenSSLError("OSSL_LIB_CTX_new") }
-        // The folder that this libcrypto was built for, not the one in OPENSSL_MODULES.
+        // Load providers from the folder that this libcrypto was built for, not from the one in OPENSSL_MODULES.
         if let folder = OPENSSL_info(OPENSSL_INFO_MODULES_DIR) {
             OSSL_PROVIDER_set_default_search_path(context, folder)
         }

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A libcrypto object type and its destructor.
 ///
-/// Swift sees every libcrypto pointer as `OpaquePointer`. These tags, named as in C, keep an `Owned<X509>` and an
-/// `Owned<BIO>` apart and pair each with the right `free`.
+/// Swift sees every libcrypto pointer as `OpaquePointer`. These tags, named as in C, make `Owned<X509>` and `Owned<BIO>`
+/// different types and pair each with the right `free` function.
 package protocol LibcryptoObject {
     static func free(_ pointer: OpaquePointer)
 }

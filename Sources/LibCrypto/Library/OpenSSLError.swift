@@ -7,17 +7,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A libcrypto call that failed, and everything libcrypto said about it.
+/// A failed libcrypto call and all entries of libcrypto's error queue.
 package struct OpenSSLError: Error, Equatable, Sendable {
     /// One entry of libcrypto's error queue.
     package struct Entry: Equatable, Sendable {
-        /// The packed number; `openssl errstr` says what it means, given in hexadecimal.
+        /// The packed error code; `openssl errstr` explains it, given in hexadecimal.
         package let code: UInt
-        /// The part of libcrypto that noticed it; empty if it has no name.
+        /// The part of libcrypto that reported the error; empty if it has no name.
         package let library: String
         /// The reason in libcrypto's words; empty if it has none.
         package let reason: String
-        /// Detail the library attached, such as a file name. Never a secret.
+        /// Detail that libcrypto attached, such as a file name. Never a secret.
         package let detail: String?
     }
 
@@ -37,10 +37,11 @@ package struct OpenSSLError: Error, Equatable, Sendable {
 
     private static let counter = Atomic<Int>(0)
 
-    /// How many errors there were in this process. What was found out while the number grew may have to do with a lack of memory.
+    /// How many errors have occurred in this process. A result computed while this number grew may be due to a lack of
+    /// memory.
     package static var occurrences: Int { counter.load(ordering: .relaxed) }
 
-    /// Counts an error that is thrown again.
+    /// Counts an error that is thrown a second time.
     package static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
     private static func drainQueue() -> [Entry] {
@@ -64,7 +65,7 @@ package struct OpenSSLError: Error, Equatable, Sendable {
 extension OpenSSLError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// The function that failed and the reasons in libcrypto's words, root cause first; no detail.
+    /// The function that failed and the reasons in libcrypto's words, root cause first; without details.
     package var description: String {
         let reasons = stack.map(\.reason).filter { !$0.isEmpty }
         return reasons.isEmpty ? "\(operation) failed" : "\(operation): \(reasons.joined(separator: "; "))"

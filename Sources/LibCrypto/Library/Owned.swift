@@ -2,8 +2,8 @@ import COpenSSL
 
 /// Owns one libcrypto object and frees it exactly once.
 ///
-/// A pointer that libcrypto gives us to keep ("new", "get1", "d2i", "read") becomes an `Owned` in the expression
-/// that produced it, so no path can leak it. A pointer it only lends us ("get0") is never wrapped.
+/// A pointer that libcrypto gives away ("new", "get1", "d2i", "read") becomes an `Owned` in the expression that produced it,
+/// so no path can leak it. A pointer that libcrypto only lends ("get0") is never wrapped.
 package struct Owned<Object: LibcryptoObject>: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -28,7 +28,7 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
         try body(pointer)
     }
 
-    /// Gives the pointer up to a C function that takes ownership ("set0", "push").
+    /// Passes the pointer to a C function that takes ownership ("set0", "push").
     package consuming func release() -> OpaquePointer {
         let pointer = pointer
         discard self

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// The memory that libcrypto works in, overwritten whenever it is given back.
+/// An allocator for libcrypto that overwrites memory when it is freed.
 ///
-/// libcrypto wipes what it knows to be secret, but not every copy: the PKCS#8 encodings that its encoders pass on, for
-/// one, are merely freed.
+/// libcrypto wipes the memory it knows to be secret but not every copy: the PKCS#8 encodings that its encoders pass on, for
+/// example, are freed unwiped.
 package enum WipingAllocator {
-    /// Puts it in the place of malloc; only possible before libcrypto has allocated anything.
+    /// Replaces malloc in libcrypto; only possible before libcrypto's first allocation.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func install() {
@@ -25,7 +25,7 @@ package enum WipingAllocator {
         free(block)
     }
 
-    /// As realloc(3) does, but nothing stays in the old place.
+    /// Like realloc(3), but overwrites the old memory.
     private static func reallocate(_ old: UnsafeMutableRawPointer?, _ count: Int) -> UnsafeMutableRawPointer? {
         guard let old else { return malloc(count) }
         let held = malloc_usable_size(old)

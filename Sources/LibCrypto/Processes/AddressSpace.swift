@@ -10,10 +10,11 @@ import Darwin
 
 /// Adapts the process to a limited address space.
 package enum AddressSpace {
-    /// Keeps the C library from reserving 64 MiB for every thread, if there is a limit. Call while there is one thread.
+    /// Keeps the C library from reserving 64 MiB for every thread if the address space is limited. Call it while the process
+    /// has one thread.
     ///
     /// getrlimit(2) `RLIMIT_AS`, mallopt(3) `M_ARENA_MAX`
-    package static func spare() {
+    package static func limitReservations() {
         #if os(Linux)
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
@@ -23,7 +24,7 @@ package enum AddressSpace {
         #endif
     }
 
-    /// Whether the process may have so many bytes more.
+    /// Whether the process can still map `count` bytes.
     ///
     /// mmap(2)
     package static func has(_ count: Int) -> Bool {

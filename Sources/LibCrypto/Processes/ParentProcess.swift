@@ -9,24 +9,24 @@ import Darwin
 #endif
 
 #if os(Linux)
-/// The name of this process in `ps` and `top`. It is in this module because only this module can call prctl.
+/// The name of this process in `ps` and `top`. It is in this module because prctl is only accessible here.
 package enum ProcessName {
-    /// Gives this thread, and so the process if it is its first one, a name of at most 15 bytes.
+    /// Sets the name of this thread, at most 15 bytes. In the first thread this is the name of the process.
     ///
     /// prctl(2) `PR_SET_NAME`
     package static func set(_ name: String) { _ = smime_prctl_set_name(name) }
 }
 
-/// The process that started this one. It stands here because only this module can call prctl.
+/// The process that started this one. It is in this module because prctl is only accessible here.
 package enum ParentProcess {
-    /// Lets the system send `signal` to this process when `parent` ends, however it ends.
+    /// Makes the system send `signal` to this process when `parent` ends for any reason.
     ///
     /// prctl(2) `PR_SET_PDEATHSIG`
     ///
-    /// - Parameter parent: who is thought to be the parent.
-    /// - Returns: false if that one has ended before.
+    /// - Parameter parent: the process id that the caller believes to be the parent's.
+    /// - Returns: false if that process has already ended.
     package static func sendsWhenEnding(_ signal: Int32, from parent: Int32) -> Bool {
-        // Only very old kernels lack it; the process then ends by itself, later.
+        // Only very old kernels lack this call; without it the process notices later that its parent has ended.
         _ = smime_prctl_set_pdeathsig(signal)
         return getppid() == parent
     }

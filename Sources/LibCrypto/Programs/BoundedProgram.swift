@@ -8,20 +8,20 @@ import Musl
 import Darwin
 #endif
 
-/// A program that prints something, with limits to its time and to what it prints. It stands here because two modules that know nothing
-/// of each other run one.
+/// Runs a program with limits on its time and on the size of its output. It is in this module because two independent
+/// modules use it.
 ///
-/// It gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin` and `LC_ALL=C.UTF-8`, `/` as its folder, and a process group
-/// of its own, which is killed when it has ended.
+/// The program gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`, `LC_ALL=C.UTF-8`, the folder `/`,
+/// and its own process group. When the program ends, the rest of the group is killed.
 package struct BoundedProgram: Sendable {
     /// Why there is no output.
     package enum Failure: Error, Equatable {
         case notStarted(code: Int32)
         case timeLimit
         case printsTooMuch
-        /// A signal ended it.
+        /// A signal ended the program.
         case signalled(Int32)
-        /// Nobody knows how it ended.
+        /// The program's end could not be observed.
         case lost
     }
 
@@ -33,17 +33,17 @@ package struct BoundedProgram: Sendable {
     private let showsErrors: Bool
 
     /// - Parameters:
-    ///   - path: the whole path of its file.
-    ///   - maximumCount: the most bytes that it may print.
-    ///   - showsErrors: whether its standard error is that of this process; else nobody reads it.
+    ///   - path: the absolute path of the program's file.
+    ///   - maximumCount: the maximum size of its output in bytes.
+    ///   - showsErrors: whether it shares the standard error of this process; otherwise its error output is discarded.
     package init(_ path: String, _ arguments: [String] = [], maximumCount: Int, showsErrors: Bool = false) {
         (self.path, self.arguments) = (path, arguments)
         (self.maximumCount, self.showsErrors) = (maximumCount, showsErrors)
     }
 
-    /// Runs it on this thread.
+    /// Runs the program and blocks the calling thread until it ends.
     ///
-    /// - Returns: its exit status, and what it printed; the caller wipes what is secret.
+    /// - Returns: its exit status and its output. The caller wipes the output if it is secret.
     package func run(until deadline: ContinuousClock.Instant) throws(Failure) -> (status: Int32, output: [UInt8]) {
         let (child, stream) = try start()
         defer { close(stream) }
@@ -55,7 +55,7 @@ package struct BoundedProgram: Sendable {
                 child.kill()
                 throw .timeLimit
             }
-            // What it has left running may keep the pipe open.
+            // A child that it left running may keep the pipe open.
             let hadEnded = child.hasEnded
             let isReadable = isOpen && Self.wait(for: stream)
             if isReadable { isOpen = output.read(stream) }
@@ -73,7 +73,7 @@ package struct BoundedProgram: Sendable {
         }
     }
 
-    /// Whether there is something to read, or the end, within a twentieth of a second.
+    /// Waits up to 50 ms for output or for its end; returns whether either came.
     private static func wait(for stream: Int32) -> Bool {
         var entry = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 50) > 0
@@ -111,7 +111,7 @@ package struct BoundedProgram: Sendable {
         return (ProgramChild(identifier: identifier), ends[0])
     }
 
-    /// A pipe that no other program inherits.
+    /// Opens a pipe that other programs do not inherit.
     private static func openPipe(_ ends: inout [Int32]) -> Int32 {
         #if os(Linux)
         return pipe2(&ends, O_CLOEXEC)
@@ -122,7 +122,7 @@ package struct BoundedProgram: Sendable {
         #endif
     }
 
-    /// A group of its own, and the usual meaning of signals.
+    /// Puts the program in its own process group and resets its signals.
     private func setAttributes(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()
         sigemptyset(&defaults)
@@ -134,7 +134,7 @@ package struct BoundedProgram: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
         #if canImport(Darwin)
-        // Standard error is inherited where it was not opened anew.
+        // Standard error stays inherited if no file action replaces it.
         let closes = showsErrors ? 0 : Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         posix_spawnattr_setflags(&attributes, Int16(flags | closes))
         #else
@@ -143,7 +143,7 @@ package struct BoundedProgram: Sendable {
     }
 }
 
-/// What a program prints. The bytes never move in memory, where they would leave copies of what may be a secret.
+/// The output of a program. The bytes never move in memory, because a move would leave copies of a possible secret.
 private struct ProgramOutput {
     private(set) var bytes: [UInt8] = []
     private let maximumCount: Int
@@ -156,7 +156,7 @@ private struct ProgramOutput {
 
     var isTooLong: Bool { bytes.count > maximumCount }
 
-    /// Reads once; false at the end.
+    /// Reads once; returns false at the end.
     mutating func read(_ stream: Int32) -> Bool {
         #if canImport(Glibc)
         let count = Glibc.read(stream, &part, part.count)
@@ -173,9 +173,9 @@ private struct ProgramOutput {
     mutating func wipe() { part.wipe() }
 }
 
-/// A program that runs in a process group of its own.
+/// A program running in its own process group.
 private struct ProgramChild {
-    /// How it ended.
+    /// How the program ended.
     enum Ending {
         case exited(Int32)
         case signalled(Int32)
@@ -183,14 +183,14 @@ private struct ProgramChild {
 
     let identifier: pid_t
 
-    /// Whether it has ended; it is not waited for, so that its group keeps its number.
+    /// Whether the program has ended. It is not reaped here, so that its process group keeps its number.
     var hasEnded: Bool {
         var information = siginfo_t()
         let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
         return code != 0 || information.si_signo == SIGCHLD
     }
 
-    /// Ends it with everything that it has started, and says how it ended; nil if that cannot be known.
+    /// Kills the program and its process group and returns how the program ended; nil if that cannot be known.
     @discardableResult
     func kill() -> Ending? {
         #if canImport(Glibc)

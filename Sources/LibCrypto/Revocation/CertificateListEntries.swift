@@ -6,9 +6,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Certificate revocation lists as libcrypto's objects.
+/// Certificate revocation lists as objects of libcrypto.
 extension Handle<X509_CRL> {
-    /// Reads the DER of a list.
+    /// Reads the DER of a revocation list.
     ///
     /// libcrypto: `d2i_X509_CRL`
     package convenience init(certificateList der: [UInt8]) throws(OpenSSLError) {
@@ -17,7 +17,7 @@ extension Handle<X509_CRL> {
         self.init(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
     }
 
-    /// Whether it calls `certificate` revoked, on hold included; not if its entry takes a hold back.
+    /// Whether the list revokes `certificate` or puts it on hold. False if its entry removes a hold (removeFromCRL).
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`
     package func names(_ certificate: Handle<X509>) -> Bool {
@@ -25,7 +25,7 @@ extension Handle<X509_CRL> {
         return withPointers(owned, certificate.owned) { Self.entry(of: $1, in: $0) != nil }
     }
 
-    /// Since when it calls `certificate` revoked; nil if it does not, or if that moment cannot be read.
+    /// When the list says `certificate` was revoked; nil if it is not revoked, or if the time cannot be read.
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`, `X509_REVOKED_get0_revocationDate`
     package func revocationDate(of certificate: Handle<X509>) -> Date? {
@@ -37,11 +37,11 @@ extension Handle<X509_CRL> {
 
     private static func entry(of certificate: OpaquePointer, in list: OpaquePointer) -> OpaquePointer? {
         var entry: OpaquePointer?
-        // 2 means an entry that removes a revocation.
+        // The result 2 means an entry that removes a revocation (removeFromCRL).
         return X509_CRL_get0_by_cert(list, &entry, certificate) == 1 ? entry : nil
     }
 
-    /// Whether the signature fits the key.
+    /// Whether the signature on this list was made by `key`.
     ///
     /// libcrypto: `X509_CRL_verify`
     package func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
@@ -53,7 +53,7 @@ extension Handle<X509_CRL> {
 }
 
 extension Date {
-    /// The moment that libcrypto's time names; nil if it cannot be read.
+    /// Converts libcrypto's time; nil if it cannot be read.
     ///
     /// libcrypto: `ASN1_TIME_to_tm`
     package init?(moment: UnsafePointer<ASN1_TIME>?) {

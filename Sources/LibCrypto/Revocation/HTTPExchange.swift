@@ -1,18 +1,18 @@
 import COpenSSL
 
-/// One request over an open connection, and its answer, which must be one DER element.
+/// One HTTP request over an open connection, and its response, which must be one DER element.
 ///
-/// libcrypto: `OSSL_HTTP_transfer`, which neither connects nor follows redirections here.
+/// libcrypto: `OSSL_HTTP_transfer`, used so that it neither connects nor follows redirections.
 package struct HTTPExchange: Sendable {
     /// The host in the URL, with its port if that is not the default.
     package let host: String
-    /// The path of the request, with its query; printable ASCII without spaces.
+    /// The path and query of the request; printable ASCII without spaces.
     package let path: String
-    /// The body to post, with its type; nil for a GET request.
+    /// The body to post and its media type; nil for a GET request.
     package let content: (type: String, bytes: [UInt8])?
-    /// The type that the answer must have; nil takes any.
+    /// The media type that the response must have; nil accepts any.
     package let expectedType: String?
-    /// The greatest answer that is taken, in bytes.
+    /// The maximum size of the response in bytes.
     package let maximumCount: Int
 
     package init(
@@ -29,16 +29,16 @@ package struct HTTPExchange: Sendable {
         self.maximumCount = maximumCount
     }
 
-    /// Asks over the connected socket `descriptor`, which stays open, and gives the answer's body.
+    /// Sends the request over the connected socket `descriptor` and returns the response's body.
     ///
-    /// Blocks until the answer is complete, the peer closes, or `seconds` have passed. To end it sooner, shut the
-    /// socket down.
+    /// The socket stays open. The call blocks until the response is complete, the peer closes, or `seconds` have passed;
+    /// shut the socket down to end it sooner.
     package func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
         ERR_clear_error()
         let question = try content.map { content throws(OpenSSLError) in try Self.memory(content.bytes) }
         defer { question.map { _ = BIO_free($0) } }
-        // Two BIOs for one socket: with one alone libcrypto would open a connection itself.
+        // The socket needs two BIOs: with a single one libcrypto would open a connection itself.
         let writer = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let reader = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let answer = try withPointers(writer, reader) { writer, reader throws(OpenSSLError) in

@@ -6,11 +6,11 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A successful answer of an OCSP responder, as libcrypto reads it.
+/// A successful response of an OCSP responder, parsed by libcrypto.
 package struct OCSPObject: ~Copyable {
-    /// How responders name a certificate (RFC 6960 §4.1.1, CertID).
+    /// The name of a certificate in OCSP (RFC 6960 §4.1.1, CertID).
     package struct CertificateID: Hashable, Sendable {
-        /// libcrypto's number of the digest.
+        /// libcrypto's NID of the digest.
         fileprivate let digest: CInt
         fileprivate let issuerName: [UInt8]
         fileprivate let issuerKey: [UInt8]
@@ -18,11 +18,11 @@ package struct OCSPObject: ~Copyable {
         fileprivate let isNegative: Bool
     }
 
-    /// The answer about one certificate (RFC 6960 §4.2.1, SingleResponse).
+    /// The response about one certificate (RFC 6960 §4.2.1, SingleResponse).
     package struct SingleResponse {
         package enum Status {
             case good
-            /// - Parameter isHold: whether the reason is certificateHold, which may be taken back.
+            /// - Parameter isHold: whether the reason is certificateHold, which can be removed again.
             case revoked(since: Moment?, isHold: Bool)
             case unknown
         }
@@ -33,17 +33,17 @@ package struct OCSPObject: ~Copyable {
         package let nextUpdate: Moment?
     }
 
-    /// A time in an answer.
+    /// A time in a response.
     package struct Moment {
-        /// The time; nil if it cannot be read at all.
+        /// The time; nil if it cannot be parsed.
         package let date: Date?
-        /// Whether it is written as RFC 5280 §4.1.2.5.2 wants it. What is not comes neither before nor after any other time.
+        /// Whether it is encoded as RFC 5280 §4.1.2.5.2 requires. If it is not, comparisons in both directions are false.
         package let isWellFormed: Bool
     }
 
     private let response: Owned<OCSP_BASICRESP>
 
-    /// Reads an OCSPResponse; nil if it is none, or does not say that it is successful.
+    /// Reads an OCSPResponse; nil if it is malformed or its status is not successful.
     ///
     /// libcrypto: `d2i_OCSP_RESPONSE`, `OCSP_response_get1_basic`
     package init?(der: [UInt8]) {
@@ -59,7 +59,7 @@ package struct OCSPObject: ~Copyable {
         response = basic
     }
 
-    /// The first `most` answers of the response.
+    /// The first `most` single responses.
     ///
     /// libcrypto: `OCSP_resp_get0`, `OCSP_single_get0_status`
     package func answers(atMost most: Int) -> [SingleResponse] {
@@ -70,9 +70,10 @@ package struct OCSPObject: ~Copyable {
         }
     }
 
-    /// Whether `issuer`, or a responder that it has given a certificate for this purpose, has signed it, as seen at `date`.
+    /// Whether the response was signed by `issuer`, or by a responder to which `issuer` has delegated OCSP signing, as of
+    /// `date`.
     ///
-    /// A responder's certificate is the issuer's own work (RFC 6960 §4.2.2.2): there is nothing in between.
+    /// A delegated responder's certificate must be issued by `issuer` directly, without an intermediate (RFC 6960 §4.2.2.2).
     ///
     /// libcrypto: `OCSP_basic_verify`
     package func isSigned(by issuer: Handle<X509>, at date: Date) throws(OpenSSLError) -> Bool {
@@ -95,7 +96,7 @@ package struct OCSPObject: ~Copyable {
 }
 
 extension OCSPObject.CertificateID {
-    /// The names of `certificate` by all digests that responders use.
+    /// The CertIDs of `certificate` with every digest that responders use.
     ///
     /// libcrypto: `OCSP_cert_to_id`
     package static func all(of certificate: Handle<X509>, issuedBy issuer: Handle<X509>) -> [Self] {
@@ -147,7 +148,7 @@ extension OCSPObject.SingleResponse {
 
     private typealias Time = UnsafeMutablePointer<ASN1_GENERALIZEDTIME>
 
-    /// libcrypto: `X509_cmp_time`, which is 0 for a time that is not well formed.
+    /// libcrypto: `X509_cmp_time`, which returns 0 for an ill-formed time.
     private static func moment(_ time: Time?) -> OCSPObject.Moment? {
         guard let time else { return nil }
         var start: time_t = 0
@@ -156,9 +157,9 @@ extension OCSPObject.SingleResponse {
 }
 
 extension OCSPObject.Moment {
-    /// Whether it is `time` or lies before it.
+    /// Whether this moment is at or before `time`.
     package func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
 
-    /// Whether it is after `time`.
+    /// Whether this moment is after `time`.
     package func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
 }

@@ -8,16 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// Secret bytes in pages of their own, which are not swapped out and in no core file; wiped when the last reference goes.
+/// Secret bytes on pages of their own, which are neither swapped out nor written to core files. They are wiped when the last
+/// reference is released.
 ///
-/// For secrets that a process holds for hours. `SecretBytes` is for those of a moment.
+/// For secrets that a process holds for hours; `SecretBytes` is for short-lived ones.
 ///
 /// mlock(2), madvise(2) `MADV_DONTDUMP`
 package final class LockedBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
     package let count: Int
 
-    /// `count` zero bytes; nil if the system does not let this process lock memory (`RLIMIT_MEMLOCK`).
+    /// Allocates `count` zero bytes; nil if the system does not let this process lock memory (`RLIMIT_MEMLOCK`).
     package init?(count: Int) {
         let page = max(sysconf(Int32(_SC_PAGESIZE)), 4096)
         let size = (max(count, 1) + page - 1) / page * page

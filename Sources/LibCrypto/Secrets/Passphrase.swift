@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A passphrase that lives in one place and is wiped when it goes.
+/// A passphrase that is stored in one place and wiped when the value is destroyed.
 ///
-/// It cannot be copied, printed, or compared; it can only be lent to libcrypto. Bytes that the caller held before
-/// are the caller's to wipe.
+/// It cannot be copied implicitly, printed, or compared; it can only be lent to libcrypto. The caller must wipe the bytes
+/// that it was made from.
 public struct Passphrase: ~Copyable, Sendable {
     private nonisolated(unsafe) let characters: UnsafeMutableBufferPointer<UInt8>
 
@@ -25,7 +25,7 @@ public struct Passphrase: ~Copyable, Sendable {
         characters.deallocate()
     }
 
-    /// A second one that opens the same, wiped by itself.
+    /// An independent copy, which is wiped separately.
     public borrowing func copy() -> Passphrase {
         Passphrase(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(characters).dropLast()))
     }

@@ -2,7 +2,7 @@ import ByteStreams
 import COpenSSL
 
 extension SecretBytes {
-    /// A copy of `bytes`, which stay the caller's to wipe.
+    /// Copies `bytes`; the caller wipes the original.
     package convenience init(copying bytes: some Collection<UInt8>) {
         self.init(filling: bytes.count) { $0.copyBytes(from: bytes) }
     }
@@ -12,7 +12,7 @@ extension SecretBytes {
         self.init(count: bytes.count) { $0.copy(bytes) }
     }
 
-    /// The bytes of the base64 in `lines`, decoded in place so that no other copy is left; nil if it is not base64.
+    /// Decodes the base64 in `lines` in place, so that no other copy is left; nil if it is not base64.
     ///
     /// libcrypto: `EVP_DecodeUpdate`
     package convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {

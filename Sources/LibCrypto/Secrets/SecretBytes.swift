@@ -1,7 +1,7 @@
 import ByteStreams
 import COpenSSL
 
-/// Secret bytes in one place of memory, wiped when the last reference goes.
+/// Secret bytes at one place in memory, wiped when the last reference is released.
 package final class SecretBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
@@ -35,7 +35,7 @@ package final class SecretBytes: Sendable {
         storage.deallocate()
     }
 
-    /// `count` bytes from libcrypto's generator.
+    /// `count` secret random bytes.
     ///
     /// libcrypto: `RAND_priv_bytes`
     package static func random(count: Int) throws(OpenSSLError) -> SecretBytes {
@@ -66,7 +66,7 @@ package final class SecretBytes: Sendable {
     }
 }
 
-/// `count` bytes from libcrypto's generator that need not stay secret: nonces and vectors.
+/// `count` random bytes that need not stay secret, for nonces and initialisation vectors.
 ///
 /// libcrypto: `RAND_bytes`
 package func randomBytes(count: Int) throws(OpenSSLError) -> [UInt8] {

@@ -1,7 +1,7 @@
 import COpenSSL
 
 extension [UInt8] {
-    /// Overwrites the bytes, provided that no other array shares them.
+    /// Overwrites the bytes. Effective only if no other array shares their storage.
     ///
     /// libcrypto: `OPENSSL_cleanse`
     package mutating func wipe() {
@@ -9,8 +9,8 @@ extension [UInt8] {
     }
 }
 
-/// Data that earlier calls left in memory.
+/// Secrets that earlier calls left on the stack and in registers.
 package enum Leftovers {
-    /// Overwrites the stack that calls before this one used, and the vector registers.
+    /// Overwrites the stack below this call and the vector registers.
     package static func wipe() { smime_wipe_stack() }
 }

@@ -1,12 +1,12 @@
 package import SwiftASN1
 
-/// `AlgorithmIdentifier`: an algorithm and its parameters, kept as they were encoded.
+/// `AlgorithmIdentifier`: an algorithm and its parameters, with the parameters in their original encoding.
 ///
 /// RFC 5280 §4.1.1.2
 package struct AlgorithmIdentifier: Hashable, Sendable {
     /// The algorithm.
     package let algorithm: ASN1ObjectIdentifier
-    /// The encoding of the parameters; nil if absent, which some algorithms tell from NULL.
+    /// The encoding of the parameters; nil if absent. Some algorithms distinguish absent parameters from NULL.
     package let parameters: [UInt8]?
 
     /// The DER of an ASN.1 NULL.

@@ -1,6 +1,6 @@
 package import SwiftASN1
 
-/// An attribute of a CMS structure: a type and a set of values, kept as they were encoded.
+/// An attribute of a CMS structure: a type and a set of values, with each value in its original encoding.
 ///
 /// RFC 5652 §5.3
 package struct Attribute: Sendable {
@@ -13,7 +13,7 @@ package struct Attribute: Sendable {
         self.values = values
     }
 
-    /// The attribute's only value; nil if there are none or several.
+    /// The attribute's value if it has exactly one; otherwise nil.
     package var onlyValue: [UInt8]? { values.count == 1 ? values.first : nil }
 }
 
@@ -43,7 +43,7 @@ extension Attribute: BERImplicitlyTaggable, DERImplicitlyTaggable {
 }
 
 extension Array<Attribute> {
-    /// The SET OF these attributes in DER: every one encoded, and sorted by its encoding (X.690 §11.6).
+    /// The DER of the SET OF these attributes, sorted by their encodings (X.690 §11.6).
     package func derSet(_ identifier: ASN1Identifier = .set) throws -> [UInt8] {
         let encoded = try map { attribute in try der { try $0.serialize(attribute) } }
             .sorted { $0.lexicographicallyPrecedes($1) }
@@ -51,7 +51,7 @@ extension Array<Attribute> {
         return DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
     }
 
-    /// The attributes of one type.
+    /// The attributes with the given type.
     package func all(_ type: ASN1ObjectIdentifier) -> [Attribute] { filter { $0.type == type } }
 }
 

@@ -3,33 +3,33 @@ package import SwiftASN1
 
 /// The DER before and after content that is streamed between them.
 ///
-/// Built from the inside out: each `wrap` puts one more constructed element around what is there. The content's
-/// length is known beforehand, so all lengths are definite.
+/// Built from the inside out: each `wrap` adds a constructed element around the existing bytes. The content's length is
+/// known in advance, so all lengths are definite.
 package struct DERFrame: Sendable {
     /// The bytes before the content.
     package private(set) var prefix: [UInt8] = []
     /// The bytes after the content.
     package private(set) var suffix: [UInt8] = []
-    /// How many bytes stand between the two.
+    /// The length of the content in bytes.
     package let contentCount: Int
 
-    /// A primitive element with `identifier` around `contentCount` bytes.
+    /// A primitive element with `identifier` whose value is the content.
     package init(_ identifier: ASN1Identifier, contentCount: Int) {
         self.contentCount = contentCount
         prefix = Self.header(identifier, isConstructed: false, length: contentCount)
     }
 
-    /// Content without an element of its own.
+    /// The content alone, without an enclosing element.
     package init(contentCount: Int) { self.contentCount = contentCount }
 
-    /// Puts a constructed element around everything, with complete elements before and after what is there.
+    /// Adds a constructed element around everything; `before` and `after` are complete elements beside the existing bytes.
     package mutating func wrap(_ identifier: ASN1Identifier, before: [UInt8] = [], after: [UInt8] = []) {
         suffix += after
         let length = before.count + prefix.count + contentCount + suffix.count
         prefix = Self.header(identifier, isConstructed: true, length: length) + before + prefix
     }
 
-    /// The number of bytes in all.
+    /// The total number of bytes, content included.
     package var count: Int { prefix.count + contentCount + suffix.count }
 
     /// The DER of a tag (below 31) and a definite length.

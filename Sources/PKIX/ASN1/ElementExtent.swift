@@ -1,23 +1,23 @@
-/// The end of a BER element, found by reading only the headers inside it.
+/// The extent of a BER element, found by reading only the headers inside it.
 ///
-/// The tree of swift-asn1 takes about a hundred bytes for each element, so a few megabytes of empty elements would fill the memory. This
-/// walk needs no memory. It rejects too many elements, and too deep nesting, before the tree is made.
+/// swift-asn1 needs about a hundred bytes of memory for each element, so a few megabytes of empty elements would exhaust the
+/// memory. This scan needs no memory; it rejects too many elements and too deep nesting before swift-asn1 parses them.
 package struct ElementExtent {
-    /// The length of the element in bytes, its header included.
+    /// The length of the element in bytes, including its header.
     package let count: Int
-    /// How many elements there are in it, itself included.
+    /// The number of elements, including the outermost one.
     package let elements: Int
 
-    /// The greatest nesting; swift-asn1's own limit is 50.
+    /// The maximum nesting depth; swift-asn1's own limit is 50.
     package static let maximumDepth = 48
-    /// The greatest number of elements in one tree.
+    /// The maximum number of elements.
     package static let maximumElements = 200_000
 
-    /// Measures the element that begins at `start`; others may follow it.
+    /// Measures the element at `start`; other bytes may follow it.
     package init(of bytes: [UInt8], at start: Int = 0) throws {
         var position = start
         var elements = 0
-        // The end of each open element; nil for one of indefinite length.
+        // The end of each enclosing element; nil for one of indefinite length.
         var open: [Int?] = []
         repeat {
             let limit = open.last.flatMap { $0 } ?? open.lazy.compactMap { $0 }.last ?? bytes.count
@@ -42,8 +42,8 @@ package struct ElementExtent {
         self.elements = elements
     }
 
-    /// The ranges of the first `limit` elements inside the constructed element at `start`, found without reading the
-    /// others: a revocation list of a million entries costs no more than an empty one.
+    /// The ranges of the first `limit` elements inside the constructed element at `start`. Later elements are not read, so a
+    /// revocation list with a million entries costs no more than an empty one.
     static func elements(of bytes: [UInt8], at start: Int = 0, limit: Int) throws -> [(
         identifier: UInt8, range: Range<Int>
     )] {
@@ -61,16 +61,16 @@ package struct ElementExtent {
         return elements
     }
 
-    /// Identifier and length octets.
+    /// The identifier and length octets of an element.
     package struct Header {
-        /// The first octet, which is all of the identifier for tags below 31.
+        /// The first octet; for tags below 31 it is the whole identifier.
         package let identifier: UInt8
         let isConstructed: Bool
         package let content: Int
-        /// Nil if the length is indefinite.
+        /// The end of the element; nil if its length is indefinite.
         package let end: Int?
 
-        /// Reads the header at `start`; the element must end before `limit`, which may be beyond the end of `bytes`.
+        /// Reads the header at `start`. The element must end before `limit`, which may be beyond the end of `bytes`.
         package init(_ bytes: [UInt8], at start: Int, limit: Int) throws {
             var position = start
             func byte() throws -> UInt8 {

@@ -1,15 +1,15 @@
 package import SwiftASN1
 
-/// Takes the elements of a constructed value one after the other, as BER allows them to be written.
+/// Reads the elements of a constructed value in order; accepts BER.
 package struct ElementReader {
-    /// Why bytes do not have the shape that was asked for.
+    /// The bytes do not have the expected structure.
     package struct Mismatch: Error, CustomStringConvertible {
         package let description: String
     }
 
     private var rest: ArraySlice<ASN1Node>
 
-    /// Opens `node`, which must be constructed and bear `identifier`.
+    /// Opens `node`, which must be constructed and have the given identifier.
     package init(_ node: ASN1Node, _ identifier: ASN1Identifier = .sequence) throws {
         guard node.identifier == identifier else {
             throw Mismatch(description: "expected \(identifier), found \(node.identifier)")
@@ -17,16 +17,16 @@ package struct ElementReader {
         rest = try node.children()[...]
     }
 
-    /// The elements not taken yet.
+    /// The elements that have not been read yet.
     package var remaining: ArraySlice<ASN1Node> { rest }
 
-    /// The next element, whatever it is.
+    /// Reads the next element, whatever its identifier.
     package mutating func next() throws -> ASN1Node {
         guard let node = rest.popFirst() else { throw Mismatch(description: "an element is missing") }
         return node
     }
 
-    /// The next element, which must bear `identifier`.
+    /// Reads the next element, which must have the given identifier.
     package mutating func next(_ identifier: ASN1Identifier) throws -> ASN1Node {
         let node = try next()
         guard node.identifier == identifier else {
@@ -35,19 +35,19 @@ package struct ElementReader {
         return node
     }
 
-    /// The next element if it bears `identifier`; otherwise nothing is taken.
+    /// Reads the next element if it has the given identifier; otherwise reads nothing and returns nil.
     package mutating func optional(_ identifier: ASN1Identifier) -> ASN1Node? {
         rest.first?.identifier == identifier ? rest.popFirst() : nil
     }
 }
 
 extension ASN1Node {
-    /// Reads one element that fills `bytes`, after bounding what reading it can cost.
+    /// Parses `bytes`, which must be exactly one element, after checking its size limits.
     package static func read(_ bytes: some Collection<UInt8>) throws -> ASN1Node {
         try BER.parse(bounded(bytes))
     }
 
-    /// Reads one element that fills `bytes` and whose tags and lengths are those of DER.
+    /// Parses `bytes`, which must be exactly one element with the tags and lengths of DER.
     static func readDER(_ bytes: [UInt8]) throws -> ASN1Node { try DER.parse(bounded(bytes)) }
 
     private static func bounded(_ bytes: some Collection<UInt8>) throws -> [UInt8] {
@@ -75,7 +75,7 @@ extension ASN1Node {
         return nodes[0]
     }
 
-    /// The content octets of a primitive value.
+    /// The content octets of a primitive element.
     package func primitive() throws -> ArraySlice<UInt8> {
         guard case .primitive(let bytes) = content else {
             throw ElementReader.Mismatch(description: "\(identifier) is not primitive")
@@ -83,7 +83,7 @@ extension ASN1Node {
         return bytes
     }
 
-    /// The value of an OCTET STRING under any tag, in one piece or in BER's many.
+    /// The value of an OCTET STRING with any tag; BER's constructed form is accepted.
     package func octets() throws -> [UInt8] {
         switch content {
         case .primitive(let bytes): return Array(bytes)
@@ -99,14 +99,14 @@ extension ASN1Node {
         }
     }
 
-    /// The value of a BIT STRING of whole bytes.
+    /// The value of a BIT STRING that has no unused bits.
     package func bits() throws -> [UInt8] {
         let bytes = try primitive()
         guard bytes.first == 0 else { throw ElementReader.Mismatch(description: "a BIT STRING is not of whole bytes") }
         return Array(bytes.dropFirst())
     }
 
-    /// The value of an INTEGER that must lie between 0 and `limit`.
+    /// The value of an INTEGER, which must lie between 0 and `limit`.
     package func integer(upTo limit: Int = .max) throws -> Int {
         let bytes = try primitive()
         guard let first = bytes.first, first < 0x80, bytes.drop(while: { $0 == 0 }).count < 8 else {

@@ -2,10 +2,10 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// Maps the errors of `body`, which reads or writes a `structure`, to this module's errors. Other errors, as from a
-/// disk, are not mapped.
+/// Converts errors of `body`, which reads or writes a `structure`, to `CMSError`. Unrelated errors, such as disk errors, are
+/// passed on unchanged.
 ///
-/// - Parameter part: the part of the structure that is read, if that helps to find the fault.
+/// - Parameter part: the part of the structure that is being read, if naming it helps to locate the defect.
 package func reporting<Result>(
     _ structure: CMSError.Structure,
     in part: String? = nil,
@@ -14,25 +14,26 @@ package func reporting<Result>(
     do { return try body() } catch { throw CMSError(error, in: structure, part) ?? error }
 }
 
-/// The same for parsing bytes in memory: every error, also one of libcrypto, means that they are malformed.
+/// Like `reporting`, for parsing bytes in memory: every error, including those of libcrypto, means that the bytes are
+/// malformed.
 package func parsing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch let error as OpenSSLError { throw .malformed(structure, "\(error)") } catch {
         throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)")
     }
 }
 
-/// The same for writing bytes in memory: a failure of libcrypto is reported as one of libcrypto.
+/// Like `reporting`, for writing bytes in memory: a failure of libcrypto is reported as `CMSError.openSSL`.
 func writing<Value>(_ structure: CMSError.Structure, _ body: () throws -> Value) throws(CMSError) -> Value {
     do { return try body() } catch { throw CMSError(error, in: structure) ?? .malformed(structure, "\(error)") }
 }
 
-/// The same where only libcrypto is called.
+/// Like `reporting`, for a `body` that only calls libcrypto.
 func lift<Value: ~Copyable>(_ body: () throws(OpenSSLError) -> Value) throws(CMSError) -> Value {
     do throws(OpenSSLError) { return try body() } catch { throw .openSSL(error) }
 }
 
 extension CMSError {
-    /// The error about a `structure`; nil if `error` is about something else.
+    /// Converts an error that occurred in a `structure`; nil if `error` is unrelated to it.
     fileprivate init?(_ error: any Error, in structure: Structure, _ part: String? = nil) {
         let place = part.map { "\($0): " } ?? ""
         switch error {

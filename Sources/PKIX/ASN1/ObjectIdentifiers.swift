@@ -1,6 +1,6 @@
 package import SwiftASN1
 
-/// The object identifiers of content types and keys that are not a row of an algorithm table.
+/// Object identifiers of content types and keys that are not in any algorithm table.
 extension ASN1ObjectIdentifier {
     /// CMS content types, which also occur in PKCS#12 files and PKCS#7 bags of certificates (RFC 5652 §4-9).
     package enum ContentType {
@@ -9,7 +9,7 @@ extension ASN1ObjectIdentifier {
         package static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
     }
 
-    /// Key types and the algorithms that only wrap others.
+    /// Key types, and algorithms that only wrap others.
     package enum Key {
         package static let rsa: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
         package static let rsaOAEP: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 7]
@@ -24,7 +24,7 @@ extension ASN1ObjectIdentifier {
 }
 
 extension ASN1ObjectIdentifier {
-    /// The identifier of the object that `dotted` names, or nil.
+    /// Parses a dotted object identifier; nil if it is malformed.
     package init?(dotted: String) {
         guard let oid = try? ASN1ObjectIdentifier(dotRepresentation: dotted) else { return nil }
         self = oid

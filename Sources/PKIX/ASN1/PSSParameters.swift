@@ -13,7 +13,7 @@ struct PSSParameters {
         self.saltLength = saltLength
     }
 
-    /// Reads the parameters; absent ones, and every absent field, have the defaults of the RFC.
+    /// Reads the parameters. Absent parameters and absent fields have the defaults of RFC 4055.
     init(_ encoded: [UInt8]?) throws {
         guard let encoded else { return }
         for field in try BER.parse(encoded).children(.sequence) {
@@ -30,9 +30,10 @@ struct PSSParameters {
         guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
     }
 
-    /// The parameters in a key's SubjectPublicKeyInfo; nil if the key may be used with any.
+    /// The parameters in a key's SubjectPublicKeyInfo; nil if the key is not restricted to any.
     ///
-    /// RFC 4055 §1.2: digest and mask must be equal, and the salt at least as long.
+    /// A signature must use the same digest and mask generation function, and a salt that is at least as long (RFC 4055
+    /// §1.2).
     static func restriction(_ publicKeyInfo: [UInt8]) throws -> PSSParameters? {
         var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
         let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
@@ -42,7 +43,8 @@ struct PSSParameters {
         return try PSSParameters(parameters)
     }
 
-    /// The parameters to sign with: `digest` for everything and a salt of its length, as far as the key allows.
+    /// The parameters for signing: `digest` for both uses and a salt of the same length, unless the key's own parameters
+    /// differ.
     init(signing digest: DigestAlgorithm, publicKeyInfo: [UInt8]) throws {
         let restriction = try Self.restriction(publicKeyInfo)
         self.init(

@@ -1,7 +1,7 @@
 package import LibCrypto
 package import SwiftASN1
 
-/// The identifiers of digests in messages.
+/// The identifiers of digests in CMS and MIME.
 extension DigestAlgorithm {
     /// The digest's object identifier (RFC 5754 §2, RFC 3370 §2, RFC 9688 §2, RFC 8702 §3).
     package var oid: ASN1ObjectIdentifier {
@@ -20,13 +20,13 @@ extension DigestAlgorithm {
         }
     }
 
-    /// The digest that `oid` names, or nil if it is none of ours.
+    /// The digest with the given OID; nil if it is not supported.
     package init?(oid: ASN1ObjectIdentifier) {
         guard let match = Self.named.first(where: { $0.oid == oid }) else { return nil }
         self = match.digest
     }
 
-    /// Made once, because making an identifier takes longer than comparing it.
+    /// Computed once, because making an OID takes longer than comparing it.
     private static let named = allCases.map { (oid: $0.oid, digest: $0) }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).
@@ -37,7 +37,7 @@ extension DigestAlgorithm {
         }
     }
 
-    /// The digest that a micalg parameter names, in today's or the older spelling; nil if unknown.
+    /// The digest named by a micalg parameter, in the current or the older spelling; nil if unknown.
     package init?(micalg: some StringProtocol) {
         let name = micalg.lowercased().replacing("-", with: "")
         guard let match = Self.allCases.first(where: { $0.rawValue.replacing("-", with: "") == name }) else {

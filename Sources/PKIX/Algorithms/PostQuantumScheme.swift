@@ -1,27 +1,27 @@
 import LibCrypto
 package import SwiftASN1
 
-/// A parameter set of ML-DSA, which signs, or of ML-KEM, which is encrypted to: one row for each.
+/// A parameter set of ML-DSA (signatures) or ML-KEM (key encapsulation).
 ///
-/// libcrypto has them since 3.5. With an older one they are named, and refused.
+/// libcrypto supports them since version 3.5. With an older version, reports name the scheme, and using it throws an error.
 /// RFC 9882 §2, RFC 9936 §3; FIPS 204, FIPS 203
 public struct PostQuantumScheme: Hashable, Sendable {
-    /// The use of its keys.
+    /// What the keys of a scheme are used for.
     package enum Use: Sendable {
         case keyEncapsulation
         case signature
     }
 
-    /// The name of the standard, by which libcrypto fetches it, too: `ML-DSA-65`.
+    /// The name in the standard, such as `ML-DSA-65`; libcrypto uses the same names.
     public let name: String
     package let oid: ASN1ObjectIdentifier
     package let use: Use
-    /// The digests that are as strong as the signature; the first is mandatory for readers (RFC 9882 §3.3).
+    /// The digests that are at least as strong as the signature. Readers must support the first one (RFC 9882 §3.3).
     let digests: [DigestAlgorithm]
-    /// The shortest key-encryption key that is as strong, in bytes (RFC 9936 §2.2).
+    /// The length in bytes of the shortest key-encryption key of at least the same strength (RFC 9936 §2.2).
     package let wrappingKeyCount: Int
 
-    /// The name in reports: `ml-dsa-65`.
+    /// The name in reports, such as `ml-dsa-65`.
     package var reportName: String { name.lowercased() }
 
     /// Signatures of security category 2 (FIPS 204, RFC 9882).
@@ -37,7 +37,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
     /// Key encapsulation of security category 5.
     public static let mlKEM1024 = PostQuantumScheme("ML-KEM-1024", 3, wrappingKeyCount: 32)
 
-    /// Every row.
+    /// All schemes.
     package static let all = [mlDSA44, mlDSA65, mlDSA87, mlKEM512, mlKEM768, mlKEM1024]
 
     private init(_ name: String, _ number: UInt, signingWith digests: [DigestAlgorithm]) {
@@ -56,13 +56,13 @@ public struct PostQuantumScheme: Hashable, Sendable {
         self.wrappingKeyCount = wrappingKeyCount
     }
 
-    /// The row for `oid`, or nil.
+    /// The scheme with the given OID, or nil.
     package init?(oid: ASN1ObjectIdentifier) {
         guard let row = Self.all.first(where: { $0.oid == oid }) else { return nil }
         self = row
     }
 
-    /// Whether this libcrypto can work with it.
+    /// Whether this libcrypto supports the scheme.
     ///
     /// libcrypto: `EVP_SIGNATURE_fetch`, `EVP_KEM_fetch`
     package var isOffered: Bool { Self.offered.contains(self) }

@@ -4,12 +4,12 @@ import SwiftASN1
 /// The kind and size of a public key.
 @nonexhaustive
 public enum PublicKeyAlgorithm: Hashable, Sendable {
-    /// The length of the prime in bits; 0 if the key does not say it.
+    /// DSA, with the length of the prime in bits; 0 if the key does not contain its parameters.
     case dsa(Int)
     case ed25519
-    /// The curve by its usual name, as `P-256`, or its dotted OID.
+    /// The usual name of the curve, such as `P-256`, or its dotted OID.
     case ellipticCurve(String)
-    /// ML-DSA or ML-KEM, which not every libcrypto has.
+    /// ML-DSA or ML-KEM, which only newer versions of libcrypto support.
     case postQuantum(PostQuantumScheme)
     /// The dotted OID of any other algorithm.
     case other(String)
@@ -37,7 +37,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
-    /// Whether the key's scheme makes signatures that we can write.
+    /// Whether this package can make signatures with such a key.
     public var canSign: Bool {
         switch self {
         case .rsa, .rsaPSS, .ellipticCurve, .ed25519: true
@@ -46,22 +46,22 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
-    /// Whether this libcrypto can work with such keys at all, as far as that is known.
+    /// Whether this libcrypto supports such keys, as far as that is known.
     public var isOffered: Bool { if case .postQuantum(let scheme) = self { scheme.isOffered } else { true } }
 
-    /// Whether it is a DSA key, of whatever length.
+    /// Whether it is a DSA key of any length.
     package var isDSA: Bool { if case .dsa = self { true } else { false } }
 
-    /// Whether breaking the key takes less than 2^112 steps, which RFC 8551 §4 no longer finds strong enough: RSA and DSA
-    /// under 2048 bits, elliptic curves under 224 bits and those that a key describes itself (RFC 5480 §2.1.1).
+    /// Whether breaking the key takes less than 2^112 steps, the minimum of RFC 8551 §4: RSA and DSA under 2048 bits,
+    /// elliptic curves under 224 bits, and curves given by explicit parameters (RFC 5480 §2.1.1).
     public var isWeak: Bool { isShorter(than: 2048, curve: 224) }
 
-    /// Whether one computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits.
+    /// Whether a single computer can break the key: RSA and DSA under 1024 bits, elliptic curves under 160 bits.
     var isBreakable: Bool { isShorter(than: 1024, curve: 160) }
 
     private func isShorter(than modulus: Int, curve: Int) -> Bool {
         switch self {
-        // Parameters that are the issuer's: nothing says more than that DSA is old.
+        // The parameters are inherited from the issuer, so the key's length is unknown.
         case .dsa(0): modulus > 1024
         case .dsa(let bits), .rsa(let bits), .rsaPSS(let bits): bits < modulus
         case .ellipticCurve: curveBits.map { $0 < curve } ?? true
@@ -91,7 +91,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         return curves.first { $0.oid == oid }?.name ?? "\(oid)"
     }
 
-    /// The size of the curve's field; nil for a key on no named curve, or on one that libcrypto does not have.
+    /// The field size of the curve in bits; nil for keys without a named curve and for curves that libcrypto does not
+    /// support.
     package var curveBits: Int? {
         guard case .ellipticCurve(let name) = self else { return nil }
         return Self.curves.first { $0.name == name }?.bits ?? Libcrypto.curveBits(oid: name)

@@ -1,10 +1,10 @@
 import LibCrypto
 import SwiftASN1
 
-/// RSA keys, passed to libcrypto number by number.
+/// Parses RSA keys and passes their numbers to libcrypto one by one.
 ///
-/// libcrypto's own readers try all decoders of all providers for each key, which takes longer than to verify a
-/// signature with it. They still read every key that is not plain DER of this kind.
+/// libcrypto's own readers try every decoder of every provider for each key, which takes longer than verifying a signature.
+/// They are still used for keys that are not plain DER of this kind.
 ///
 /// RFC 8017 §A.1, EVP_PKEY-RSA(7)
 struct RSAKey {
@@ -12,13 +12,13 @@ struct RSAKey {
     /// The DER of the SubjectPublicKeyInfo.
     let publicKeyInfo: [UInt8]
 
-    /// `AlgorithmIdentifier` of rsaEncryption, with its parameters.
+    /// The DER of the AlgorithmIdentifier rsaEncryption with NULL parameters.
     private static let algorithm: [UInt8] = [
         0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
     ]
     private static let zero: [UInt8] = [0x02, 0x01, 0x00]
 
-    /// The private key in a PKCS#8 PrivateKeyInfo of the first version; nil if it is no plain RSA key of two primes.
+    /// The private key in a PKCS#8 PrivateKeyInfo of version 1; nil unless it is a plain RSA key of two primes.
     init?(pkcs8: [UInt8]) {
         guard let fields = Self.elements(of: pkcs8, in: pkcs8.indices), (3...4).contains(fields.count),
             pkcs8[fields[0]] == Self.zero[...], pkcs8[fields[1]] == Self.algorithm[...],
@@ -32,7 +32,7 @@ struct RSAKey {
         publicKeyInfo = DERFrame.sequence(Self.algorithm + wrapped)
     }
 
-    /// The public key in a SubjectPublicKeyInfo; nil if it is no plain RSA key.
+    /// The public key in a SubjectPublicKeyInfo; nil unless it is a plain RSA key.
     init?(publicKeyInfo: [UInt8]) {
         guard let fields = Self.elements(of: publicKeyInfo, in: publicKeyInfo.indices), fields.count == 2,
             publicKeyInfo[fields[0]] == Self.algorithm[...],
@@ -45,7 +45,7 @@ struct RSAKey {
         self.publicKeyInfo = publicKeyInfo
     }
 
-    /// The ranges of the elements in the SEQUENCE that fills `range`; nil if it is none.
+    /// The ranges of the elements in the SEQUENCE that fills `range`; nil if there is no SEQUENCE.
     private static func elements(of bytes: [UInt8], in range: Range<Int>) -> [Range<Int>]? {
         guard var content = content(of: bytes, at: range, identifier: 0x30) else { return nil }
         var elements: [Range<Int>] = []
@@ -60,7 +60,7 @@ struct RSAKey {
         return elements
     }
 
-    /// The range of the content of the element that fills `range`; nil if it has another identifier.
+    /// The range of the content of the element that fills `range`; nil if its identifier differs.
     private static func content(of bytes: [UInt8], at range: Range<Int>, identifier: UInt8) -> Range<Int>? {
         guard let header = try? ElementExtent.Header(bytes, at: range.lowerBound, limit: range.upperBound),
             header.identifier == identifier, header.end == range.upperBound
@@ -68,7 +68,7 @@ struct RSAKey {
         return header.content..<range.upperBound
     }
 
-    /// libcrypto's object of the key; nil if an INTEGER is not positive, or not in its shortest form.
+    /// Builds libcrypto's key; nil if an INTEGER is not positive or not in its shortest encoding.
     private static func handle(_ integers: ArraySlice<Range<Int>>, of bytes: [UInt8], isPrivate: Bool)
         -> Handle<EVP_PKEY>?
     {
@@ -80,7 +80,7 @@ struct RSAKey {
         return Handle(rsaNumbers: storage, counts: numbers.map(\.count), isPrivate: isPrivate)
     }
 
-    /// The octets of a positive INTEGER in its shortest form, without the leading zero; nil if it is no such one.
+    /// The octets of a positive INTEGER without the leading zero; nil if it is not positive or not in its shortest encoding.
     private static func magnitude(of bytes: [UInt8], at range: Range<Int>) -> Range<Int>? {
         guard let content = content(of: bytes, at: range, identifier: 0x02), let first = content.first,
             bytes[first] < 0x80
@@ -89,7 +89,7 @@ struct RSAKey {
         return content.count > 1 && bytes[first + 1] >= 0x80 ? content.dropFirst() : nil
     }
 
-    /// Numbers are in DER with their highest byte first, and in OSSL_PARAM as the processor has them.
+    /// Reverses the byte order if needed: DER puts the highest byte first, OSSL_PARAM uses the processor's order.
     private static func inProcessorOrder(_ number: Range<Int>) -> [Int] {
         #if _endian(little)
         number.reversed()

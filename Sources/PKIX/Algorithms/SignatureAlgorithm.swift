@@ -1,11 +1,11 @@
 package import LibCrypto
 package import SwiftASN1
 
-/// A signature algorithm as a SignerInfo names it: the scheme, and the digest where the algorithm fixes one.
+/// The signature algorithm in a SignerInfo: the scheme, and the digest if the algorithm determines it.
 ///
 /// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9688 §3, RFC 9882
 package struct SignatureAlgorithm: Sendable {
-    /// How the signature value is made of a digest.
+    /// How a signature is made.
     package enum Scheme: Sendable, Equatable {
         case dsa
         case ecdsa
@@ -14,7 +14,7 @@ package struct SignatureAlgorithm: Sendable {
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
-        /// Whether a key of this kind makes such signatures. libcrypto itself would use the key in any way it can.
+        /// Whether a key of this kind can make such signatures. libcrypto would accept the key for other schemes as well.
         package func fits(_ key: PublicKeyAlgorithm) -> Bool {
             switch (self, key) {
             case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
@@ -25,7 +25,7 @@ package struct SignatureAlgorithm: Sendable {
             }
         }
 
-        /// How an RSA key pads the value that it signs.
+        /// The padding of RSA signatures.
         package var padding: SignaturePadding {
             switch self {
             case .dsa, .ecdsa, .ed25519, .postQuantum: .none
@@ -34,7 +34,7 @@ package struct SignatureAlgorithm: Sendable {
             }
         }
 
-        /// Whether the scheme hashes the message itself, and so must have all of it in one piece.
+        /// Whether the scheme hashes the message itself and therefore needs the whole message at once.
         package var takesMessage: Bool {
             switch self {
             case .ed25519, .postQuantum: true
@@ -44,7 +44,7 @@ package struct SignatureAlgorithm: Sendable {
     }
 
     package let scheme: Scheme
-    /// The digest that the algorithm fixes; nil where digestAlgorithm alone says it.
+    /// The digest that the algorithm determines; nil if only digestAlgorithm names it.
     package let digest: DigestAlgorithm?
 
     /// The name in reports: `rsa-pkcs1`, `rsa-pss`, `ecdsa`, `ed25519`, `dsa`, `ml-dsa-65`.
@@ -59,7 +59,7 @@ package struct SignatureAlgorithm: Sendable {
         }
     }
 
-    /// Every algorithm without parameters of its own: one row each.
+    /// All algorithms without parameters of their own.
     static let rows: [(oid: ASN1ObjectIdentifier, scheme: Scheme, digest: DigestAlgorithm?)] = [
         (ASN1ObjectIdentifier.Key.rsa, .rsaPKCS1, nil),
         ([1, 2, 840, 113549, 1, 1, 4], .rsaPKCS1, .md5),
@@ -74,7 +74,7 @@ package struct SignatureAlgorithm: Sendable {
         ([1, 2, 840, 10045, 4, 3, 2], .ecdsa, .sha256),
         ([1, 2, 840, 10045, 4, 3, 3], .ecdsa, .sha384),
         ([1, 2, 840, 10045, 4, 3, 4], .ecdsa, .sha512),
-        // RFC 9688 §3: read, and never written.
+        // RFC 9688 §3: accepted when reading, never written.
         ([2, 16, 840, 1, 101, 3, 4, 3, 13], .rsaPKCS1, .sha3_224),
         ([2, 16, 840, 1, 101, 3, 4, 3, 14], .rsaPKCS1, .sha3_256),
         ([2, 16, 840, 1, 101, 3, 4, 3, 15], .rsaPKCS1, .sha3_384),
@@ -91,9 +91,9 @@ package struct SignatureAlgorithm: Sendable {
         ([2, 16, 840, 1, 101, 3, 4, 3, 2], .dsa, .sha256),
     ]
 
-    /// The algorithm that `identifier` names.
+    /// Reads a signature algorithm.
     ///
-    /// - Throws: `CMSError.unsupported` with the name or number of any other.
+    /// - Throws: `CMSError.unsupported` with the name or OID of an unsupported algorithm.
     package init(_ identifier: AlgorithmIdentifier) throws {
         if identifier.algorithm == ASN1ObjectIdentifier.Key.rsaPSS {
             let parameters = try PSSParameters(identifier.parameters)
@@ -117,7 +117,7 @@ package struct SignatureAlgorithm: Sendable {
 }
 
 extension DigestAlgorithm {
-    /// The digest that an AlgorithmIdentifier names.
+    /// The digest named by an AlgorithmIdentifier.
     ///
     /// - Throws: `CMSError.unsupported`
     package init(named identifier: AlgorithmIdentifier) throws {
@@ -127,7 +127,7 @@ extension DigestAlgorithm {
         self = digest
     }
 
-    /// The digest inside the identifier of MGF1, the only mask generation function there is.
+    /// The digest in the identifier of MGF1, the only mask generation function that exists.
     package init(mgf1 identifier: AlgorithmIdentifier) throws {
         guard identifier.algorithm == ASN1ObjectIdentifier.Key.mgf1, let parameters = identifier.parameters else {
             throw CMSError.unsupported("mask generation function \(identifier.algorithm.algorithmName)")

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A cache of the results of a pure function.
 ///
-/// The key must contain everything that the value depends on, so that no value becomes stale. Unused values are
-/// dropped: there are two generations, and when the new one is full it replaces the old one.
+/// The key must contain everything that the value depends on, so that values never become stale. Values that are not used
+/// are dropped: there are two generations, and when the new one is full, it replaces the old one.
 package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Generations {
         var young: [Key: Value] = [:]
@@ -19,12 +19,12 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
     private let generations = Mutex(Generations())
     private let capacity: Int
 
-    /// - Parameter capacity: how many values a generation has.
+    /// - Parameter capacity: the number of values in one generation.
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// The value kept for `key`, or what `make` gives, which is kept.
+    /// The cached value for `key`. If there is none, `make` computes it and the result is cached.
     ///
-    /// - Throws: what `make` throws; then nothing is kept.
+    /// - Throws: errors of `make`; then nothing is cached.
     package func value<Failure: Error>(for key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {
         if let known = self[key] { return known }
         let made = try make()
@@ -32,7 +32,7 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
         return made
     }
 
-    /// The value kept for `key`; nil if there is none.
+    /// The cached value for `key`; nil if there is none.
     package subscript(key: Key) -> Value? {
         get {
             generations.withLock { generations in
@@ -49,7 +49,7 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
     }
 }
 
-/// An encoding as a key: hashed in one piece, where an array is hashed byte by byte.
+/// An encoding as a dictionary key, hashed in one piece; Swift would hash an array byte by byte.
 struct EncodingKey: Hashable, Sendable {
     let bytes: [UInt8]
 

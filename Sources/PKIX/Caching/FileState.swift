@@ -6,17 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// A file as it was at one moment. A changed content makes another value.
+/// The state of a file at one moment. If the content changes, the state changes.
 package struct FileState: Hashable, Sendable {
     private let path: String
     private let device: dev_t
     private let node: ino_t
     /// Its length in bytes.
     package let size: Int
-    /// When its content and its status changed last, in seconds and nanoseconds.
+    /// The times of the last changes of content and status, in seconds and nanoseconds.
     private let times: [Int]
 
-    /// Nil where there is no such file.
+    /// Nil if there is no such file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

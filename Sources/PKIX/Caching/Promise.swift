@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that several parties may provide, such as a service and a timeout. The first one counts.
+/// A value that several parties may provide, such as a service and a timeout. The first value counts.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -12,7 +12,7 @@ package final class Promise<Value: Sendable>: Sendable {
     package init() {}
 
     /// Fulfils the promise. Only the first call counts.
-    package func give(_ value: Value) {
+    package func fulfil(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
             state.value = value
@@ -22,8 +22,8 @@ package final class Promise<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Waits for the value. Only one task may wait, and the value must be certain to come: cancelling does not end the
-    /// wait.
+    /// Waits for the value. Only one task may wait, and a value must be certain to come: cancelling the task does not end
+    /// the wait.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in

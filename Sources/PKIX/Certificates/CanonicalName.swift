@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A name in the form in which names are compared, made when it is first asked for.
+/// A distinguished name in the canonical form used for comparison, computed on first use.
 ///
-/// It is kept: a message may bring a thousand lists and certificates with long names, each of which is compared for each signer.
+/// The form is cached: a message may contain a thousand lists and certificates with long names, each of which is compared
+/// for each signer.
 final class CanonicalName: Sendable {
     private let kept = Mutex<EncodingKey?>(nil)
 
-    /// The form of the name that consists of `relativeNames`, which is always the same for one object.
+    /// The canonical form of `relativeNames`, which must be the same in every call for one object.
     func form(of relativeNames: [[DistinguishedName.Attribute]]) -> EncodingKey {
         kept.withLock { kept in
             let form = kept ?? EncodingKey(bytes: relativeNames.flatMap(Self.form))
@@ -15,7 +16,7 @@ final class CanonicalName: Sendable {
         }
     }
 
-    /// The order of the attributes in one relative name does not matter, nor do repetitions.
+    /// The form of one relative name; the order and repetition of its attributes do not matter.
     private static func form(_ relativeName: [DistinguishedName.Attribute]) -> [UInt8] {
         let attributes = Set(relativeName.map { framed(Array("\($0.type)".utf8)) + framed(folded($0)) })
         return framed(attributes.sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self))
@@ -36,7 +37,7 @@ final class CanonicalName: Sendable {
         return folded
     }
 
-    /// `bytes` after their length, so that different sequences of fields have different bytes.
+    /// `bytes` preceded by their length, so that different sequences of fields have different bytes.
     private static func framed(_ bytes: [UInt8]) -> [UInt8] {
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }

@@ -1,7 +1,7 @@
 package import LibCrypto
 
 extension Certificate {
-    /// The public key as libcrypto's object.
+    /// The public key as an object of libcrypto.
     package func publicKey() throws(OpenSSLError) -> Handle<EVP_PKEY> {
         guard publicKeyInfo.count <= Self.keptCount else { return try madeKey() }
         return try Self.recentKeys.value(for: EncodingKey(bytes: publicKeyInfo)) { () throws(OpenSSLError) in
@@ -16,11 +16,11 @@ extension Certificate {
 
     private static let recentKeys = BoundedCache<EncodingKey, Handle<EVP_PKEY>>(capacity: 128)
 
-    /// The certificate as libcrypto's object.
+    /// The certificate as an object of libcrypto.
     ///
-    /// It is cached: libcrypto also decodes the public key, which takes as long as several signatures, and most chains
-    /// have the same few authorities. Verifying a chain may add the issuer's parameters to a DSA key, so an object with
-    /// a DSA key is used only once.
+    /// The object is cached: libcrypto also decodes the public key, which takes as long as several signatures, and most
+    /// chains share a few authorities. An object with a DSA key is used only once, because verifying a chain may add the
+    /// issuer's parameters to the key.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
         guard der.count <= Self.keptCount, !publicKeyAlgorithm.isDSA else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }
@@ -32,7 +32,7 @@ extension Certificate {
 }
 
 extension Certificate {
-    /// Whether an extension that libcrypto evaluates violates RFC 5280 §4.2: a key usage without bits, a negative path
-    /// length. libcrypto finds neither issuers nor issued certificates for such a certificate.
+    /// Whether an extension that libcrypto evaluates violates RFC 5280 §4.2, for example a key usage without bits or a
+    /// negative path length. libcrypto finds neither issuers nor issued certificates of such a certificate.
     var hasMalformedExtension: Bool { (try? x509())?.hasMalformedExtension ?? false }
 }

@@ -6,17 +6,17 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// An X.509 certificate: an immutable value. It is well-formed, and not verified.
+/// An X.509 certificate: an immutable, well-formed value that has not been verified.
 ///
-/// Whether it can be trusted is for `TrustStore.judge` to say. RFC 5280 §4
+/// `TrustStore.judge` decides whether it can be trusted. RFC 5280 §4
 public struct Certificate: Sendable {
     /// The encoding as it was received.
     public let der: [UInt8]
     /// The SHA-256 of `der`.
     public let fingerprint: Fingerprint
-    /// The owner; empty if only subjectAltName names the owner.
+    /// The name of the owner; empty if only subjectAltName names the owner.
     public let subject: DistinguishedName
-    /// The signer.
+    /// The name of the signer.
     public let issuer: DistinguishedName
     /// The content octets of the INTEGER as it was encoded.
     public let serialNumber: [UInt8]
@@ -24,48 +24,48 @@ public struct Certificate: Sendable {
     public let notBefore: Date
     /// The last second in which it is valid.
     public let notAfter: Date
-    /// The mail addresses of the subject as written in the certificate: those of the subject alternative name; if it has none,
-    /// those of the distinguished name.
+    /// The mail addresses of the subject as written in the certificate: those in the subject alternative name, or in the
+    /// distinguished name if the former has none.
     ///
     /// RFC 8550 §3, RFC 9598
     package let addresses: [String]
-    /// Whether an address was left out of `addresses` because it holds control or non-ASCII characters where there
-    /// must not be any, or is empty.
+    /// Whether an address was left out of `addresses` because it is empty, or contains control characters or non-ASCII
+    /// characters where these are not allowed.
     package let hasMalformedAddress: Bool
-    /// The addresses of the kind SmtpUTF8Mailbox (RFC 9598).
+    /// The addresses of type SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
-    /// How many of its names are compared with other certificates and with lists.
+    /// The number of its names that must be compared with other certificates and with lists.
     let comparedParts: ComparedParts
-    /// Nil if the extension is absent.
+    /// The allowed uses of the key; nil if the extension is absent.
     public let keyUsage: KeyUsage?
-    /// Dotted object identifiers; nil if the extension is absent.
+    /// The extended key usages as dotted OIDs; nil if the extension is absent.
     public let extendedKeyUsages: [String]?
-    /// Whether basicConstraints says that it is an authority's.
+    /// Whether basicConstraints marks the certificate as that of an authority.
     public let isCertificateAuthority: Bool
-    /// The identifier of its key (RFC 5280 §4.2.1.2); nil without that extension.
+    /// The identifier of the certificate's key (RFC 5280 §4.2.1.2); nil without that extension.
     package let subjectKeyIdentifier: [UInt8]?
-    /// The identifier of its issuer's key (RFC 5280 §4.2.1.1); nil without that extension.
+    /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil without that extension.
     package let authorityKeyIdentifier: [UInt8]?
-    /// The DER of the SMIMECapabilities that its issuer put into it (RFC 4262); nil if there are none.
+    /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if there are none.
     package let capabilitiesEncoding: [UInt8]?
-    /// The encoding of its NameConstraints, which may be malformed; nil without that extension.
+    /// The encoding of the NameConstraints, which may be malformed; nil without that extension.
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     package let publicKeyInfo: [UInt8]
-    /// The SHA-256 of the key itself, the same in every certificate about it.
+    /// The SHA-256 of the public key; the same in every certificate for that key.
     package let publicKeyDigest: PublicKeyDigest
     /// The kind and size of the public key.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
-    /// The name of the algorithm that the issuer signed with, or its dotted object identifier.
+    /// The name of the algorithm of the issuer's signature, or its dotted OID.
     package let signatureAlgorithm: String
 
-    /// The greatest encoding that is read, in bytes.
+    /// The maximum size of a certificate in bytes.
     package static let maximumCount = 1 << 20
 
-    /// Parses one certificate that fills `der`.
+    /// Parses `der`, which must be exactly one certificate.
     ///
-    /// - Throws: `CMSError.malformed` if the certificate or an extension that is read here is malformed, or not in DER: one
-    ///   certificate must not have two fingerprints. RFC 5280 §4.1
+    /// - Throws: `CMSError.malformed` if the certificate or an extension that is read here is malformed or not in DER (in
+    ///   BER, one certificate could have two fingerprints). RFC 5280 §4.1
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
@@ -76,7 +76,7 @@ public struct Certificate: Sendable {
 
     private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 256)
 
-    /// The largest encoding that is cached, in bytes, so that input cannot fill the memory.
+    /// The largest certificate, in bytes, that is cached, so that input cannot exhaust the memory.
     static let keptCount = 8 << 10
 
     private init(parsing der: [UInt8]) throws(CMSError) {
@@ -112,16 +112,18 @@ public struct Certificate: Sendable {
         var parts = extensions.comparedParts
         parts.names += subject.relativeNames.reduce(0) { $0 + $1.count }
         parts.nameBytes += subject.der.count
-        // Distribution points may be named relative to the issuer; libcrypto then copies the whole name of the issuer for each.
+        // Distribution points may be named relative to the issuer; libcrypto then copies the issuer's whole name for each of
+        // them.
         parts.points *= 1 + issuer.der.count >> 13
         return parts
     }
 
-    /// Whether subject and issuer are the same, as in a root.
+    /// Whether subject and issuer are equal, as in a root certificate.
     public var isSelfIssued: Bool { subject.matches(issuer) }
 
-    /// The SHA-256 of issuer and serial number, by which responders and lists identify it. It stays the same if the
-    /// certificate's own signature is changed into another valid one, which is possible with ECDSA.
+    /// The SHA-256 of issuer and serial number, which responders and lists use to identify the certificate. Unlike the
+    /// fingerprint, it stays the same if the certificate's signature is replaced by another valid one, which is possible
+    /// with ECDSA.
     package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }
@@ -137,7 +139,7 @@ extension Certificate: Hashable {
 }
 
 extension Certificate {
-    /// Whether the certificate lets its key sign mail: key usage, purpose and kind of key, and it is no CA.
+    /// Whether the certificate may sign mail: its key usage, purpose and kind of key allow it, and it is not an authority's.
     ///
     /// RFC 8550 §4.4
     public var canSign: Bool {
@@ -145,15 +147,15 @@ extension Certificate {
             && (keyUsage.map { !$0.isDisjoint(with: [.digitalSignature, .nonRepudiation]) } ?? true)
     }
 
-    /// Whether the certificate lets mail be encrypted to its key.
+    /// Whether mail may be encrypted to the certificate.
     public var canEncrypt: Bool { !isCertificateAuthority && keyAllowsEncryption }
 
-    /// Whether purpose, key usage and kind of key allow encryption, also for an authority's certificate:
-    /// basicConstraints only extend what a key may do (RFC 5280 §4.2.1.9), and self-signed certificates often have them
-    /// needlessly.
+    /// Whether purpose, key usage and kind of key allow encryption; may be true for an authority's certificate.
+    /// basicConstraints only extend the allowed uses (RFC 5280 §4.2.1.9), and self-signed certificates often have them
+    /// unnecessarily.
     package var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
 
-    /// Whether the extended key usage admits S/MIME: emailProtection or anyExtendedKeyUsage, or no such extension.
+    /// Whether the extended key usage allows S/MIME: it contains emailProtection or anyExtendedKeyUsage, or is absent.
     ///
     /// RFC 8550 §4.4.4
     package var isForMail: Bool {

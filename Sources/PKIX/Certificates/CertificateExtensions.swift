@@ -1,7 +1,7 @@
 import ByteStreams
 import SwiftASN1
 
-/// The extensions that S/MIME looks at.
+/// The extensions that matter for S/MIME.
 ///
 /// RFC 5280 §4.2, RFC 8550 §4.4
 struct CertificateExtensions {
@@ -10,18 +10,18 @@ struct CertificateExtensions {
     private(set) var isCertificateAuthority = false
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var authorityKeyIdentifier: [UInt8]?
-    /// The mail addresses of the subject alternative name that can be read as text.
+    /// The mail addresses in the subject alternative name that are readable as text.
     private(set) var addresses: [String] = []
-    /// The addresses of the kind SmtpUTF8Mailbox.
+    /// The addresses of type SmtpUTF8Mailbox.
     private(set) var internationalAddresses: [String] = []
-    /// Whether the subject alternative name has a mail address, readable or not.
+    /// Whether the subject alternative name contains a mail address, readable or not.
     private(set) var hasAddress = false
     private(set) var hasMalformedAddress = false
-    /// The DER of the SMIMECapabilities (RFC 4262); nil also if they cannot be read.
+    /// The DER of the SMIMECapabilities (RFC 4262); nil if absent or unreadable.
     private(set) var capabilities: [UInt8]?
     /// The DER of the NameConstraints.
     private(set) var nameConstraints: [UInt8]?
-    /// The parts that are compared with other certificates and with lists.
+    /// The number of parts that are compared with other certificates and with lists.
     private(set) var comparedParts = ComparedParts()
 
     init(_ nodes: [ASN1Node]) throws {
@@ -59,7 +59,7 @@ struct CertificateExtensions {
         }
     }
 
-    /// Counts the parts that are compared; for an unreadable extension, the largest number that it can have.
+    /// Counts the parts to compare. An unreadable extension counts as the largest number of parts that it could have.
     private mutating func count(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) {
         func count(_ read: (ASN1Node) throws -> Int) -> Int { (try? read(ASN1Node.read(value))) ?? value.count / 2 }
         switch type {
@@ -80,7 +80,7 @@ struct CertificateExtensions {
     private static func keyUsage(_ node: ASN1Node) throws -> KeyUsage {
         guard node.identifier == .bitString else { throw ElementReader.Mismatch(description: "key usage") }
         var usage: UInt16 = 0
-        // The first octet counts the unused bits, which are zero.
+        // The first octet is the number of unused bits, which are zero.
         for (index, byte) in try node.primitive().dropFirst().prefix(2).enumerated() {
             for bit in 0..<8 where byte >> (7 - bit) & 1 == 1 { usage |= 1 << UInt16(8 * index + bit) }
         }
@@ -115,7 +115,8 @@ struct CertificateExtensions {
     /// id-on-SmtpUTF8Mailbox (RFC 9598 §3).
     private static let smtpUTF8Mailbox: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 8, 9]
 
-    /// Whether text can be a mail address at all: NUL, line breaks and other control characters have fooled comparisons before.
+    /// Whether text is usable as a mail address. NUL, line breaks and other control characters have been used to deceive
+    /// comparisons.
     static func isFit(_ address: String) -> Bool {
         !address.isEmpty && !address.unicodeScalars.contains { $0.isUnfitForDisplay }
     }

@@ -21,10 +21,10 @@ struct CertificateFields {
     /// The encoded `Extension` elements.
     let extensions: [ASN1Node]
 
-    /// Reads one certificate in DER.
+    /// Parses one certificate in DER.
     init(_ der: [UInt8]) throws {
-        // A BER parser would allow many encodings of one certificate, and as many fingerprints, because the bytes
-        // around the signed fields are not signed.
+        // A BER parser would accept many encodings of one certificate, and so many fingerprints, because the bytes around
+        // the signed part are not signed.
         var certificate = try ElementReader(ASN1Node.readDER(der))
         let signed = try certificate.next(.sequence)
         let outerAlgorithm = try certificate.next(.sequence)
@@ -38,7 +38,8 @@ struct CertificateFields {
         serialNumber = Array(try fields.next(.integer).primitive())
         let innerAlgorithm = try fields.next(.sequence)
         signatureAlgorithm = try AlgorithmIdentifier(berEncoded: innerAlgorithm)
-        // RFC 5280 §4.1.1.2. Otherwise the outer algorithm, which is not signed, could be exchanged.
+        // RFC 5280 §4.1.1.2: both must be equal. Otherwise an attacker could replace the outer algorithm, which is not
+        // signed.
         guard outerAlgorithm.encodedBytes == innerAlgorithm.encodedBytes else {
             throw ElementReader.Mismatch(description: "two different signature algorithms")
         }
@@ -53,14 +54,14 @@ struct CertificateFields {
         extensions = try fields.optional(.context(3)).map { Array(try ElementReader($0.onlyChild()).remaining) } ?? []
     }
 
-    /// The value of the extension `type`, in DER; nil if there is none.
+    /// The DER of the extension `type`; nil if absent.
     func extensionValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? { extensions.value(ofExtension: type) }
 }
 
-/// The names of the algorithms that certificates are signed with. Those with SHA-1 or MD5 end in it.
+/// The names of the signature algorithms of certificates. Names of algorithms with SHA-1 or MD5 end in the digest's name.
 enum CertificateSignature {
     static func name(_ identifier: AlgorithmIdentifier) -> String {
-        // The digest of the mask (MGF1) does not count: to forge a signature, two certificates must have one digest.
+        // The digest of the mask (MGF1) does not matter: a forgery needs two certificates with the same digest.
         if identifier.algorithm == ASN1ObjectIdentifier.Key.rsaPSS,
             let digest = try? PSSParameters(identifier.parameters).digest, [.md5, .sha1].contains(digest)
         {
@@ -83,7 +84,7 @@ enum CertificateSignature {
         ([2, 16, 840, 1, 101, 3, 4, 3, 11], "ecdsa-sha3-384"), ([2, 16, 840, 1, 101, 3, 4, 3, 12], "ecdsa-sha3-512"),
         ([1, 2, 840, 10040, 4, 3], "dsa-sha1"), ([2, 16, 840, 1, 101, 3, 4, 3, 2], "dsa-sha256"),
         ([1, 3, 101, 112], "ed25519"), ([1, 3, 101, 113], "ed448"),
-        // Older numbers, which libcrypto takes for the same: OIW (ISO/IEC 14888), X9.57.
+        // Older identifiers that libcrypto treats as equivalent: OIW (ISO/IEC 14888) and X9.57.
         ([1, 3, 14, 3, 2, 3], "rsa-md5"), ([1, 3, 14, 3, 2, 15], "rsa-sha1"), ([1, 3, 14, 3, 2, 29], "rsa-sha1"),
         ([1, 3, 14, 3, 2, 13], "dsa-sha1"), ([1, 3, 14, 3, 2, 27], "dsa-sha1"),
     ]

@@ -7,7 +7,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A certificate revocation list, as received; whether it is genuine is checked where it is used.
+/// A certificate revocation list as received. Its signature is checked when the list is used.
 ///
 /// RFC 5280 §5
 public struct CertificateList: Hashable, Sendable {
@@ -15,23 +15,23 @@ public struct CertificateList: Hashable, Sendable {
     public let der: [UInt8]
     /// The SHA-256 of `der`.
     public let fingerprint: Fingerprint
-    /// The authority that signed it, whose certificates it is about.
+    /// The authority that signed the list.
     public let issuer: DistinguishedName
-    /// When it was made.
+    /// The time of issue.
     public let thisUpdate: Date
-    /// When the issuer promised the next list at the latest; nil if it did not.
+    /// The time by which the issuer promised the next list; nil if it gave none.
     public let nextUpdate: Date?
 
-    /// The names of the distribution point that it is for.
+    /// The number of names of the distribution point that the list is for.
     let pointNames: Int
     private let shared = CertificateListObject()
 
-    /// The most names of the distribution point that a list is for.
+    /// The maximum number of names of the distribution point.
     package static let maximumNames = 1000
-    /// The greatest encoding that is read, in bytes.
+    /// The maximum size of a list in bytes.
     package static let maximumCount = 64 << 20
 
-    /// Reads the head of a list that fills `der`; its entries are left to libcrypto.
+    /// Parses the head of `der`, which must be exactly one list. The entries are parsed later by libcrypto.
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.maximumCount else { throw .limitExceeded("size of a certificate revocation list") }
         (issuer, thisUpdate, nextUpdate, pointNames) = try parsing(.certificateList) {
@@ -45,7 +45,7 @@ public struct CertificateList: Hashable, Sendable {
             else {
                 throw ElementReader.Mismatch(description: "no TBSCertList")
             }
-            // UTCTime or GeneralizedTime; anything else is the entries or the extensions already.
+            // nextUpdate is a UTCTime or GeneralizedTime; any other element is already the entries or the extensions.
             let next = fields.first.flatMap { [0x17, 0x18].contains($0.identifier) ? $0.range : nil }
             let names = try fields.last.flatMap { $0.identifier == 0xA0 ? $0.range.lowerBound : nil }
                 .map { try DistributionPointNames.count(inListExtensions: der, at: $0) }
@@ -66,16 +66,16 @@ public struct CertificateList: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// The list as libcrypto's object, shared while it is in use.
+    /// The list as an object of libcrypto, shared as long as it is in use.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
-    /// Whether it lists `certificate` as revoked or on hold; false for an entry that removes a hold.
+    /// Whether the list revokes `certificate` or puts it on hold; false for an entry that removes a hold.
     func names(_ certificate: Certificate) -> Bool {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
         return list.names(certificate)
     }
 
-    /// The revocation date that it lists for `certificate`; nil if it does not list it as revoked.
+    /// The revocation date of `certificate`; nil if the list does not revoke it.
     func revocationDate(of certificate: Certificate) -> Date? {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return nil }
         return list.revocationDate(of: certificate)

@@ -1,12 +1,12 @@
 import LibCrypto
 import Synchronization
 
-/// One list as libcrypto's object. The copies of a `CertificateList` share it, and it is freed after its last use.
+/// A list as an object of libcrypto. All copies of a `CertificateList` share it; it is freed after its last use.
 final class CertificateListObject: Sendable {
     private enum State {
         case unread
         case read(Weak)
-        /// libcrypto cannot read it.
+        /// libcrypto cannot parse the list.
         case unreadable(OpenSSLError)
     }
 
@@ -38,9 +38,9 @@ final class CertificateListObject: Sendable {
 }
 
 extension CertificateList {
-    /// Reads the whole list with libcrypto, including its entries.
+    /// Parses the whole list with libcrypto, including its entries.
     ///
-    /// - Throws: `CMSError.malformed` if libcrypto cannot read it; such a list would count for no certificate.
+    /// - Throws: `CMSError.malformed` if libcrypto cannot parse it; such a list would have no effect on any certificate.
     package func checkEntries() throws(CMSError) {
         do throws(OpenSSLError) { _ = try object() } catch {
             throw .malformed(.certificateList, "\(error)")

@@ -9,7 +9,8 @@ package import Foundation
 extension ASN1Node {
     /// The time of a UTCTime or GeneralizedTime.
     ///
-    /// RFC 5280 §4.1.2.5 demands seconds and `Z`. Here both may be missing, as in BER, or be replaced by an offset.
+    /// RFC 5280 §4.1.2.5 requires seconds and `Z`. This function also accepts times without seconds, without a zone, or with
+    /// an offset instead of `Z`, as BER allows.
     package func time() throws -> Date {
         guard identifier == .utcTime || identifier == .generalizedTime else {
             throw ElementReader.Mismatch(description: "\(identifier) is not a time")
@@ -29,21 +30,21 @@ extension ASN1Node {
         guard (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60 else {
             throw ElementReader.Mismatch(description: "a time is out of range")
         }
-        let seconds = daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let seconds = daysSince1970(year, month: month, day: day) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: TimeInterval(seconds))
     }
 }
 
-/// Days from 1970-01-01 to a date of the Gregorian calendar, counted in years that begin in March so that the leap
+/// The number of days from 1970-01-01 to a date of the Gregorian calendar. Years are counted from March, so that the leap
 /// day comes last.
-private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+private func daysSince1970(_ year: Int, month: Int, day: Int) -> Int {
     let shifted = month > 2 ? year : year - 1
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     let leapDays = shifted / 4 - shifted / 100 + shifted / 400
     return shifted * 365 + leapDays + dayOfYear - 719_468
 }
 
-/// The characters of a time.
+/// Reads the digits of a time.
 private struct TimeDigits {
     private var rest: ArraySlice<UInt8>
 
@@ -62,7 +63,7 @@ private struct TimeDigits {
         return value
     }
 
-    /// Seconds east of Greenwich; fractions of a second before it are ignored.
+    /// Reads the offset in seconds east of Greenwich; skips fractions of a second before it.
     mutating func offset() throws -> Int {
         if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
         switch rest.popFirst() {

@@ -2,8 +2,9 @@ import ByteStreams
 import SwiftASN1
 
 extension DistinguishedName {
-    /// The name as gpgsm writes it in status lines and lists, as `/CN=Alice Example/O=Example`: first the usual attributes in an
-    /// order of its own, then the others, most specific first. Slashes, backslashes and what is unfit for display are bytes as `\x2f`.
+    /// The name as gpgsm writes it in status lines and lists, such as `/CN=Alice Example/O=Example`: first the common
+    /// attributes in a fixed order, then the others, most specific first. Slashes, backslashes and characters unsafe for
+    /// display are written as bytes, like `\x2f`.
     ///
     /// GnuPG: sm/certdump.c, `gpgsm_format_name`
     package var gnuPGDescription: String {
@@ -15,7 +16,7 @@ extension DistinguishedName {
 
     private static let usualGnuPGLabels = ["CN", "OU", "O", "STREET", "L", "ST", "C", "EMail"]
 
-    /// The labels that are not those of RFC 4514.
+    /// The labels that differ from those of RFC 4514.
     private static let gnuPGLabels: [ASN1ObjectIdentifier: String] = [
         .NameAttributes.emailAddress: "EMail", .NameAttributes.serialNumber: "SerialNumber",
         .NameAttributes.title: "T", .NameAttributes.pseudonym: "Pseudo", [2, 5, 4, 9]: "STREET",

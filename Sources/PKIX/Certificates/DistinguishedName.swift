@@ -3,14 +3,14 @@ import SwiftASN1
 
 /// The name of a certificate's subject or issuer.
 ///
-/// Two are equal when their encodings are; `matches` compares as RFC 5280 §7.1 wants it for chains.
+/// Two names are equal if their encodings are equal; `matches` compares them as RFC 5280 §7.1 requires for chains.
 public struct DistinguishedName: Sendable {
-    /// One type and value of a name.
+    /// A type and value in a name.
     package struct Attribute: Hashable, Sendable {
         let type: ASN1ObjectIdentifier
-        /// The encoded value.
+        /// The encoding of the value.
         let encoding: [UInt8]
-        /// The value as text; nil if it is no string.
+        /// The value as text; nil if it is not a string.
         let text: String?
     }
 
@@ -35,24 +35,24 @@ public struct DistinguishedName: Sendable {
     /// The most specific common name.
     public var commonName: String? { texts(.NameAttributes.commonName).last }
 
-    /// The values of emailAddress, as they were written.
+    /// The values of the emailAddress attributes, as written.
     package var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
-    /// Whether it contains line breaks, NUL or other control characters, which no honest name has.
+    /// Whether the name contains line breaks, NUL or other control characters, which no legitimate name contains.
     package var holdsControlCharacters: Bool {
         relativeNames.joined().contains { attribute in
             attribute.text?.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } ?? false
         }
     }
 
-    /// Whether both name the same entity, without regard to case, blanks and string types.
+    /// Whether both names denote the same entity; case, blanks and string types are ignored.
     ///
-    /// RFC 5280 §7.1, as far as libcrypto goes (`X509_NAME_cmp`): ASCII letters only are folded.
+    /// RFC 5280 §7.1, to the extent of libcrypto's `X509_NAME_cmp`: only ASCII letters are folded.
     public func matches(_ other: DistinguishedName) -> Bool {
         der == other.der || canonical == other.canonical
     }
 
-    /// A form that is equal for names that match.
+    /// The canonical form, which is equal for names that match.
     var canonical: EncodingKey { canonicalName.form(of: relativeNames) }
 
     private func texts(_ type: ASN1ObjectIdentifier) -> [String] {
@@ -67,8 +67,8 @@ extension DistinguishedName: Hashable {
 }
 
 extension DistinguishedName: CustomStringConvertible {
-    /// The name in the notation of RFC 4514, most specific first, safe to print: control and bidirectional
-    /// characters are written as their bytes.
+    /// The name in the notation of RFC 4514, most specific first. It is safe to print: control and bidirectional characters
+    /// are written as hexadecimal bytes.
     public var description: String {
         relativeNames.reversed().map { relativeName in
             relativeName.map { "\(Self.label($0.type))=\(Self.value($0))" }.joined(separator: "+")
@@ -108,14 +108,14 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension ASN1Node {
-    /// The text of a DirectoryString, IA5String or VisibleString; nil if it is none or badly encoded.
+    /// The text of a DirectoryString, IA5String or VisibleString; nil if it has another type or is badly encoded.
     var directoryString: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {
         case .utf8String: return String(validating: bytes, as: UTF8.self)
         case .printableString, .ia5String, .visibleString, .numericString:
             return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
-        // T.61 in theory, Latin-1 in every certificate that has it.
+        // T.61 according to the standard; in practice certificates contain Latin-1 here.
         case .teletexString: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case .bmpString: return String(bigEndianUTF16: bytes)
         case .universalString: return String(bigEndianUTF32: bytes)
@@ -125,7 +125,7 @@ extension ASN1Node {
 }
 
 extension String {
-    /// Text of two bytes for each code unit, as in a BMPString; nil if it is not well-formed.
+    /// Decodes UTF-16 in big-endian order, as in a BMPString; nil if it is ill-formed.
     init?(bigEndianUTF16 bytes: ArraySlice<UInt8>) {
         guard bytes.count.isMultiple(of: 2) else { return nil }
         let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
@@ -135,7 +135,7 @@ extension String {
         self = text
     }
 
-    /// Text of four bytes for each character, as in a UniversalString; nil if it is not well-formed.
+    /// Decodes UTF-32 in big-endian order, as in a UniversalString; nil if it is ill-formed.
     init?(bigEndianUTF32 bytes: ArraySlice<UInt8>) {
         guard bytes.count.isMultiple(of: 4) else { return nil }
         let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 4).map { start in

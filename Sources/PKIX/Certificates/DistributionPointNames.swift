@@ -4,10 +4,10 @@ import SwiftASN1
 ///
 /// RFC 5280 §4.2.1.13, §5.2.5
 enum DistributionPointNames {
-    /// How many there are, the point itself counted along.
+    /// The number of names in the distribution point; the point itself counts as one.
     static func count(in point: ASN1Node) throws -> Int {
         try point.children().reduce(1) { count, field in
-            // distributionPoint and, in a certificate, cRLIssuer; the other fields are bits.
+            // distributionPoint and, in a certificate, cRLIssuer contain names; the other fields are bit strings.
             guard case .constructed = field.content else { return count }
             let names = try Array(field.children())
             guard field.identifier == .context(0), let name = names.first else { return count + names.count }
@@ -15,8 +15,8 @@ enum DistributionPointNames {
         }
     }
 
-    /// How many there are in the issuingDistributionPoint among the extensions of a list, which begin at `start`; 0 if it
-    /// has none.
+    /// The number of names in the issuingDistributionPoint of a list; 0 if it has none. The list's extensions begin at
+    /// `start`.
     static func count(inListExtensions der: [UInt8], at start: Int) throws -> Int {
         guard let list = try ElementExtent.elements(of: der, at: start, limit: 1).first else { return 0 }
         let extensions = try ElementExtent.elements(of: der, at: list.range.lowerBound, limit: maximumExtensions + 1)
@@ -30,7 +30,7 @@ enum DistributionPointNames {
         return 0
     }
 
-    /// id-ce-issuingDistributionPoint, encoded.
+    /// The encoding of the OID id-ce-issuingDistributionPoint.
     private static let identifier: [UInt8] = [0x06, 0x03, 0x55, 0x1D, 0x1C]
     private static let maximumExtensions = 100
     private static let maximumBytes = 1 << 16

@@ -1,16 +1,16 @@
 import ByteStreams
 package import SwiftASN1
 
-/// How CMS names the certificate of a signer or a recipient.
+/// The reference to a signer's or recipient's certificate in CMS.
 ///
 /// SignerIdentifier and RecipientIdentifier of RFC 5652 §5.3 and §6.2.1.
 public enum EntityIdentifier: Hashable, Sendable {
-    /// By the issuer's name, in the DER that the certificate has it in, and the octets of the serial number.
+    /// The issuer's name, in the DER of the certificate, and the octets of the serial number.
     case issuerAndSerial(issuer: [UInt8], serialNumber: [UInt8])
-    /// By the subjectKeyIdentifier extension.
+    /// The value of the subjectKeyIdentifier extension.
     case subjectKeyIdentifier([UInt8])
 
-    /// Whether this names `certificate`.
+    /// Whether this refers to `certificate`.
     public func matches(_ certificate: Certificate) -> Bool {
         switch self {
         case .issuerAndSerial(let issuer, let serialNumber):
@@ -20,20 +20,20 @@ public enum EntityIdentifier: Hashable, Sendable {
         }
     }
 
-    /// The name of `certificate` by issuer and serial number.
+    /// The reference to `certificate` by issuer and serial number.
     package init(_ certificate: Certificate) {
         self = .issuerAndSerial(issuer: certificate.issuer.der, serialNumber: certificate.serialNumber)
     }
 }
 
 extension EntityIdentifier: CustomStringConvertible {
-    /// The issuer's name; nil for a key identifier, and for a name that cannot be read.
+    /// The issuer's name; nil for a key identifier or an unreadable name.
     public var issuerName: DistinguishedName? {
         guard case .issuerAndSerial(let issuer, _) = self else { return nil }
         return try? DistinguishedName(ASN1Node.read(issuer))
     }
 
-    /// The octets of serial number or key identifier in hexadecimal.
+    /// The octets of the serial number or key identifier in hexadecimal.
     public var hexadecimal: String {
         switch self {
         case .issuerAndSerial(_, let serialNumber): serialNumber.hexadecimal
@@ -41,7 +41,7 @@ extension EntityIdentifier: CustomStringConvertible {
         }
     }
 
-    /// A text for people, safe to print.
+    /// A text for users, safe to print.
     public var description: String {
         switch self {
         case .issuerAndSerial: "serial \(hexadecimal) of \(issuerName.map { "\($0)" } ?? "an unreadable issuer")"

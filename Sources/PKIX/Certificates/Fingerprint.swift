@@ -1,7 +1,7 @@
 import ByteStreams
 import LibCrypto
 
-/// The SHA-256 of a certificate's encoding, by which it is known everywhere.
+/// The SHA-256 of a certificate's encoding, which identifies the certificate.
 public struct Fingerprint: Hashable, Sendable {
     /// The 32 bytes of the digest.
     public let bytes: [UInt8]
@@ -28,7 +28,8 @@ public struct Fingerprint: Hashable, Sendable {
     /// In one piece, where an array is hashed byte by byte.
     public func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
-    /// As tables show it: so many digits that an attacker cannot make another certificate with the same ones by trying.
+    /// The short form in tables. It has so many digits that an attacker cannot find another certificate with the same digits
+    /// by trial.
     package var short: String { String(hexadecimal.prefix(16)) }
 
     /// The 64 digits without the prefix.

@@ -1,14 +1,14 @@
-/// The first digits of a fingerprint, or all of them, as a person types them.
+/// The first digits of a fingerprint, or all of them, as typed by a user.
 package struct FingerprintPrefix: Hashable, Sendable {
-    /// The fewest digits; they suffice if only one fingerprint begins with them.
+    /// The minimum number of digits; they suffice if only one fingerprint begins with them.
     package static let minimumCount = 8
-    /// As many as a fingerprint has.
+    /// The number of digits of a fingerprint.
     private static let maximumCount = 64
 
     /// Hexadecimal digits in lower case.
     package let digits: String
 
-    /// Reads 8 to 64 hexadecimal digits in either case, with or without `sha256:` in front; colons do not count.
+    /// Parses 8 to 64 hexadecimal digits in either case, with or without the prefix `sha256:`; colons are ignored.
     package init?(_ text: some StringProtocol) {
         let text = text.lowercased()
         let digits = (text.hasPrefix("sha256:") ? text.dropFirst("sha256:".count) : text[...]).filter { $0 != ":" }
@@ -18,7 +18,7 @@ package struct FingerprintPrefix: Hashable, Sendable {
         self.digits = digits
     }
 
-    /// The fingerprint, if all of its digits are here.
+    /// The fingerprint, if the prefix has all of its digits.
     package var whole: Fingerprint? { Fingerprint(digits) }
 
     /// The `fingerprints` that begin with this prefix.

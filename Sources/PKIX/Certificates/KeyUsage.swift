@@ -11,19 +11,19 @@ public struct KeyUsage: OptionSet, Hashable, Sendable {
     public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
     /// Called contentCommitment since X.509 (2005).
     public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
-    /// Has other keys encrypted to it, as RSA does in CMS.
+    /// The key encrypts other keys, as RSA does in CMS.
     public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
-    /// Has data encrypted to it, without another key in between.
+    /// The key encrypts data directly, without another key in between.
     public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
-    /// Agrees on keys, as elliptic curves do in CMS.
+    /// The key is used for key agreement, as elliptic-curve keys are in CMS.
     public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
     /// Signs certificates.
     public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
     /// Signs revocation lists.
     public static let cRLSign = KeyUsage(rawValue: 1 << 6)
-    /// With `keyAgreement`: only to encrypt.
+    /// With `keyAgreement`: the key may only encrypt.
     public static let encipherOnly = KeyUsage(rawValue: 1 << 7)
-    /// With `keyAgreement`: only to decrypt.
+    /// With `keyAgreement`: the key may only decrypt.
     public static let decipherOnly = KeyUsage(rawValue: 1 << 8)
 }
 

@@ -1,11 +1,11 @@
-/// The cost for libcrypto to read the certificates of a path, and to compare the names in each with the name
-/// constraints of all certificates above it.
+/// The cost for libcrypto of reading the certificates of a path and of comparing the names in each with the name constraints
+/// of all certificates above it.
 ///
 /// RFC 5280 §6.1.3 (b), (c)
 struct NameComparisonCost {
-    /// The first certificate that holds more than is compared; it is not judged.
+    /// The first certificate with more names than are compared; a path that contains it is not judged.
     let excess: Certificate?
-    /// The work, in the units of `WorkBudget`; 0 where it is as usual.
+    /// The work in units of `WorkBudget`; 0 for ordinary certificates.
     let units: Int
 
     init(_ path: [Certificate]) {
@@ -28,33 +28,33 @@ struct NameComparisonCost {
         self.units = units
     }
 
-    /// How many bytes libcrypto looks at in the time of one unit.
+    /// The number of bytes that libcrypto processes per unit.
     private static let bytesPerUnit = 100_000
-    /// How many international addresses `MailConstraints` compares in the time of one unit.
+    /// The number of pairs of international addresses and constraints that `MailConstraints` compares per unit.
     private static let internationalPairsPerUnit = 50
 }
 
-/// The parts of a certificate that are compared with those of others.
+/// The number of parts of a certificate that are compared with those of others.
 struct ComparedParts: Sendable {
-    /// The subject's names, those of its distinguished name among them.
+    /// The number of the subject's names, including those in its distinguished name.
     var names = 0
     var nameBytes = 0
-    /// The name constraints.
+    /// The number of name constraints.
     var constraints = 0
     var constraintBytes = 0
-    /// The names of the distribution points of revocation lists.
+    /// The number of names of its revocation lists' distribution points.
     var points = 0
 
     var count: Int { names + constraints + points }
 }
 
 extension Certificate {
-    /// The most names, name constraints and names of distribution points together of a certificate that is judged.
+    /// The maximum of names, name constraints and distribution point names together; a certificate with more is not judged.
     package static let maximumNames = 1000
 
-    /// Whether it holds more than is compared.
+    /// Whether the certificate exceeds that maximum.
     var isExcessive: Bool { comparedParts.count > Self.maximumNames }
 
-    /// The additional cost for libcrypto to read a large certificate, in the units of `WorkBudget`.
+    /// The additional cost for libcrypto of reading a large certificate, in units of `WorkBudget`.
     var readingCost: Int { der.count > Self.keptCount ? der.count >> 13 : 0 }
 }

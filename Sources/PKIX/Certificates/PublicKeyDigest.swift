@@ -2,11 +2,11 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The SHA-256 of a public key, equal for all certificates about one key, however each of them writes it.
+/// The SHA-256 of a public key; it is equal for all certificates for that key, however each of them encodes it.
 ///
-/// The SubjectPublicKeyInfo alone has several encodings: RSA with or without parameters or as RSASSA-PSS, a point on a curve in
-/// full or compressed, padded numbers. None of them makes another key. A curve with explicit parameters is part of the key: an attacker who
-/// chooses the parameters can make a private key for any point.
+/// The SubjectPublicKeyInfo of one key has several encodings: RSA with or without parameters or as RSASSA-PSS, a curve point
+/// uncompressed or compressed, numbers with or without padding. These differences are ignored. The explicit parameters of a
+/// curve, however, are part of the key: an attacker who chooses the parameters can construct a private key for any point.
 ///
 /// RFC 5480 §2.2, RFC 8017 §A.1.1, RFC 7748 §5
 package struct PublicKeyDigest: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct PublicKeyDigest: Hashable, Sendable {
     /// In one piece, where an array is hashed byte by byte.
     package func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
-    /// The kind of the key and its numbers; nil if the encoding itself is digested.
+    /// The kind of the key and its numbers; nil if the encoding itself must be digested.
     private static func canonical(_ info: [UInt8], _ algorithm: PublicKeyAlgorithm) -> [UInt8]? {
         guard let bits = info.publicKeyBits else { return nil }
         switch algorithm {
@@ -34,18 +34,18 @@ package struct PublicKeyDigest: Hashable, Sendable {
             let shortest = Array(modulus.drop { $0 == 0 })
             return Array("RSA \(shortest.count) ".utf8) + shortest + exponent.drop { $0 == 0 }
         case .ellipticCurve(let curve):
-            // On curves that are not over a prime field, compressed points follow another rule.
+            // Curves that are not over a prime field compress points by another rule.
             guard algorithm.curveBits != nil, let point = compressed(bits) else { return nil }
             return Array("EC \(curve) ".utf8) + point
         case .x25519:
-            // The highest bit does not count.
+            // X25519 ignores the highest bit of a key, so it is masked.
             guard let last = bits.last else { return nil }
             return Array("X25519 ".utf8) + bits.dropLast() + [last & 0x7F]
         default: return nil
         }
     }
 
-    /// A point in its compressed form; nil if it has none.
+    /// A point in its compressed form; nil if it cannot be compressed.
     ///
     /// SEC 1 §2.3.3
     private static func compressed(_ point: [UInt8]) -> [UInt8]? {

@@ -2,9 +2,9 @@ package import LibCrypto
 import SwiftASN1
 
 extension SignatureAlgorithm {
-    /// The algorithm that the key of `certificate` signs with, and how a SignerInfo names it.
+    /// The signature algorithm for the key of `certificate`, and its AlgorithmIdentifier.
     ///
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, or not with this digest.
+    /// - Throws: `CMSError.unsupported` if the key cannot sign, or not with this digest.
     package static func signing(for certificate: Certificate, digest: DigestAlgorithm) throws -> (
         Self, AlgorithmIdentifier
     ) {
@@ -38,7 +38,8 @@ extension SignatureAlgorithm {
 }
 
 extension Certificate {
-    /// The digests that its key can sign with here, the one to prefer first; none if it cannot sign.
+    /// The digests with which this package can sign with the certificate's key, preferred one first; empty if the key cannot
+    /// sign.
     package var signatureDigests: [DigestAlgorithm] {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]

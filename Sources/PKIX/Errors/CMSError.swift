@@ -20,18 +20,18 @@ package enum CMSError: Error, Equatable, Sendable {
         case privateKey = "private key"
     }
 
-    /// Decryption failed. One case, without a cause, for everything after a RecipientInfo was chosen: a reason
+    /// Decryption failed. This single case, without a cause, covers every failure after a RecipientInfo was chosen: a reason
     /// would be an oracle (RFC 3218).
     case decryptionFailed
-    /// A limit that keeps hostile input in bounds was exceeded; the payload names it.
+    /// A limit that protects against hostile input was exceeded; the payload names it.
     case limitExceeded(String)
-    /// The bytes are not a valid encoding of `Structure`; the payload says where.
+    /// The bytes are not a valid encoding of `Structure`; the payload says where the defect is.
     case malformed(Structure, String)
-    /// The PKCS#12 file holds no private key that belongs to one of its certificates.
+    /// The PKCS#12 file contains no private key that belongs to one of its certificates.
     case noKeyPair
     /// libcrypto failed in a way that the caller cannot act on.
     case openSSL(OpenSSLError)
-    /// The algorithm is known by name or number but cannot be used here.
+    /// The algorithm, given by name or OID, cannot be used.
     case unsupported(String)
     /// The passphrase does not open the PKCS#12 file or private key.
     case wrongPassphrase

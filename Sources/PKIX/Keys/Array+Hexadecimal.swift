@@ -2,11 +2,11 @@ import ByteStreams
 import LibCrypto
 
 extension [UInt8] {
-    /// The bytes of pairs of hexadecimal digits; nil for other characters or half a pair.
+    /// Parses pairs of hexadecimal digits; nil for other characters or an odd number of digits.
     ///
-    /// Never converts to a String, whose copies would stay in memory: the digits may be a secret.
+    /// Never converts to a String, whose copies would stay in memory: the digits may be secret.
     ///
-    /// - Parameter separators: characters to ignore anywhere.
+    /// - Parameter separators: characters that are ignored anywhere.
     package init?(hexadecimal digits: some Collection<UInt8>, ignoring separators: String) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2 + 1)

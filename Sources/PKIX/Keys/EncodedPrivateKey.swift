@@ -1,7 +1,7 @@
 package import LibCrypto
 import SwiftASN1
 
-/// A private key as a file holds it, encrypted or not, that has not been opened yet.
+/// A private key as stored in a file, encrypted or not, before it is opened.
 ///
 /// PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017 appendix A.1.2), ECPrivateKey (RFC 5915), and the traditional PEM
 /// encryption of OpenSSL.
@@ -9,9 +9,9 @@ package struct EncodedPrivateKey: Sendable {
     enum Encoding: Sendable {
         case encryptedPKCS8([UInt8])
         case pkcs8(SecretBytes)
-        /// RSAPrivateKey, ECPrivateKey or DSA's.
+        /// The DER of an RSAPrivateKey, an ECPrivateKey or a traditional DSA key.
         case traditional(SecretBytes)
-        /// The whole PEM block, with the header fields that say how it is encrypted.
+        /// The whole PEM block, including the header fields that describe its encryption.
         case traditionalEncryptedPEM([UInt8])
     }
 
@@ -25,15 +25,15 @@ package struct EncodedPrivateKey: Sendable {
         }
     }
 
-    /// As many iterations of key derivation as encrypted PKCS#8 may ask for unless the caller says otherwise.
+    /// The default for the maximum number of key derivation iterations in an encrypted PKCS#8 key.
     package static let maximumIterations = DerivationBudget.maximumIterations
 
     /// Opens the key.
     ///
-    /// - Parameter maximumIterations: how many iterations of key derivation encrypted PKCS#8 may ask for; twice as many are
-    ///   run at the most.
-    /// - Throws: `CMSError.wrongPassphrase`, also if there is none and one is needed; `.limitExceeded` before any work is
-    ///   done; `.malformed`, also if its private half does not belong to its public one.
+    /// - Parameter maximumIterations: the maximum number of key derivation iterations that encrypted PKCS#8 may specify. Up
+    ///   to twice as many are run.
+    /// - Throws: `CMSError.wrongPassphrase`, also if a passphrase is needed but absent; `.limitExceeded` before any
+    ///   derivation; `.malformed`, also if private and public key do not belong together.
     package func decode(
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = EncodedPrivateKey.maximumIterations
@@ -66,7 +66,7 @@ package struct EncodedPrivateKey: Sendable {
 }
 
 extension PrivateKey {
-    /// Reads the first private key of a PEM file.
+    /// Reads the first private key in a PEM file.
     package init(pem: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         for case .privateKey(let key) in try KeyMaterial.read(pem) {
             self = try key.decode(passphrase: passphrase)
@@ -75,7 +75,7 @@ extension PrivateKey {
         throw .malformed(.privateKey, "the file holds none")
     }
 
-    /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional forms of RSA and EC.
+    /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional formats of RSA and EC keys.
     package init(der: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
         try self.init(pem: der, passphrase: passphrase)
     }
@@ -84,12 +84,12 @@ extension PrivateKey {
         var bytes = secret.copied()
         defer { bytes.wipe() }
         let shape = (try? ElementExtent.elements(of: bytes, limit: 9))?.map(\.identifier) ?? []
-        // PKCS#8 under the label of another form, which libcrypto would take as well.
+        // This is PKCS#8 under another label; libcrypto would accept it as well.
         if shape.starts(with: [0x02, 0x30]) {
             self = try PrivateKey(pkcs8: bytes)
             return
         }
-        // DSA's has six numbers, RSA's nine, and that of a curve begins with one.
+        // A traditional DSA key has six numbers and an RSA key nine; an EC key begins with one.
         guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] || bytes.count <= PrivateKey.maximumDSACount else {
             throw .unsupported("private key of algorithm dsa")
         }
@@ -100,7 +100,7 @@ extension PrivateKey {
         try self.init(handle)
     }
 
-    /// Opens EncryptedPrivateKeyInfo with the first form of the passphrase that fits.
+    /// Opens an EncryptedPrivateKeyInfo with the first form of the passphrase that succeeds.
     init(encryptedPKCS8 bytes: [UInt8], forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
         let (scheme, ciphertext) = try parsing(.privateKey) {
             var fields = try ElementReader(ASN1Node.read(bytes))
@@ -121,7 +121,7 @@ extension PrivateKey {
         throw .wrongPassphrase
     }
 
-    /// Opens a PEM block in the traditional encryption of OpenSSL.
+    /// Opens a PEM block with OpenSSL's traditional encryption.
     init(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         guard let handle = Handle(encryptedPEM: text, passphrase: passphrase) else { throw .wrongPassphrase }
         try self.init(handle)

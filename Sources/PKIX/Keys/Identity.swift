@@ -4,14 +4,14 @@ public struct Identity: Sendable {
     public let certificate: Certificate
     /// The private key, ready for use.
     public let key: PrivateKey
-    /// The certificates above `certificate`, and others that a signature carries along.
+    /// The issuers of `certificate`, and other certificates that a signature includes.
     public var chain: [Certificate]
-    /// The certificate that others are to encrypt to, if that is not the one that signs (RFC 8551 §2.5.3).
+    /// The certificate for others to encrypt to, if it is not the signing certificate (RFC 8551 §2.5.3).
     public var encryptionCertificate: Certificate?
-    /// The unescaped name in a PKCS#12 file: escape it before showing it.
+    /// The name in a PKCS#12 file, unescaped: escape it before displaying it.
     public let friendlyName: String?
 
-    /// An identity that is not checked: the caller knows that the key belongs to the certificate, or checks it itself.
+    /// Creates an identity without checks. The caller must make sure that the key belongs to the certificate.
     package init(
         unchecked certificate: Certificate,
         _ key: PrivateKey,
@@ -26,6 +26,6 @@ public struct Identity: Sendable {
 }
 
 extension Identity: CustomStringConvertible {
-    /// The owner and the certificate's fingerprint, without the key.
+    /// The owner's name and the certificate's fingerprint, without the key.
     public var description: String { "\(certificate.subject) (\(certificate.fingerprint))" }
 }

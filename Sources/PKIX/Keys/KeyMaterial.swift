@@ -2,28 +2,29 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The contents of files with keys and certificates, in any format.
+/// The contents of a file with keys and certificates, in any format.
 ///
-/// PEM with any number of blocks and text between them, DER, base64 without armour; certificates, revocation lists,
-/// PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
+/// Formats: PEM with any number of blocks and text between them, DER, and base64 without PEM lines. Contents: certificates,
+/// revocation lists, PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
 @nonexhaustive
 package enum KeyMaterial: Sendable {
     case certificate(Certificate)
     case certificateList(CertificateList)
-    /// A PKCS#12 file, for `PKCS12`.
+    /// A PKCS#12 file, to be opened with `PKCS12`.
     case pkcs12([UInt8])
     case privateKey(EncodedPrivateKey)
 
-    /// The most certificates and lists in one PKCS#7 bag.
+    /// The maximum number of certificates and lists in one PKCS#7 bag.
     package static let maximumCertificates = 1000
-    /// The greatest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     package static let maximumFileCount = CertificateList.maximumCount * 2
 
-    /// Everything in `bytes`, in the order of the file. A leading byte order mark of UTF-8 is ignored.
+    /// Reads everything in `bytes`, in order. A leading UTF-8 byte order mark is ignored.
     ///
-    /// PEM blocks of other kinds, such as certificate requests, are skipped. If there is a private key, the caller must
-    /// wipe `bytes`.
-    /// - Throws: `CMSError.malformed` if nothing is recognised, or if something recognised is broken.
+    /// PEM blocks of other kinds, such as certificate requests, are skipped. If the file contains a private key, the caller
+    /// must wipe `bytes`.
+    ///
+    /// - Throws: `CMSError.malformed` if nothing is recognised, or if a recognised item is malformed.
     package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= maximumFileCount else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
@@ -32,7 +33,7 @@ package enum KeyMaterial: Sendable {
         return try items(text)
     }
 
-    /// Whether `bytes` have the mark of a PEM block anywhere, of whatever kind.
+    /// Whether `bytes` contain the mark of a PEM block of any kind.
     package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
     /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
@@ -40,7 +41,7 @@ package enum KeyMaterial: Sendable {
         guard head.count > 1, head[0] == 0x30 else { return PEM.mayHoldPrivateKey(head) }
         let lengthCount = head[1] < 0x80 ? 0 : Int(head[1] & 0x7F)
         let fields = head.dropFirst(2 + lengthCount)
-        // A version in front: of PKCS#12, PKCS#8, and the older forms of RSA and EC keys.
+        // PKCS#12, PKCS#8 and the older formats of RSA and EC keys begin with a version number.
         if fields.starts(with: [0x02, 0x01]) { return [0x02, 0x04, 0x30].contains(fields.dropFirst(3).first) }
         return (try? ElementExtent.elements(of: head, limit: 3).map(\.identifier)) == [0x30, 0x04]
     }
@@ -56,7 +57,7 @@ package enum KeyMaterial: Sendable {
             guard !items.isEmpty else { throw .malformed(.keyMaterial, "no PEM block with a key or certificate") }
             return items
         }
-        // "MI" is how the base64 of a SEQUENCE with a long length begins.
+        // "MI" is the beginning of a SEQUENCE with a long length in base64.
         if bytes.starts(with: Array("MI".utf8)), let der = try? [UInt8](base64: bytes), let items = try item(der) {
             return items
         }
@@ -74,11 +75,11 @@ package enum KeyMaterial: Sendable {
         switch block.label {
         case "CERTIFICATE", "X509 CERTIFICATE": return [.certificate(try Certificate(der: block.der))]
         case "TRUSTED CERTIFICATE":
-            // The certificate is followed by OpenSSL's trust settings.
+            // In this block, OpenSSL's trust settings follow the certificate.
             let count = try parsing(.certificate) { try ElementExtent(of: block.der).count }
             return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
         case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
-        // gpgsm and git write the last one.
+        // gpgsm and git write the last of these labels.
         case "PKCS7", "CMS", "SIGNED MESSAGE": return try PKCS7Bag.read(block.der)
         case "PKCS12": return [.pkcs12(block.der)]
         default: return []
@@ -98,7 +99,7 @@ package enum KeyMaterial: Sendable {
         }
     }
 
-    /// The kind of a DER or BER structure, recognized by its first elements; nil for any other structure.
+    /// Recognises a DER or BER structure by its first elements; nil for any other structure.
     private static func item(_ der: [UInt8]) throws(CMSError) -> [KeyMaterial]? {
         guard let fields = try? ElementExtent.elements(of: der, limit: 4) else { return nil }
         switch fields.map(\.identifier) {
@@ -110,7 +111,7 @@ package enum KeyMaterial: Sendable {
         case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
         case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
         case [0x30, 0x30, 0x03]:
-            // A revocation list has the time of this update where a certificate has its validity period.
+            // A revocation list has thisUpdate where a certificate has its validity period.
             if let list = try? CertificateList(der: der) { return [.certificateList(list)] }
             return [.certificate(try Certificate(der: der))]
         default: return nil
@@ -120,12 +121,12 @@ package enum KeyMaterial: Sendable {
 
 /// A SignedData that contains certificates, usually without a signature.
 ///
-/// If it has signatures, only the signers' certificates and those of authorities count, because a sender can add any
+/// If it has signatures, only the certificates of signers and authorities are taken, because a sender can add arbitrary
 /// others.
 ///
 /// RFC 5652 §5.1, RFC 8551 §3.8
 private enum PKCS7Bag {
-    /// The maximum number of signers to read.
+    /// The maximum number of signers that are read.
     private static let maximumSigners = 16
 
     /// The signer that a SignerInfo names (RFC 5652 §5.3).
@@ -146,7 +147,7 @@ private enum PKCS7Bag {
             _ = try fields.next(.integer)
             _ = try fields.next(.set)
             _ = try fields.next(.sequence)
-            // Other choices than certificates and lists of X.509 bear context tags.
+            // Context tags mark choices other than X.509 certificates and lists.
             let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
             let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
             let infos = try fields.optional(.set)?.children().prefix(maximumSigners) ?? []

@@ -3,30 +3,30 @@ import LibCrypto
 
 /// The blocks of a PEM file. Text between them is ignored.
 ///
-/// RFC 7468, and RFC 1421's header fields as old private keys have them.
+/// RFC 7468, and the header fields of RFC 1421, which old private keys have.
 enum PEM {
     struct Block {
-        /// The label after BEGIN, as in `CERTIFICATE`.
+        /// The label after BEGIN, such as `CERTIFICATE`.
         let label: String
-        /// The header fields' lines, as `Proc-Type: 4,ENCRYPTED`.
+        /// The lines of the header fields, such as `Proc-Type: 4,ENCRYPTED`.
         let headers: [String]
-        /// The decoded body; empty if it is a private key.
+        /// The decoded body; empty for a private key.
         let der: [UInt8]
-        /// The decoded body if it is a private key.
+        /// The decoded body of a private key; nil for other blocks.
         let secret: SecretBytes?
-        /// The lines as they were, for libcrypto, of a block whose header fields say how it is encrypted; else empty: a
-        /// private key must not stay anywhere as text.
+        /// The original lines of a block with RFC 1421 encryption, for libcrypto; otherwise empty, because the text of a
+        /// private key must not stay in memory.
         let text: [UInt8]
-        /// Whether the header fields say that it is encrypted (RFC 1421 §4.6.1.1).
+        /// Whether the header fields mark the block as encrypted (RFC 1421 §4.6.1.1).
         var isEncrypted: Bool { PEM.isEncrypted(headers) }
     }
 
-    /// The most blocks that are read from one file.
+    /// The maximum number of blocks in one file.
     static let maximumBlocks = 100_000
-    /// The most lines of one block: more than the largest revocation list has.
+    /// The maximum number of lines in one block: more than the largest revocation list has.
     private static let maximumLines = 2_000_000
 
-    /// Whether `bytes` have the mark of a PEM block anywhere.
+    /// Whether `bytes` contain the mark of a PEM block.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
         Lines(bytes).contains { label(of: $0, "-----BEGIN ") != nil }
     }
@@ -38,9 +38,9 @@ enum PEM {
         }
     }
 
-    /// Every block in turn.
+    /// All blocks in order.
     ///
-    /// - Throws: `CMSError.malformed` for a block that does not end or whose body is not base64.
+    /// - Throws: `CMSError.malformed` for a block without an end or whose body is not base64.
     static func blocks(in bytes: [UInt8]) throws(CMSError) -> [Block] {
         var blocks: [Block] = []
         var open: (label: String, lines: [ArraySlice<UInt8>])?
@@ -76,7 +76,7 @@ enum PEM {
             headers: fields,
             der: der,
             secret: isSecret ? try SecretBytes.decoded(body, label: label) : nil,
-            text: isEncrypted(fields) ? text(label, headers, body) : []
+            text: isEncrypted(fields) ? text(label, headers: headers, body: body) : []
         )
     }
 
@@ -86,15 +86,15 @@ enum PEM {
 
     private static func text(
         _ label: String,
-        _ headers: ArraySlice<ArraySlice<UInt8>>,
-        _ body: ArraySlice<ArraySlice<UInt8>>
+        headers: ArraySlice<ArraySlice<UInt8>>,
+        body: ArraySlice<ArraySlice<UInt8>>
     ) -> [UInt8] {
         let blank: [ArraySlice<UInt8>] = [[]]
         let lines = (headers + blank + body).flatMap { $0 + [0x0a] }
         return Array("-----BEGIN \(label)-----\n".utf8) + lines + Array("-----END \(label)-----\n".utf8)
     }
 
-    /// The label of a BEGIN or END line; nil if `line` is none.
+    /// The label of a BEGIN or END line; nil for any other line.
     private static func label(of line: ArraySlice<UInt8>, _ mark: StaticString) -> String? {
         let start = mark.utf8CodeUnitCount
         let isMarked = mark.withUTF8Buffer { line.starts(with: $0) }
@@ -106,7 +106,7 @@ enum PEM {
     }
 }
 
-/// The lines of a file that are not empty, without the blanks around them, one at a time.
+/// Iterates over the non-empty lines of a file, without surrounding blanks.
 private struct Lines: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

@@ -1,12 +1,12 @@
 import LibCrypto
 
 extension PrivateKey {
-    /// The PKCS#8 encoding sealed under `key`; `context`, the certificate's fingerprint as a rule, is authenticated too.
+    /// Encrypts the PKCS#8 encoding under `key`; `context`, usually the certificate's fingerprint, is authenticated as well.
     package func sealed(under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         try writing(.privateKey) { try withPKCS8 { try key.seal($0, authenticating: context) } }
     }
 
-    /// Opens what `sealed` made.
+    /// Decrypts the result of `sealed`.
     ///
     /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ.
     package init(sealed: [UInt8], under key: SealingKey, authenticating context: [UInt8]) throws(CMSError) {

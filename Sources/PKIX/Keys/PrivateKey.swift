@@ -2,15 +2,16 @@ import ByteStreams
 package import LibCrypto
 import SwiftASN1
 
-/// A private key: it can be used, sealed, lent as PKCS#8, and matched to a certificate. Its description names the public half alone.
+/// A private key. It can be used, sealed, lent as PKCS#8, and matched to a certificate. Its description shows only the
+/// public key.
 public struct PrivateKey: Sendable {
     package let handle: Handle<EVP_PKEY>
     /// The kind and size of the key.
     public let algorithm: PublicKeyAlgorithm
-    /// The DER of the SubjectPublicKeyInfo that belongs to it.
+    /// The DER of the matching SubjectPublicKeyInfo.
     public let publicKeyInfo: [UInt8]
 
-    /// Takes a key that libcrypto already holds.
+    /// Wraps a key that libcrypto has already loaded.
     init(_ handle: Handle<EVP_PKEY>) throws(CMSError) {
         let info: [UInt8]
         do throws(OpenSSLError) { info = try handle.publicKeyInfo() } catch {
@@ -23,7 +24,7 @@ public struct PrivateKey: Sendable {
         self.handle = handle
         publicKeyInfo = info
         algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
-        // libcrypto's own limit for public keys; a larger private key would only cost time.
+        // libcrypto has the same limits for public keys; a larger private key would only cost time.
         switch algorithm {
         case .rsa(let bits), .rsaPSS(let bits):
             guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }
@@ -31,7 +32,7 @@ public struct PrivateKey: Sendable {
         }
     }
 
-    /// Reads a PKCS#8 PrivateKeyInfo in DER. The bytes stay the caller's to wipe.
+    /// Reads a PKCS#8 PrivateKeyInfo in DER. The caller wipes the bytes.
     package init(pkcs8: [UInt8]) throws(CMSError) {
         defer { Leftovers.wipe() }
         var first = Self.firstVersion(pkcs8)
@@ -50,8 +51,8 @@ public struct PrivateKey: Sendable {
         try self.init(handle)
     }
 
-    /// Rejects keys of other kinds before libcrypto reads them, and large DSA keys: they lack their public half, and an
-    /// attacker could choose how long it takes to compute.
+    /// Rejects unsupported kinds of keys before libcrypto reads them, and large DSA keys: their encoding lacks the public
+    /// key, and an attacker could choose how long computing it takes.
     ///
     /// - Throws: `CMSError.unsupported`
     private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
@@ -65,15 +66,15 @@ public struct PrivateKey: Sendable {
         }
     }
 
-    /// The most bytes of a DSA key: that is one of 4,096 bits, with room to spare.
+    /// The maximum size of a DSA key in bytes: enough for 4,096 bits.
     static let maximumDSACount = 2048
 
     private static let known: Set<ASN1ObjectIdentifier> = [
         .Key.rsa, .Key.rsaPSS, .Key.ellipticCurve, .Key.ed25519, .Key.x25519, [1, 3, 101, 111], [1, 3, 101, 113],
     ]
 
-    /// OneAsymmetricKey (RFC 5958 §2), the second version, as the first, which has no public key and is all that
-    /// libcrypto reads; nil if it is no second version. The bytes are the caller's to wipe.
+    /// Converts OneAsymmetricKey (RFC 5958 §2), version 2, to version 1 without the public key, since libcrypto reads only
+    /// that; nil if it is not version 2. The caller wipes the bytes.
     private static func firstVersion(_ pkcs8: [UInt8]) -> [UInt8]? {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 3), fields.count == 3,
             pkcs8[fields[0].range] == [0x02, 0x01, 0x01]
@@ -85,7 +86,8 @@ public struct PrivateKey: Sendable {
 
     /// Whether `certificate` is about this key.
     ///
-    /// An RSA key belongs to a certificate for RSASSA-PSS with the same modulus, too, whichever way the key is labelled.
+    /// An RSA key also belongs to an RSASSA-PSS certificate with the same modulus, whichever of the two algorithms the key
+    /// names.
     public func belongs(to certificate: Certificate) -> Bool {
         if publicKeyInfo == certificate.publicKeyInfo { return true }
         switch (algorithm, certificate.publicKeyAlgorithm) {
@@ -103,18 +105,18 @@ public struct PrivateKey: Sendable {
 }
 
 extension PrivateKey: CustomStringConvertible, CustomReflectable {
-    /// The kind of the key, and the SHA-256 of the SubjectPublicKeyInfo that belongs to it.
+    /// The kind of the key, and the SHA-256 of the matching SubjectPublicKeyInfo.
     public var description: String {
         guard let digest = try? DigestAlgorithm.sha256.digest(publicKeyInfo) else { return "\(algorithm)" }
         return "\(algorithm) (sha256:\(digest.hexadecimal))"
     }
 
-    /// Nothing of what is inside, for `dump` and programs that print a value's parts.
+    /// Empty, so that `dump` and other reflection do not reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [UInt8] {
-    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is none.
+    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is malformed.
     var publicKeyBits: [UInt8]? {
         guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
         _ = try? fields.next(.sequence)

@@ -1,9 +1,9 @@
 import SwiftASN1
 
-/// Private keys, found by the certificates about them without comparing each with each.
+/// Finds private keys by their certificates without comparing every key with every certificate.
 package struct PrivateKeyIndex {
     private let keys: [PrivateKey]
-    /// The places of keys, by what all encodings of their public halves have in common.
+    /// The indices of keys by the part of the public key that all its encodings share.
     private let places: [[UInt8]: [Int]]
 
     package init(_ keys: [PrivateKey]) {
@@ -11,15 +11,15 @@ package struct PrivateKeyIndex {
         places = Dictionary(grouping: keys.indices) { keys[$0].publicKeyInfo.commonBits }
     }
 
-    /// The places of the keys that `certificate` is about, in their order.
+    /// The indices of the keys that `certificate` is about, in ascending order.
     package func places(for certificate: Certificate) -> [Int] {
         (places[certificate.publicKeyInfo.commonBits] ?? []).filter { keys[$0].belongs(to: certificate) }
     }
 }
 
 extension [UInt8] {
-    /// A part that all SubjectPublicKeyInfo encodings of one key share: the key without its parameters, and of a point
-    /// only the first coordinate, which the compressed form has, too (SEC 1 §2.3.3).
+    /// The part that all SubjectPublicKeyInfo encodings of one key share: the key without parameters, and only the first
+    /// coordinate of a point, as in the compressed form (SEC 1 §2.3.3).
     fileprivate var commonBits: [UInt8] {
         guard let bits = publicKeyBits else { return self }
         guard case .ellipticCurve? = try? PublicKeyAlgorithm(publicKeyInfo: self), let form = bits.first else {

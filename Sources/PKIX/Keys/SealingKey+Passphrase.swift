@@ -1,17 +1,19 @@
 package import LibCrypto
 
 extension SealingKey {
-    /// The scrypt parameters of what we write: 32 MiB and about a tenth of a second (RFC 7914 §2).
+    /// The scrypt parameters for writing: 32 MiB of memory and about 0.1 s (RFC 7914 §2).
     private static let scrypt = (logCost: UInt8(15), blockSize: UInt8(8), parallelization: UInt8(1))
     private static let saltCount = 16
     private static let headerCount = 4 + saltCount
-    /// The length of what `wrapped(by:)` makes.
+    /// The length of the result of `wrapped(by:)`.
     package static let wrappedCount = headerCount + count + overhead
 
-    /// The key sealed under a passphrase.
+    /// Encrypts the key under a passphrase.
     ///
-    /// One byte each of version (1), log2 N, r and p of scrypt, then the salt (16), all authenticated, then the sealed
-    /// key. libcrypto: `EVP_PBE_scrypt`, AES-256-GCM
+    /// Format: version (1), log2 N, r and p of scrypt in one byte each, the salt (16 bytes), and the sealed key. Everything
+    /// before the sealed key is authenticated.
+    ///
+    /// libcrypto: `EVP_PBE_scrypt`, AES-256-GCM
     package func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] {
         let salt = try lift { () throws(OpenSSLError) in try randomBytes(count: Self.saltCount) }
         let header = [1, Self.scrypt.logCost, Self.scrypt.blockSize, Self.scrypt.parallelization] + salt
@@ -19,10 +21,10 @@ extension SealingKey {
         return header + (try withBytes { key throws(CMSError) in try outer.seal(key, authenticating: header) })
     }
 
-    /// Opens what `wrapped` made.
+    /// Opens the result of `wrapped(by:)`.
     ///
-    /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they are something else;
-    ///   `.limitExceeded` if they ask for more than 32 MiB.
+    /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they have another format;
+    ///   `.limitExceeded` if they require more than 32 MiB of memory.
     package init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         guard wrapped.count == Self.wrappedCount, wrapped[0] == 1 else {
             throw .malformed(.privateKey, "not a key sealed under a passphrase")

@@ -1,20 +1,20 @@
 import ByteStreams
 package import LibCrypto
 
-/// A key of 256 bits under which secrets are kept at rest, wiped when the last copy goes.
+/// A 256-bit key for encrypting stored secrets, wiped when the last copy is released.
 ///
-/// Sealed bytes are a random nonce (12), AES-256-GCM's ciphertext, and the tag (16).
+/// Sealed bytes consist of a random nonce (12 bytes), the ciphertext of AES-256-GCM, and the tag (16 bytes).
 package struct SealingKey: Sendable {
     /// The length of a key in bytes.
     package static let count = 32
-    /// The bytes that sealing adds.
+    /// The number of bytes that sealing adds.
     package static let overhead = nonceCount + tagCount
     static let nonceCount = 12
     static let tagCount = 16
 
     private let secret: SecretBytes
 
-    /// A fresh key from libcrypto's generator.
+    /// Generates a random key.
     package static func generate() throws(CMSError) -> SealingKey {
         Libcrypto.start()
         return SealingKey(secret: try lift { () throws(OpenSSLError) in try .random(count: count) })
@@ -54,12 +54,12 @@ package struct SealingKey: Sendable {
         }
     }
 
-    /// Encrypts and authenticates `bytes` together with `context`.
+    /// Encrypts `bytes` and authenticates them together with `context`.
     package func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
         try seal(bytes.span, authenticating: context)
     }
 
-    /// Decrypts what `seal` made with the same key and context.
+    /// Decrypts the result of `seal` with the same key and context.
     ///
     /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ.
     package func open(_ sealed: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> SecretBytes {
@@ -86,15 +86,15 @@ package struct SealingKey: Sendable {
         } catch { throw .decryptionFailed }
     }
 
-    /// Decrypts what `seal` made and lends it to `body`; it is wiped afterwards.
+    /// Decrypts the result of `seal`, lends it to `body`, and wipes it afterwards.
     ///
-    /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ; what `body` throws.
+    /// - Throws: `CMSError.decryptionFailed` if key, context or bytes differ; errors of `body`.
     package func withOpened<Value>(
         _ sealed: [UInt8],
         authenticating context: [UInt8],
         _ body: (Span<UInt8>) throws -> Value
     ) throws -> Value {
-        // Also wipes copies that `body` made.
+        // Also wipes copies that `body` left on the stack.
         defer { Leftovers.wipe() }
         return try open(sealed, authenticating: context).withBytes(body)
     }

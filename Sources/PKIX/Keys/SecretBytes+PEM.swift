@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension SecretBytes {
-    /// The bytes of the base64 in `lines`, decoded in place so that no other copy is left.
+    /// Decodes the base64 in `lines` in place, so that no other copy is left.
     ///
     /// - Throws: `CMSError.malformed` if it is not base64.
     static func decoded(_ lines: ArraySlice<ArraySlice<UInt8>>, label: String) throws(CMSError) -> SecretBytes {

@@ -1,26 +1,26 @@
 import SwiftASN1
 
-/// The outer structure of a PKCS#12 file: what can be read without the passphrase.
+/// The outer structure of a PKCS#12 file, which is readable without the passphrase.
 ///
 /// RFC 7292 §4
 struct PFX {
-    /// One ContentInfo of the AuthenticatedSafe.
+    /// A ContentInfo of the AuthenticatedSafe.
     enum Safe {
         case encrypted(PasswordEncryption, ciphertext: [UInt8])
         case plain([SafeBag])
-        /// The content type, or why it cannot be opened.
+        /// A part that cannot be opened; the payload is its content type or the reason.
         case unsupported(String)
     }
 
     let safes: [Safe]
     /// Nil if the file has no MAC.
     let mac: PKCS12MAC?
-    /// The content octets that the MAC is over.
+    /// The content octets that the MAC authenticates.
     let authenticated: [UInt8]
-    /// Whether bytes follow the structure.
+    /// Whether other bytes follow the structure.
     let hasTrailingBytes: Bool
 
-    /// The greatest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     static let maximumCount = 16 << 20
 
     init(_ bytes: [UInt8]) throws {

@@ -2,25 +2,23 @@ package import LibCrypto
 import SwiftASN1
 
 extension PKCS12 {
-    /// The programs that must be able to read a file that we write.
+    /// The programs that must be able to read a written file.
     public enum Compatibility: String, CaseIterable, Sendable {
-        /// Whatever reads PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
+        /// Any program that supports PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
         case modern
         /// Old Windows, Java and NSS: triple DES and SHA-1.
         case legacy
-        /// The macOS and iOS keychains, which take triple DES with SHA-1 and want a name for each identity.
+        /// The macOS and iOS keychains, which need triple DES with SHA-1 and a name for each identity.
         case macos
 
         var iterations: Int { self == .modern ? 100_000 : 2048 }
         fileprivate var digest: DigestAlgorithm { self == .modern ? .sha256 : .sha1 }
     }
 
-    /// A PKCS#12 file with these identities and the certificates of their chain, in DER.
+    /// A PKCS#12 file in DER with these identities and the certificates of their chains. `PKCS12` can read it.
     ///
-    /// What is written can be read again.
-    ///
-    /// - Throws: `CMSError.openSSL` if libcrypto fails, also on a key that cannot be encoded; `.limitExceeded` for more than
-    ///   a file may hold that is read.
+    /// - Throws: `CMSError.openSSL` if libcrypto fails or cannot encode a key; `.limitExceeded` if there is more in it than
+    ///   `PKCS12` reads.
     package static func encode(
         _ identities: [Identity],
         chain: [Certificate] = [],
@@ -45,7 +43,7 @@ extension PKCS12 {
 private struct PKCS12Writer {
     let form: PassphraseForm
     let compatibility: PKCS12.Compatibility
-    /// The salt of all parts in PBES2. Writer and readers then derive their key only once.
+    /// The common salt of all parts in PBES2, so that writer and readers derive the key only once.
     private let salt: [UInt8]
     private var lastKey: PasswordEncryption.DerivedKey?
 
@@ -133,7 +131,7 @@ private struct PKCS12Writer {
         return try bag([1, 2, 840, 113549, 1, 12, 10, 1, 2], value, attributes: attributes(identity))
     }
 
-    /// localKeyId, by which readers that do not compare public keys find the pair, and a name for people.
+    /// The attributes localKeyId, for readers that do not compare public keys, and friendlyName, for users.
     private func attributes(_ identity: Identity) throws -> [UInt8] {
         let certificate = identity.certificate
         let name = identity.friendlyName ?? certificate.subject.commonName ?? certificate.addresses.first ?? "identity"
@@ -148,7 +146,7 @@ private struct PKCS12Writer {
         ].derSet()
     }
 
-    /// An encryption scheme with its own vector, and its AlgorithmIdentifier.
+    /// A new encryption scheme with its own initialisation vector, and its AlgorithmIdentifier.
     private func freshScheme() throws -> (PasswordEncryption, algorithm: [UInt8]) {
         let algorithm = try compatibility == .modern ? pbes2() : tripleDES()
         return (try PasswordEncryption(AlgorithmIdentifier(berEncoded: algorithm)), algorithm)
@@ -156,8 +154,8 @@ private struct PKCS12Writer {
 
     private func tripleDES() throws -> [UInt8] {
         var ownSalt = try randomBytes(count: 8)
-        // gpgsm 2.2 derives a wrong key with one salt in 128, and such a file holds two.
-        while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, compatibility.iterations) {
+        // gpgsm 2.2 derives a wrong key for one salt in 128, and a file has two salts.
+        while try PKCS12KDF.isMisreadByGpgsm(form.bmp, ownSalt, iterations: compatibility.iterations) {
             ownSalt = try randomBytes(count: 8)
         }
         let parameters = try sequence([

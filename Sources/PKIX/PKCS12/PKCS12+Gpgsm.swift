@@ -1,7 +1,8 @@
 package import LibCrypto
 
 extension PKCS12 {
-    /// Whether gpgsm 2.2 derives a wrong key from these for triple DES with SHA-1, and so cannot read a file: about one in 60.
+    /// Whether gpgsm 2.2 would derive a wrong key for triple DES with SHA-1, and so could not read the file. This affects
+    /// about one salt and passphrase in 60.
     ///
     /// - Throws: `CMSError.openSSL`
     package static func isMisreadByGpgsm(
@@ -10,6 +11,8 @@ extension PKCS12 {
         iterations: Int
     ) throws(CMSError) -> Bool {
         let form = PassphraseForm(writing: passphrase)
-        return try lift { () throws(OpenSSLError) in try PKCS12KDF.isMisreadByGpgsm(form.bmp, salt, iterations) }
+        return try lift { () throws(OpenSSLError) in
+            try PKCS12KDF.isMisreadByGpgsm(form.bmp, salt, iterations: iterations)
+        }
     }
 }

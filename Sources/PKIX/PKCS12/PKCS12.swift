@@ -1,43 +1,44 @@
 package import LibCrypto
 import SwiftASN1
 
-/// The keys and certificates of a PKCS#12 file that has been opened.
+/// The keys and certificates of an opened PKCS#12 file.
 ///
-/// Written and read by our own code, because libcrypto 3.0 knows no PBMAC1, trusts iteration counts, and does not pair
-/// keys with certificates. RFC 7292, RFC 9579
+/// This package reads and writes the format itself, because libcrypto 3.0 does not support PBMAC1, does not limit iteration
+/// counts, and does not match keys with certificates. RFC 7292, RFC 9579
 public struct PKCS12: Sendable {
-    /// Every pair of a key and a certificate about it, in the order of the file's certificates; at least one. The chain of each is
-    /// `certificates`.
+    /// All pairs of a key and its certificate, in the order of the file's certificates; at least one. The chain of each
+    /// identity is `certificates`.
     public let identities: [Identity]
-    /// The certificates without a key in this file: the chain, as a rule.
+    /// The certificates that have no key in the file: usually the chain.
     public let certificates: [Certificate]
-    /// The revocation lists in it.
+    /// The revocation lists in the file.
     public let certificateLists: [CertificateList]
     /// Warnings about the file.
     public let problems: [Problem]
 
-    /// The most certificates in one file.
+    /// The maximum number of certificates in one file.
     package static let maximumCertificates = 1000
-    /// The most private keys in one file.
+    /// The maximum number of private keys in one file.
     package static let maximumKeys = 100
-    /// The greatest file that is read, in bytes.
+    /// The maximum size of a file in bytes.
     package static let maximumCount = PFX.maximumCount
-    /// The most iterations of key derivation over one file.
+    /// The default for the maximum number of key derivation iterations of one file.
     package static let maximumIterations = DerivationBudget.maximumIterations
-    /// The highest limit that a caller may choose: libcrypto's own maximum.
+    /// The highest value that a caller may choose: libcrypto's own maximum.
     package static let mostIterations = DerivationBudget.mostIterations
-    /// The name of the limit in `CMSError.limitExceeded` for a file with too many iterations.
+    /// The payload of `CMSError.limitExceeded` for a file with too many iterations.
     package static let iterationLimit = DerivationBudget.name
-    /// How many iterations are run for it at most: once for each block of a key and each form of the passphrase.
+    /// The maximum number of iterations that are run for one file; each block of a key and each form of the passphrase
+    /// counts.
     package static let maximumRuns = DerivationBudget.maximumRuns
 
-    /// Opens a file in BER, DER or PEM. An absent passphrase (nil) and an empty one are both tried for either.
+    /// Opens a file in BER, DER or PEM. If the passphrase is absent (nil) or empty, both variants are tried.
     ///
-    /// - Parameter maximumIterations: how many iterations of key derivation the file may ask for; twice as many are run at
-    ///   the most. A stranger's file with more could keep the processor busy for hours.
-    /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before
-    ///   any work is done; `.unsupported` if what keeps a pair from being found is an algorithm; `.malformed`, also if the
-    ///   private half of a key does not belong to its public one.
+    /// - Parameter maximumIterations: the maximum number of key derivation iterations that the file may specify. Up to twice
+    ///   as many are run. With a higher limit, a malicious file could keep the processor busy for hours.
+    /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before any
+    ///   derivation; `.unsupported` if an unsupported algorithm is the reason that no pair was found; `.malformed`, also if
+    ///   private and public key do not belong together.
     package init(
         _ bytes: [UInt8],
         passphrase: borrowing Passphrase?,
@@ -47,11 +48,11 @@ public struct PKCS12: Sendable {
         try self.init(bytes, passphrase: passphrase, budget: budget)
     }
 
-    /// Opens a file that we wrote ourselves, of which that is known: each of its keys may have a derivation of its own.
+    /// Opens a file that this program wrote itself, in which each key may have its own derivation.
     ///
-    /// - Throws: what opening any file throws.
+    /// - Throws: the same errors as for any other file.
     package init(ownFile bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
-        // Keys, certificates and MAC, each with the iterations that we write.
+        // Keys, certificates and MAC, each with the number of iterations that this package writes.
         let iterations = (Self.maximumKeys + 2) * Compatibility.modern.iterations
         let budget = DerivationBudget(iterations: max(iterations, Self.maximumIterations))
         try self.init(bytes, passphrase: passphrase, budget: budget)
@@ -118,7 +119,7 @@ public struct PKCS12: Sendable {
 }
 
 extension Array {
-    /// The first element for each key.
+    /// The first element for each value of `key`.
     fileprivate func uniqued<Key: Hashable>(by key: (Element) -> Key) -> [Element] {
         var seen: Set<Key> = []
         return filter { seen.insert(key($0)).inserted }

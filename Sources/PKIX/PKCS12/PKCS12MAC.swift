@@ -6,9 +6,9 @@ import SwiftASN1
 /// RFC 7292 §4 and appendix B, RFC 9579
 package struct PKCS12MAC {
     package enum Algorithm {
-        /// HMAC with a key derived as PKCS#12 does; `digest` is libcrypto's name and serves both.
+        /// HMAC with a key from PKCS#12's own key derivation. `digest` is libcrypto's name; it is used for both.
         case hmac(digest: String, byteCount: Int, salt: [UInt8], iterations: Int)
-        /// HMAC with a derived key of `keyCount` bytes; `digest` is libcrypto's name.
+        /// HMAC with a key of `keyCount` bytes from `KeyDerivation`; `digest` is libcrypto's name.
         case pbmac1(KeyDerivation, digest: String, keyCount: Int)
     }
 
@@ -16,8 +16,8 @@ package struct PKCS12MAC {
     let value: [UInt8]
 
     private static let pbmac1OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 14]
-    /// With a shorter key, an attacker could find a file that passes (CVE-2026-34181); a longer one than the block only
-    /// costs time.
+    /// With a shorter key, an attacker could find a file that passes the check (CVE-2026-34181); a key longer than a block
+    /// only costs time.
     private static let keyCounts = 20...128
 
     /// Reads MacData.
@@ -40,7 +40,7 @@ package struct PKCS12MAC {
 
     package init(_ algorithm: Algorithm, value: [UInt8]) { (self.algorithm, self.value) = (algorithm, value) }
 
-    /// The digest of a MAC: those of signatures, and the truncated ones of FIPS 180-4, which nothing else uses here.
+    /// The digest of a MAC: the digests of signatures, and the truncated ones of FIPS 180-4, which are only used here.
     private static func digest(_ oid: ASN1ObjectIdentifier) -> (name: String, byteCount: Int)? {
         switch oid {
         case [2, 16, 840, 1, 101, 3, 4, 2, 5]: ("SHA2-512/224", 28)
@@ -60,9 +60,9 @@ package struct PKCS12MAC {
         return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
     }
 
-    /// The cost of one check, to take from a budget.
+    /// The cost of one check, to be spent from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {
         switch algorithm {
         case .hmac(_, let count, _, let iterations): DerivationCost(iterations, count: count, blockCount: count)
@@ -70,13 +70,13 @@ package struct PKCS12MAC {
         }
     }
 
-    /// Whether the MAC over `bytes` fits this form of the passphrase.
+    /// Whether the MAC over `bytes` is correct for this form of the passphrase.
     package func isValid(over bytes: [UInt8], with form: PassphraseForm) throws(CMSError) -> Bool {
         let computed = try lift { () throws(OpenSSLError) in try Self.compute(algorithm, over: bytes, with: form) }
-        return MessageAuthentication.areEqual(computed, value)
+        return MessageAuthentication.areEqual(computed, and: value)
     }
 
-    /// The MAC over `bytes` with a key made of the passphrase.
+    /// Computes the MAC over `bytes` with a key derived from the passphrase.
     package static func compute(
         _ algorithm: Algorithm,
         over bytes: [UInt8],
@@ -87,7 +87,7 @@ package struct PKCS12MAC {
         switch algorithm {
         case .hmac(let name, let count, let salt, let iterations):
             digest = name
-            key = try PKCS12KDF.derive(form.bmp, name, salt, iterations, id: .mac, count: count)
+            key = try PKCS12KDF.derive(form.bmp, name, salt: salt, iterations: iterations, id: .mac, count: count)
         case .pbmac1(let function, let name, let keyCount):
             digest = name
             key = try function.derive(form.utf8, count: keyCount)

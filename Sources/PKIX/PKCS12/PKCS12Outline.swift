@@ -1,23 +1,23 @@
-/// The structure of a PKCS#12 file, as far as it is visible without its passphrase.
+/// The structure of a PKCS#12 file, as far as it is readable without the passphrase.
 package struct PKCS12Outline: Sendable {
-    /// A part of the file, and what can be seen of it.
+    /// One part of the file.
     package struct Part: Hashable, Sendable {
-        /// How the part is encrypted, as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if it is not.
+        /// The encryption of the part, such as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if it is not encrypted.
         package let encryption: String?
-        /// The number of certificates, keys, lists and other bags that can be counted; empty for an encrypted part.
+        /// The number of bags of each kind (certificates, keys, lists, others); empty for an encrypted part.
         package let bags: [String: Int]
-        /// How the keys in a readable part are encrypted, one entry for each.
+        /// The encryption of each key in a readable part.
         package let keyEncryptions: [String]
     }
 
-    /// How the file is authenticated; nil if it is not.
+    /// The MAC algorithm of the file; nil if it has no MAC.
     package let mac: String?
-    /// The ContentInfos in it, each encrypted as a whole or not, in order.
+    /// The ContentInfos of the file in order; each is encrypted as a whole or not at all.
     package let parts: [Part]
-    /// Whether bytes follow the structure.
+    /// Whether other bytes follow the structure.
     package let hasTrailingBytes: Bool
 
-    /// Reads the structure of a file in BER, DER or PEM. Nothing is derived or decrypted.
+    /// Reads the structure of a file in BER, DER or PEM, without deriving or decrypting anything.
     package init(_ bytes: [UInt8]) throws(CMSError) {
         let pfx = try parsing(.pkcs12) { try PFX(try PKCS12.unarmored(bytes)) }
         mac = pfx.mac?.algorithm.description
@@ -35,16 +35,16 @@ extension PKCS12Outline.Part {
         case .unsupported(let name): encryption = "unsupported: \(name)"
         case .plain(let bags):
             encryption = nil
-            Self.count(bags, &counted, &keys)
+            Self.count(bags, &counted, keys: &keys)
         }
         self.bags = counted
         keyEncryptions = keys
     }
 
-    private static func count(_ bags: [SafeBag], _ counted: inout [String: Int], _ keys: inout [String]) {
+    private static func count(_ bags: [SafeBag], _ counted: inout [String: Int], keys: inout [String]) {
         for bag in bags {
             switch bag.content {
-            case .bags(let inner): count(inner, &counted, &keys)
+            case .bags(let inner): count(inner, &counted, keys: &keys)
             case .certificate: counted["certificates", default: 0] += 1
             case .certificateList: counted["revocation lists", default: 0] += 1
             case .encryptedKey(let scheme, _):

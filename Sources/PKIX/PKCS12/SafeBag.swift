@@ -11,15 +11,15 @@ struct SafeBag {
         case encryptedKey(PasswordEncryption, ciphertext: [UInt8])
         case key(SecretBytes)
         case bags([SafeBag])
-        /// Its kind, or why it cannot be opened.
+        /// A bag that cannot be opened; the payload is its type or the reason.
         case unsupported(String)
     }
 
     let content: Content
-    /// As in the file: never to be shown raw.
+    /// The name as in the file; it must not be displayed unescaped.
     let friendlyName: String?
 
-    /// The nesting of safeContentsBags that is followed.
+    /// The maximum nesting of safeContentsBags.
     static let maximumDepth = 8
 
     /// Reads SafeContents.
@@ -63,7 +63,7 @@ struct SafeBag {
         do { return try body() } catch CMSError.unsupported(let name) { return .unsupported(name) }
     }
 
-    /// The OCTET STRING of a CertBag or CRLBag of the given type; nil if it has another.
+    /// The OCTET STRING of a CertBag or CRLBag of the given type; nil if its type differs.
     private static func value(_ node: ASN1Node, type: ASN1ObjectIdentifier) throws -> [UInt8]? {
         var fields = try ElementReader(node)
         guard try fields.next(.objectIdentifier).objectIdentifier() == type else { return nil }

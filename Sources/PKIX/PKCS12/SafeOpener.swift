@@ -1,22 +1,22 @@
 import LibCrypto
 import SwiftASN1
 
-/// Opens the safes of a PKCS#12 file one after the other and gathers what is in them.
+/// Opens the parts of a PKCS#12 file one after the other and collects their contents.
 struct SafeOpener {
     private(set) var keys: [(key: PrivateKey, friendlyName: String?)] = []
     private(set) var certificates: [(certificate: Certificate, friendlyName: String?)] = []
     private(set) var certificateLists: [CertificateList] = []
     private(set) var problems: [Problem] = []
-    /// The first algorithm or type that could not be dealt with.
+    /// The first algorithm or type that is not supported.
     private(set) var unsupported: String?
 
     private var budget: DerivationBudget
-    /// The form that fitted last comes first.
+    /// The passphrase forms to try; the one that succeeded last comes first.
     private var forms: [PassphraseForm]
-    /// The key that was derived last.
+    /// The last derived key.
     private var lastKey: PasswordEncryption.DerivedKey?
 
-    /// Adds up what the visible parts ask for, then checks the MAC.
+    /// Checks the derivation cost of all readable parts, then the MAC.
     init(_ pfx: PFX, forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
         (self.forms, self.budget) = (forms, budget)
         let macCost = try pfx.mac?.cost()
@@ -85,13 +85,13 @@ struct SafeOpener {
         }
     }
 
-    /// Takes what the keys in `bags` ask for out of the budget before any of them is opened.
+    /// Spends the cost of all keys in `bags` before any of them is opened.
     private mutating func spend(_ bags: [SafeBag]) throws(CMSError) {
         var last: PasswordEncryption?
         try spend(bags, after: &last)
     }
 
-    /// - Parameter last: the scheme of the previous key; a key with the same scheme is not derived again.
+    /// - Parameter last: the scheme of the previous key. A key with the same scheme is not derived again.
     private mutating func spend(_ bags: [SafeBag], after last: inout PasswordEncryption?) throws(CMSError) {
         for bag in bags {
             switch bag.content {
@@ -104,7 +104,8 @@ struct SafeOpener {
         }
     }
 
-    /// Decrypts and parses with the first form of the passphrase under which both succeed: padding alone says too little.
+    /// Decrypts and parses with the first form of the passphrase for which both succeed: correct padding alone proves too
+    /// little.
     private mutating func decrypt<Value>(
         _ ciphertext: [UInt8],
         _ scheme: PasswordEncryption,
@@ -148,7 +149,7 @@ struct SafeOpener {
     private mutating func warn(_ code: ProblemCode, _ text: String) { problems.append(Problem(warning: code, text)) }
 }
 
-/// PrivateKeyInfo, as far as it is looked at here.
+/// The fields of PrivateKeyInfo that are read here.
 private enum PKCS8 {
     static func algorithm(of encoded: [UInt8]) -> String? {
         guard var fields = try? ElementReader(ASN1Node.read(encoded)), (try? fields.next(.integer)) != nil,

@@ -1,27 +1,29 @@
-/// How much key derivation one file may ask for; spent before the work is done, so that a bomb is refused at once.
+/// The maximum cost of key derivation for one file. The cost is spent before the derivation, so that a malicious file is
+/// rejected at once.
 package struct DerivationBudget {
-    /// Iterations that a whole file may name. A PBKDF2 iteration and one unit of scrypt's `N * r * p` count alike.
+    /// The default maximum of iterations specified in a file. One PBKDF2 iteration and one unit of scrypt's `N * r * p`
+    /// count the same.
     static let maximumIterations = 2_000_000
-    /// Iterations that may be run for it: once for each block of a derived key, and again for each other form of the
+    /// The maximum of iterations that are run: once for each block of a derived key, and again for each further form of the
     /// passphrase.
     static let maximumRuns = 2 * maximumIterations
 
-    /// libcrypto's own maximum, which no option can raise.
+    /// libcrypto's own maximum, which no option can exceed.
     static let mostIterations = Int(Int32.max)
 
-    /// The name of the limit in errors.
+    /// The name of this limit in errors.
     static let name = "key derivation iterations"
 
     private var iterations: Int
     private var runs: Int
 
-    /// - Parameter iterations: how many a file may name. Twice as many may be run.
+    /// - Parameter iterations: how many iterations a file may specify. Up to twice as many are run.
     package init(iterations: Int = maximumIterations) { (self.iterations, runs) = (iterations, 2 * iterations) }
 
-    /// The budget for a file with a caller's limit, at most libcrypto's own maximum.
+    /// A budget with a limit chosen by the caller, reduced to libcrypto's maximum.
     init(allowing iterations: Int) { self.init(iterations: min(max(0, iterations), Self.mostIterations)) }
 
-    /// Takes what deriving a key costs out of the budget.
+    /// Spends the cost of deriving a key.
     package mutating func spend(_ cost: DerivationCost) throws(CMSError) {
         guard cost.iterations <= iterations, cost.runs <= runs else {
             throw .limitExceeded(Self.name)
@@ -30,7 +32,7 @@ package struct DerivationBudget {
         runs -= cost.runs
     }
 
-    /// Whether a derivation that was paid for may be done once more, with another form of the passphrase.
+    /// Whether a derivation whose cost was already spent may be repeated with another form of the passphrase.
     mutating func repeats(_ cost: DerivationCost) -> Bool {
         guard cost.runs <= runs else { return false }
         runs -= cost.runs
@@ -40,14 +42,14 @@ package struct DerivationBudget {
 
 /// The cost of deriving a key.
 package struct DerivationCost {
-    /// The iterations that the parameters name.
+    /// The iterations that the parameters specify.
     let iterations: Int
-    /// How many are run.
+    /// The iterations that are run.
     let runs: Int
 
-    /// `iterations` for each block of `blockCount` bytes in `count`.
+    /// One run of `iterations` for each block of `blockCount` bytes in `count`.
     init(_ iterations: Int, count: Int, blockCount: Int) {
-        // Counts beyond what libcrypto accepts are treated as that maximum, so that nothing overflows.
+        // Higher counts than libcrypto accepts are reduced to just above its maximum, so that nothing overflows.
         self.iterations = min(iterations, DerivationBudget.mostIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }

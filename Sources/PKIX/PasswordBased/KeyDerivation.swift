@@ -1,11 +1,11 @@
 package import LibCrypto
 package import SwiftASN1
 
-/// A key derivation function with its parameters, as PBES2 and PBMAC1 name it.
+/// A key derivation function with its parameters, as in PBES2 and PBMAC1.
 ///
 /// RFC 8018 §5.2 and appendix A.2, RFC 7914 §7
 package enum KeyDerivation: Equatable, Sendable {
-    /// PBKDF2 with HMAC; `digest` by libcrypto's name.
+    /// PBKDF2 with HMAC; `digest` is libcrypto's name.
     case pbkdf2(salt: [UInt8], iterations: Int, keyCount: Int?, digest: String)
     case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelization: Int, keyCount: Int?)
 
@@ -41,7 +41,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// Whether the function is defined for the parameters.
+    /// Whether the parameters are in the function's domain.
     ///
     /// RFC 7914 §6
     private var isDefined: Bool {
@@ -49,16 +49,16 @@ package enum KeyDerivation: Equatable, Sendable {
         return cost > 1 && cost.nonzeroBitCount == 1 && blockSize > 0 && parallelization > 0
     }
 
-    /// The key length that the parameters demand.
+    /// The key length that the parameters specify; nil if they do not.
     package var keyCount: Int? {
         switch self {
         case .pbkdf2(_, _, let count, _), .scrypt(_, _, _, _, let count): count
         }
     }
 
-    /// The cost of deriving `count` bytes, to take from a budget.
+    /// The cost of deriving `count` bytes, to be spent from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs more than 32 MiB.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs more than 32 MiB of memory.
     package func cost(count: Int) throws(CMSError) -> DerivationCost {
         switch self {
         case .pbkdf2(_, let iterations, _, let digest):
@@ -72,7 +72,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// `count` bytes derived from `passphrase`. What it costs must have been spent from a budget before.
+    /// Derives `count` bytes from `passphrase`. The caller must have spent the cost from a budget.
     package func derive(_ passphrase: SecretBytes, count: Int) throws(OpenSSLError) -> SecretBytes {
         switch self {
         case .pbkdf2(let salt, let iterations, _, let digest):
@@ -95,7 +95,7 @@ package enum KeyDerivation: Equatable, Sendable {
         return salt
     }
 
-    /// How long the digest is that libcrypto calls `name`.
+    /// The length in bytes of the digest that libcrypto calls `name`.
     private static func byteCount(of name: String) -> Int {
         switch name {
         case "MD5": 16
@@ -107,7 +107,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// libcrypto's name of the digest in `hmacWith…`.
+    /// libcrypto's name of the digest in an `hmacWith…` algorithm.
     static func digest(_ prf: ASN1ObjectIdentifier) throws -> String {
         switch prf {
         case [1, 2, 840, 113549, 2, 6], [1, 3, 6, 1, 5, 5, 8, 1, 1]: "MD5"

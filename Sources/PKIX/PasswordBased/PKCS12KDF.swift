@@ -11,14 +11,14 @@ enum PKCS12KDF {
         case mac = 3
     }
 
-    /// `count` bytes derived from a passphrase in BMP form.
+    /// Derives `count` bytes from a passphrase as a BMPString.
     ///
-    /// - Parameter digest: its name in libcrypto.
+    /// - Parameter digest: libcrypto's name of the digest.
     static func derive(
         _ passphrase: SecretBytes,
         _ digest: String,
-        _ salt: [UInt8],
-        _ iterations: Int,
+        salt: [UInt8],
+        iterations: Int,
         id: Purpose,
         count: Int
     ) throws(OpenSSLError) -> SecretBytes {
@@ -32,17 +32,25 @@ enum PKCS12KDF {
         )
     }
 
-    /// Whether gpgsm 2.2 derives another key than other programs from this passphrase in BMP form, with SHA-1.
+    /// Whether gpgsm 2.2 derives a wrong key from this passphrase (a BMPString) with SHA-1.
     ///
-    /// For more output than one digest, RFC 7292 appendix B.2, step 6.C adds the first digest, repeated, and one to each block of salt and
-    /// passphrase. gpgsm 2.2 (seen with 2.2.40) writes such a sum without the zero bytes at its beginning, so that the others move up.
+    /// If the output is longer than one digest, RFC 7292 appendix B.2, step 6.C adds the first digest, repeated, plus one to
+    /// each block of salt and passphrase. gpgsm 2.2 (observed in 2.2.40) writes the sum without its leading zero bytes, so
+    /// that the remaining bytes are in the wrong place.
     static func isMisreadByGpgsm(
         _ passphrase: SecretBytes,
         _ salt: [UInt8],
-        _ iterations: Int
+        iterations: Int
     ) throws(OpenSSLError) -> Bool {
         let digest = DigestAlgorithm.sha1
-        let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
+        let first = try derive(
+            passphrase,
+            digest.libcryptoName,
+            salt: salt,
+            iterations: iterations,
+            id: .key,
+            count: digest.byteCount
+        )
         return first.withBytes { first in
             hasSumWithLeadingZero(salt.span, first)
                 || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
@@ -52,8 +60,8 @@ enum PKCS12KDF {
     /// The block size of SHA-1, in bytes.
     private static let blockCount = 64
 
-    /// Whether a block of `bytes`, repeated to whole blocks, begins with a zero byte once `addend`, repeated to one block, and one
-    /// were added.
+    /// Whether a block of `bytes` begins with a zero byte after adding `addend` plus one; `bytes` is repeated to whole
+    /// blocks and `addend` to one block.
     private static func hasSumWithLeadingZero(
         _ bytes: Span<UInt8>,
         _ addend: Span<UInt8>

@@ -1,18 +1,18 @@
 import ByteStreams
 package import LibCrypto
 
-/// One way to turn what the user typed into the bytes that keys are derived from.
+/// A conversion of the user's passphrase into the bytes that keys are derived from.
 ///
-/// Writers disagree: PBES2 takes UTF-8, PKCS#12's own schemes a BMPString with a terminator (RFC 7292 appendix B.1),
-/// an empty passphrase may also be none at all, accented letters come composed or not, and some widen bytes to BMP or
-/// give PBES2 the BMPString. So a few forms are tried in turn.
+/// Programs convert differently. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a terminator (RFC 7292
+/// appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or decomposed. Some
+/// programs widen bytes to a BMPString, or give PBES2 the BMPString. Therefore several forms are tried.
 package struct PassphraseForm: Sendable {
-    /// For PBES1, PBES2 and PBMAC1.
+    /// The bytes for PBES1, PBES2 and PBMAC1.
     package let utf8: SecretBytes
-    /// For the schemes of PKCS#12; empty if the passphrase is absent.
+    /// The bytes for the schemes of PKCS#12; empty if the passphrase is absent.
     let bmp: SecretBytes
 
-    /// The form that is right for writing.
+    /// The correct form, used for writing.
     package init(writing passphrase: borrowing Passphrase) {
         self = passphrase.withBytes { PassphraseForm(utf8: Self.secret($0), bmp: Self.bmp($0)) }
     }
@@ -22,7 +22,7 @@ package struct PassphraseForm: Sendable {
         self.bmp = bmp
     }
 
-    /// The forms to try when reading, the likeliest first; six at most.
+    /// The forms to try when reading, most likely first; at most six.
     static func all(for passphrase: borrowing Passphrase?) -> [PassphraseForm] {
         let absent = PassphraseForm(utf8: secret([]), bmp: secret([]))
         let empty = PassphraseForm(utf8: secret([]), bmp: secret([0, 0]))
@@ -35,7 +35,7 @@ package struct PassphraseForm: Sendable {
 
     private static func forms(of bytes: Span<UInt8>) -> [PassphraseForm] {
         let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
-        // Old NSS gave PBES2 the BMPString.
+        // Old versions of NSS give PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
         guard let text = textBeyondASCII(bytes) else { return [given, widened] }
         let composed = Array(text.canonicallyComposed.utf8)

@@ -7,7 +7,7 @@ extension PasswordEncryption {
 
     /// Reads the scheme and its parameters.
     ///
-    /// - Throws: `CMSError.unsupported` with the name or number of anything that is not in the tables below.
+    /// - Throws: `CMSError.unsupported` with the name or OID of an algorithm that is not in the tables below.
     init(_ identifier: AlgorithmIdentifier) throws {
         guard let encoded = identifier.parameters else {
             throw ElementReader.Mismatch(description: "encryption without parameters")
@@ -56,7 +56,7 @@ extension PasswordEncryption {
                     hasVariableKey: true
                 )
             }
-            // Old NSS always named AES-128; the key length says which AES it used.
+            // Old versions of NSS always name AES-128; the key length tells which AES was used.
             if cipher.name.hasPrefix("AES"), let count = function.keyCount, count != cipher.keyCount {
                 let meant = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.name.hasPrefix("AES") }
                 cipher = meant?.cipher ?? cipher
@@ -70,7 +70,7 @@ extension PasswordEncryption {
         return (cipher, .pbes2(function, iv: iv))
     }
 
-    /// The vector by itself, as most schemes have it, or in front of a key length, as CAST5 has (RFC 2984 §3.1).
+    /// The initialisation vector: alone in most schemes, followed by a key length in CAST5 (RFC 2984 §3.1).
     private static func iv(_ node: ASN1Node) throws -> [UInt8] {
         guard node.identifier == .sequence else { return try node.octets() }
         var fields = try ElementReader(node)
@@ -110,8 +110,8 @@ extension PasswordEncryption {
     static let aes256 = Cipher(name: "AES-256", libcryptoName: "AES-256-CBC", keyCount: 32, ivCount: 16)
     static let aes256OID: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 
-    /// RFC 8018 appendix B.2. What follows AES is read only: old or national ciphers that libcrypto's PKCS#12 writes on
-    /// request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
+    /// RFC 8018 appendix B.2. The ciphers after AES are only read: older or national ciphers that libcrypto's PKCS#12 writes
+    /// on request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
     private static let pbes2Rows: [(oid: ASN1ObjectIdentifier, cipher: Cipher)] = [
         (
             [2, 16, 840, 1, 101, 3, 4, 1, 2],
@@ -201,7 +201,7 @@ extension PasswordEncryption {
         ),
     ]
 
-    /// RFC 8018 appendix A.3. RC2's variants use an effective length of 64 bits.
+    /// RFC 8018 appendix A.3. The variants with RC2 use an effective key length of 64 bits.
     private static let pbes1Rows: [(oid: ASN1ObjectIdentifier, digest: DigestAlgorithm, cipher: Cipher)] = [
         ([1, 2, 840, 113549, 1, 5, 3], .md5, des), ([1, 2, 840, 113549, 1, 5, 10], .sha1, des),
         ([1, 2, 840, 113549, 1, 5, 6], .md5, rc2With64Bits), ([1, 2, 840, 113549, 1, 5, 11], .sha1, rc2With64Bits),

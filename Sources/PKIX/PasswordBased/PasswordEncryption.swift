@@ -1,11 +1,11 @@
 import LibCrypto
 import SwiftASN1
 
-/// A password-based encryption scheme with its parameters, as PKCS#8 and PKCS#12 use it.
+/// A password-based encryption scheme with its parameters, as in PKCS#8 and PKCS#12.
 ///
 /// RFC 8018 §6, RFC 7292 appendix C
 struct PasswordEncryption: Sendable {
-    /// A cipher as these schemes use it.
+    /// The cipher of a scheme.
     struct Cipher: Sendable {
         /// The name in reports.
         let name: String
@@ -13,11 +13,11 @@ struct PasswordEncryption: Sendable {
         let libcryptoName: String
         let keyCount: Int
         let ivCount: Int
-        /// Whether only the legacy provider has it.
+        /// Whether only libcrypto's legacy provider has it.
         var isLegacy = false
-        /// Whether the key may have another length, which the key derivation names then.
+        /// Whether the key length varies; the parameters of the key derivation then specify it.
         var hasVariableKey = false
-        /// The effective key length of RC2, in bits, where the parameters tell it.
+        /// The effective key length of RC2 in bits, if the parameters specify it.
         var effectiveBits: Int?
     }
 
@@ -26,11 +26,11 @@ struct PasswordEncryption: Sendable {
         /// PBKDF1 with the digest (RFC 8018 §6.1).
         case pbes1(DigestAlgorithm, salt: [UInt8], iterations: Int)
         case pbes2(KeyDerivation, iv: [UInt8])
-        /// PKCS#12's own derivation with SHA-1 (RFC 7292 appendix B).
+        /// PKCS#12's own key derivation with SHA-1 (RFC 7292 appendix B).
         case pkcs12(salt: [UInt8], iterations: Int)
     }
 
-    /// A key that was derived: parts of a file may name the same derivation, which is paid for once.
+    /// A derived key. Parts of a file may use the same derivation, whose cost is spent once.
     struct DerivedKey {
         fileprivate let function: KeyDerivation
         fileprivate let passphrase: SecretBytes
@@ -40,7 +40,7 @@ struct PasswordEncryption: Sendable {
     let cipher: Cipher
     let derivation: Derivation
 
-    /// Whether both take the same key from a passphrase, each with its own vector.
+    /// Whether both schemes derive the same key from a passphrase; their initialisation vectors may differ.
     func sharesKey(with other: PasswordEncryption) -> Bool {
         guard case .pbes2(let function, _) = derivation, case .pbes2(let others, _) = other.derivation else {
             return false
@@ -48,25 +48,25 @@ struct PasswordEncryption: Sendable {
         return function == others && cipher.keyCount == other.cipher.keyCount
     }
 
-    /// The cost of one decryption, to take from a budget.
+    /// The cost of one decryption, to be spent from a budget.
     ///
-    /// - Throws: `CMSError.limitExceeded` for an scrypt that needs too much memory.
+    /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {
         let block = DigestAlgorithm.sha1.byteCount
         return switch derivation {
         case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
         case .pkcs12(_, let iterations):
-            // Key and vector are derived separately, and no vector is longer than a block.
+            // Key and initialisation vector are derived separately, and no vector is longer than a block.
             DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
         case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }
     }
 
-    /// The plaintext of `ciphertext` with this form of the passphrase; nil if the padding is wrong.
+    /// Decrypts `ciphertext` with this form of the passphrase; nil if the padding is wrong.
     ///
-    /// A wrong passphrase passes the padding once in 256 times.
+    /// With a wrong passphrase, the padding is correct by chance once in 256 times.
     ///
-    /// - Parameter last: the key that was derived last, reused if it fits this scheme.
+    /// - Parameter last: the last derived key, reused if it fits this scheme.
     func decrypt(
         _ ciphertext: [UInt8],
         with form: PassphraseForm,
@@ -78,9 +78,9 @@ struct PasswordEncryption: Sendable {
         return try? transform(ciphertext.span, key, iv, isEncrypting: false)
     }
 
-    /// `plaintext` encrypted under this form of the passphrase.
+    /// Encrypts `plaintext` with this form of the passphrase.
     ///
-    /// - Parameter last: the key that was derived last, which is taken if it is the one for this scheme.
+    /// - Parameter last: the last derived key, reused if it fits this scheme.
     func encrypt(
         _ plaintext: Span<UInt8>,
         with form: PassphraseForm,
@@ -98,14 +98,14 @@ struct PasswordEncryption: Sendable {
         do throws(OpenSSLError) {
             isOffered = try Libcrypto.offersCipher(cipher.libcryptoName, isLegacy: cipher.isLegacy)
         } catch { throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))") }
-        // Distributions may leave ciphers out.
+        // Some distributions omit ciphers from libcrypto.
         guard isOffered else { throw .unsupported("\(cipher.name), which this libcrypto does not have") }
     }
 
     private func transform(
         _ input: Span<UInt8>,
         _ key: SecretBytes,
-        _ iv: [UInt8],
+        iv: [UInt8],
         isEncrypting: Bool
     ) throws(OpenSSLError) -> [UInt8] {
         let hasOwnLength = cipher.effectiveBits != nil || cipher.hasVariableKey
@@ -141,7 +141,14 @@ struct PasswordEncryption: Sendable {
             last = DerivedKey(function: function, passphrase: form.utf8, key: key)
             return (key, iv)
         case .pkcs12(let salt, let iterations):
-            let key = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .key, count: cipher.keyCount)
+            let key = try PKCS12KDF.derive(
+                form.bmp,
+                "SHA1",
+                salt: salt,
+                iterations: iterations,
+                id: .key,
+                count: cipher.keyCount
+            )
             guard cipher.ivCount > 0 else { return (key, []) }
             let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
             return (key, iv.copied())

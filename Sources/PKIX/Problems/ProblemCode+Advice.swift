@@ -1,5 +1,5 @@
 extension ProblemCode {
-    /// What to do about the problem, in one sentence without a full stop and without a program's commands.
+    /// What to do about the problem: one sentence without a full stop that names no commands of a program.
     public var advice: String {
         switch self {
         case .accountUnused: "import the private key with its certificate, in one file or in one command"

@@ -1,21 +1,21 @@
 extension ProblemCode {
-    /// The doubt that a warning leaves about a valid signature.
+    /// A doubt about a valid signature, expressed as a warning.
     ///
-    /// A program that reports a verdict in one word, such as a gateway, must not call a signature good that has one of
+    /// A program that reports a verdict in one word, such as a gateway, must not call a signature good if it has one of
     /// these.
     package enum Reservation: String, CaseIterable, Hashable, Sendable {
-        /// Something that is shown with what was signed is not signed.
+        /// Something that is displayed together with the signed content is not signed.
         case coverage
-        /// The signer or the author can be read in more than one way.
+        /// The signer or the author is ambiguous.
         case identity
-        /// The signature is around encrypted content, whose text the signer need not know.
+        /// The signature covers encrypted content, whose text the signer does not necessarily know.
         case outside = "signature-outside"
-        /// A digest, a key or an algorithm is too weak to prove much.
+        /// A digest, key or algorithm is too weak to be convincing.
         case strength
     }
 
-    /// The doubt that the problem leaves as a warning; nil if it says nothing against a signature. This is the only
-    /// place that sorts codes in this way: add new codes here, too.
+    /// The doubt expressed by the problem as a warning; nil if it does not concern the signature. This is the only place
+    /// that classifies codes in this way: add new codes here as well.
     package var reservation: Reservation? {
         switch self {
         case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,

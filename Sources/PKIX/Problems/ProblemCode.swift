@@ -1,7 +1,7 @@
 /// The code of a problem in a report.
 ///
-/// A code is stable: it keeps its name and its meaning, and programs may test it. Every problem has one, and every code
-/// has a `meaning` and an `advice`.
+/// A code is stable: it keeps its name and meaning, and programs may test it. Every problem has a code, and every code has a
+/// `meaning` and an `advice`.
 @nonexhaustive
 public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case accountUnused = "account-unused"
@@ -122,8 +122,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case unterminatedMultipart = "unterminated-multipart"
     case weakKey = "weak-key"
 
-    /// The effect of the problem on the verdict. An error that does no harm may be reported as a warning, such as an
-    /// expired certificate that is imported for old mail.
+    /// The usual effect of the problem on the verdict. A harmless error may be reported as a warning, for example an expired
+    /// certificate that is imported for old mail.
     public var level: Problem.Level {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
@@ -146,7 +146,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
 }
 
 extension ProblemCode {
-    /// The levels at which reports name it: that of the code, and a warning if settings or a pin can accept it.
+    /// The levels at which reports may show the problem: the level of the code, and `warning` if settings or a pin can
+    /// accept it.
     package var levels: [Problem.Level] {
         switch self {
         case .endEntityIsCA, .revocationUnknown, .signerIsSender: [.error, .warning]
@@ -154,9 +155,9 @@ extension ProblemCode {
         }
     }
 
-    /// Whether it is about an algorithm or a key that is no longer strong enough, and about nothing else.
+    /// Whether the problem is only that an algorithm or a key is no longer strong enough.
     ///
-    /// Judging a certificate or a signature by itself finds a warning; whether it spoils a verdict is up to the report.
+    /// When a single certificate or signature is judged, it is a warning; the report decides whether it affects the verdict.
     public var isWeakness: Bool { [.chainSHA1, .digestSHA1, .weakKey].contains(self) }
 }
 

@@ -7,8 +7,9 @@ package import Foundation
 #endif
 
 extension CertificateList {
-    /// Whether this list replaces `older` at `date`: it has the higher CRL Number, or else is later, and has the same key and scope. Delta
-    /// lists are compared only with each other. An expired list replaces neither a current list nor one that was issued later.
+    /// Whether this list replaces `older` at `date`: both have the same key and scope, and this list has the higher CRL
+    /// Number, or without numbers the later date. Delta lists are compared only with delta lists. An expired list replaces
+    /// neither a current list nor one that was issued later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
     package func supersedes(_ older: CertificateList, at date: Date) -> Bool {
@@ -16,14 +17,14 @@ extension CertificateList {
         return pair.own.replaces(pair.other, at: date)
     }
 
-    /// Whether this list is current at `date` while `ended`, which is by the same key and about the same certificates, has ended.
-    /// CRL Numbers do not matter.
+    /// Whether this list is current at `date` and `ended`, a list of the same key and scope, has expired. CRL Numbers are
+    /// ignored.
     package func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: ended) else { return false }
         return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)
     }
 
-    /// The editions of this list and `other`; nil unless they can be compared.
+    /// The editions of this list and `other`; nil if the two cannot be compared.
     private func editions(
         with other: CertificateList
     ) -> (own: RevocationListEdition, other: RevocationListEdition)? {
@@ -33,7 +34,7 @@ extension CertificateList {
         return (edition, otherEdition)
     }
 
-    /// The certificates that it covers, and the key that it claims to be signed with.
+    /// The certificates that a list covers, and the key that it names as its signer's.
     struct Scope: Hashable {
         let issuer: EncodingKey
         let distributionPoint: [UInt8]?
@@ -51,7 +52,7 @@ extension CertificateList {
         }
     }
 
-    /// Its position among the lists of its scope. A repeated number counts as none.
+    /// The list's position among the lists of its scope. If the number occurs twice, it counts as absent.
     var edition: RevocationListEdition {
         get throws {
             let extensions = try extensions
@@ -69,7 +70,7 @@ extension CertificateList {
         }
     }
 
-    /// The key identifier of the key that it says it is signed with (RFC 5280 §5.2.1); nil if it does not say.
+    /// The identifier of the key that the list names as its signer's (RFC 5280 §5.2.1); nil if it names none.
     var authorityKeyIdentifier: [UInt8]? {
         guard let value = try? extensions.value(ofExtension: [2, 5, 29, 35]),
             var fields = try? ElementReader(ASN1Node.read(value))
@@ -77,7 +78,7 @@ extension CertificateList {
         return try? fields.optional(.context(0))?.octets()
     }
 
-    /// The encoded `Extension` elements; the entries are skipped without reading them.
+    /// The encoded `Extension` elements; the entries are skipped.
     ///
     /// RFC 5280 §5.1
     var extensions: [ASN1Node] {
@@ -92,12 +93,12 @@ extension CertificateList {
 }
 
 extension Sequence<ASN1Node> {
-    /// The value of the first of these `Extension` elements that is of `type`; nil if there is none that can be read.
+    /// The value of the first `Extension` element of the given type; nil if there is none or it is unreadable.
     ///
     /// RFC 5280 §4.1
     func value(ofExtension type: ASN1ObjectIdentifier) -> [UInt8]? { values(ofExtension: type).first ?? nil }
 
-    /// The value of each of these `Extension` elements that is of `type`; nil for one that cannot be read.
+    /// The values of all `Extension` elements of the given type; nil for an unreadable one.
     func values(ofExtension type: ASN1ObjectIdentifier) -> [[UInt8]?] {
         compactMap { node -> [UInt8]?? in
             guard var fields = try? ElementReader(node), (try? fields.next().objectIdentifier()) == type else {

@@ -2,13 +2,13 @@
 ///
 /// RFC 5280 §6.1.1
 package struct CertificatePolicies: Hashable, Sendable {
-    /// Dotted object identifiers of the policies of which one must be in force; with none of them any will do.
+    /// Dotted OIDs of acceptable policies, of which one must be in force; if empty, any policy is acceptable.
     package var acceptable: [String]
-    /// Whether some policy must be in force at all. It is so where `acceptable` names one.
+    /// Whether some policy must be in force at all; always true if `acceptable` is not empty.
     package var isExplicit: Bool
-    /// Whether a policy may not be mapped to another one.
+    /// Whether mapping a policy to another one is forbidden.
     package var inhibitsMapping: Bool
-    /// Whether anyPolicy has no effect.
+    /// Whether the policy anyPolicy is ignored.
     package var inhibitsAnyPolicy: Bool
 
     package init(
@@ -23,7 +23,7 @@ package struct CertificatePolicies: Hashable, Sendable {
         self.inhibitsAnyPolicy = inhibitsAnyPolicy
     }
 
-    /// Whether `text` is an object identifier, dotted.
+    /// Whether `text` is a dotted object identifier.
     package static func isIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
         return (2...32).contains(arcs.count) && arcs.allSatisfy { UInt64($0) != nil && ($0 == "0" || $0.first != "0") }

@@ -4,22 +4,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Rules for authorities that certificates are checked against in addition to their validity.
+/// Additional rules for certificates, beyond those that make them valid.
 package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
-    /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in their strict and multipurpose
-    /// generations: what breaks them is a warning.
+    /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in the strict and multipurpose
+    /// generations. Violations are warnings.
     ///
     /// SMBR 1.0.10
     case strict
 
-    /// The rules that a chain violates, the judged certificate first; anchors are not judged.
+    /// The violations in a chain, beginning with the judged certificate; anchors are not checked.
     func problems(_ chain: [Certificate], endsAtAnchor: Bool) -> [Problem] {
         guard let leaf = chain.first else { return [] }
         let judged = endsAtAnchor && chain.count > 1 ? chain.dropLast() : chain[...]
         return Self.leafProblems(leaf) + judged.flatMap(Self.commonProblems)
     }
 
-    /// The longest validity of a certificate of the strict and multipurpose generations (§6.3.2).
+    /// The maximum validity of a certificate in the strict and multipurpose generations, in days (§6.3.2).
     private static let maximumDays = 825.0
 
     private static func leafProblems(_ leaf: Certificate) -> [Problem] {
@@ -45,7 +45,7 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
         "2.5.29.37.0": "anyExtendedKeyUsage",
     ]
 
-    /// §6.1.5 and §7.1.3
+    /// The rules of §6.1.5 and §7.1.3.
     private static func commonProblems(_ certificate: Certificate) -> [Problem] {
         var problems: [Problem] = []
         let key = certificate.publicKeyAlgorithm

@@ -13,19 +13,19 @@ package import Foundation
 #endif
 
 extension Date {
-    /// The day in UTC, as 2026-01-31.
+    /// The day in UTC, such as 2026-01-31.
     package var day: String { String(timestamp.prefix { $0 != "T" }) }
 
-    /// The second in UTC, as 2026-01-31T12:00:00Z (RFC 3339).
+    /// The second in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
     package var timestamp: String {
         guard let parts = partsInUTC, (-1900..<8100).contains(parts.tm_year) else { return formatted(.iso8601) }
         let year = String(10_000 + 1900 + Int(parts.tm_year)).dropFirst()
         return "\(year)-" + parts.monthAndDay.joined(separator: "-") + "T" + parts.clock.joined(separator: ":") + "Z"
     }
 
-    /// Year, month, day and time of day in UTC; nil for moments that have no second of their own.
+    /// Year, month, day and time of day in UTC; nil for dates that are too far away.
     ///
-    /// A Calendar takes longer than a signature.
+    /// Foundation's Calendar would take longer than a signature.
     package var partsInUTC: tm? {
         var parts = tm()
         guard var seconds = time_t(exactly: timeIntervalSince1970.rounded(.down)), gmtime_r(&seconds, &parts) != nil

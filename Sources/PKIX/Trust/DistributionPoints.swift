@@ -1,15 +1,16 @@
 import SwiftASN1
 
-/// The places and issuers of the lists that may revoke a certificate.
+/// Where the lists that may revoke a certificate are published, and by whom.
 ///
 /// RFC 5280 §4.2.1.13
 struct DistributionPoints {
-    /// The URIs of all points; nil if a point has no name or another kind of name, so that URIs cannot identify it.
+    /// The URIs of all distribution points; nil if a point has no name or another kind of name, so that URIs cannot identify
+    /// it.
     private(set) var locations: Set<[UInt8]>? = []
-    /// The issuers of lists other than the certificate's issuer.
+    /// The issuers of lists, if they differ from the certificate's issuer.
     private(set) var issuers: [DistinguishedName] = []
 
-    /// The points of `certificate`; none if it has no such extension.
+    /// The distribution points of `certificate`; empty without that extension.
     init(of certificate: Certificate) {
         guard Self.mayBe(in: certificate.der), let fields = try? CertificateFields(certificate.der),
             let value = fields.extensionValue([2, 5, 29, 31])
@@ -36,7 +37,8 @@ struct DistributionPoints {
         }
     }
 
-    /// Whether a list may come from one of the points, given its IssuingDistributionPoint: false only if that names other places.
+    /// Whether a list may come from one of these points, given its IssuingDistributionPoint: false only if the latter names
+    /// other places.
     ///
     /// RFC 5280 §5.2.5, §6.3.3 (b) (2) (i)
     func mayBe(at point: [UInt8]?) -> Bool {
@@ -46,7 +48,7 @@ struct DistributionPoints {
         return !locations.isDisjoint(with: own)
     }
 
-    /// The URIs in a DistributionPointName; nil if it holds other names.
+    /// The URIs in a DistributionPointName; nil if it contains other names.
     private static func uris(_ name: ASN1Node) throws -> [[UInt8]]? {
         guard name.identifier == .context(0) else { return nil }
         let names = try name.children()
@@ -56,7 +58,7 @@ struct DistributionPoints {
 }
 
 extension Certificate {
-    /// The issuers of revocation lists other than its own issuer, as the certificate claims.
+    /// The issuers of revocation lists named by the certificate, without its own issuer.
     ///
     /// RFC 5280 §4.2.1.13 (cRLIssuer)
     package var revocationListIssuers: [DistinguishedName] {

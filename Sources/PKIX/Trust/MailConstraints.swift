@@ -1,21 +1,22 @@
 import SwiftASN1
 
-/// The mail addresses that an authority may certify.
+/// The mail addresses for which an authority may issue certificates.
 ///
-/// libcrypto compares local parts by their bytes, while signers are compared without regard to case and quoting, and it
-/// ignores local parts of SmtpUTF8Mailbox. It compares domains there with U-labels, as RFC 8398 did, so that it finds
-/// no constraint for an international domain with the A-labels of RFC 9598. So all addresses are compared again here.
+/// libcrypto's check is insufficient, so all addresses are compared again here. libcrypto compares local parts by their
+/// bytes, whereas this package compares them without regard to case and quoting. It ignores local parts of SmtpUTF8Mailbox.
+/// It compares domains there with U-labels, as in RFC 8398, so it finds no constraint for an international domain with the
+/// A-labels of RFC 9598.
 ///
 /// RFC 5280 §4.2.1.10, RFC 9598 §6
 struct MailConstraints {
     private var permitted: [MailName] = []
     private var excluded: [MailName] = []
-    /// Whether there are permitted subtrees of any other kind.
+    /// Whether there are permitted subtrees of other kinds.
     private var permitsOthers = false
-    /// Whether they can be read; where they cannot, nothing may be named.
+    /// Whether the constraints are readable; if they are not, no address is allowed.
     private var isReadable = true
 
-    /// The constraints in `authority`; nil if it has none.
+    /// The name constraints of `authority`; nil if it has none.
     init?(of authority: Certificate) {
         guard let value = authority.nameConstraints else { return nil }
         do { try read(value) } catch { isReadable = false }
@@ -38,21 +39,21 @@ struct MailConstraints {
         }
     }
 
-    /// Whether `address` may be named.
+    /// Whether a certificate may contain `address`.
     private func allows(_ address: String) -> Bool {
         let name = MailName(address)
-        // A domain in U-labels, which RFC 9598 §3 no longer allows, might be any domain in A-labels.
+        // A domain in U-labels, which RFC 9598 §3 forbids, might be equivalent to any domain in A-labels.
         guard isReadable, excluded.isEmpty || name.domain.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         return !excluded.contains(where: name.isIn) && (permitted.isEmpty || permitted.contains(where: name.isIn))
     }
 
     /// The result for the addresses of a path's first certificate.
     enum Finding {
-        /// libcrypto knows as much.
+        /// libcrypto's own check is sufficient.
         case nothing
-        /// Every address of the certificate is allowed, and nothing but addresses is constrained.
+        /// Every address is allowed, and only addresses are constrained.
         case allAllowed
-        /// An authority may not name this address.
+        /// An authority must not issue a certificate for this address.
         case violation(String)
     }
 
@@ -60,7 +61,7 @@ struct MailConstraints {
         let constraints = path.dropFirst().compactMap(MailConstraints.init)
         guard let leaf = path.first, !constraints.isEmpty else { return .nothing }
         let addresses = leaf.addresses + leaf.subject.emailAddresses
-        // libcrypto checks domains in U-labels.
+        // libcrypto checks domains in U-labels itself.
         let unlike = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
         let forbidden = addresses.first { address in
             constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
@@ -71,11 +72,11 @@ struct MailConstraints {
     }
 }
 
-/// An address, or a constraint on addresses, in the form in which it is compared.
+/// An address, or a constraint on addresses, in comparable form.
 private struct MailName {
-    /// Without quotes, and in lower case as far as it is ASCII; nil for a constraint on domains.
+    /// The local part without quotes, its ASCII letters in lower case; nil for a constraint on a domain.
     let localPart: [UInt8]?
-    /// In lower case as far as it is ASCII.
+    /// The domain, its ASCII letters in lower case.
     let domain: String
 
     init(_ text: String) {
@@ -88,7 +89,7 @@ private struct MailName {
         localPart = Self.unquoted(text.utf8[..<at])
     }
 
-    /// Whether the constraint `other` is about this address.
+    /// Whether this address is within the constraint `other`.
     ///
     /// RFC 5280 §4.2.1.10
     func isIn(_ other: MailName) -> Bool {

@@ -1,9 +1,9 @@
 import LibCrypto
 import Synchronization
 
-/// How responders name certificates.
+/// The names of certificates in OCSP responses.
 enum OCSPCertificateNames {
-    /// The names of `certificate` by all digests that responders use; none if libcrypto cannot read it.
+    /// The names of `certificate` with every digest that responders use; empty if libcrypto cannot read it.
     static func all(of certificate: Certificate, issuedBy issuer: Certificate) -> [OCSPObject.CertificateID] {
         let pair = Pair(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if let known = recent[pair] { return known }
@@ -21,7 +21,7 @@ enum OCSPCertificateNames {
     private static let recent = BoundedCache<Pair, [OCSPObject.CertificateID]>(capacity: 256)
 }
 
-/// The certificates that one response is about, read when they are asked for first.
+/// The certificates that one response is about, parsed on first use.
 final class OCSPSubjects: Sendable {
     private let subjects = Mutex<Set<OCSPObject.CertificateID>?>(nil)
 

@@ -7,7 +7,7 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A responder's unverified answers about certificates. The responder's authority is checked when they are used.
+/// An unverified response of an OCSP responder. The signature and the responder's authority are checked when it is used.
 ///
 /// RFC 6960 §4.2
 package struct OCSPResponse: Sendable {
@@ -19,10 +19,10 @@ package struct OCSPResponse: Sendable {
     /// The maximum size of a response, in bytes.
     package static let maximumCount = 1 << 20
 
-    /// Any bytes; they are parsed when the response is used.
+    /// Accepts any bytes; they are parsed when the response is used.
     package init(der: [UInt8]) { self.der = der }
 
-    /// The response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is of another type.
+    /// The OCSP response in an OtherRevocationInfoFormat of a CMS object; nil if `element` has another type.
     ///
     /// RFC 5652 §10.2.1, RFC 5940 §2.1
     package init?(otherRevocationInfo element: [UInt8]) {
@@ -33,20 +33,20 @@ package struct OCSPResponse: Sendable {
         der = Array(fields[1].encodedBytes)
     }
 
-    /// The answer about one certificate.
+    /// The status of one certificate.
     struct Answer {
         let status: RevocationCheck.Status
         /// Whether the time is between thisUpdate and nextUpdate.
         let isCurrent: Bool
-        /// The time in which the answer holds.
+        /// The period in which the answer is valid.
         let lifetime: Lifetime
     }
 
-    /// The time in which an answer holds.
+    /// The validity period of an answer.
     package struct Lifetime: Hashable, Sendable {
-        /// The time of the status: thisUpdate.
+        /// thisUpdate: the time at which the status was known to be correct.
         package let since: Date
-        /// When the answer ends: nextUpdate, or for an answer without it the longest time that such an answer is used.
+        /// nextUpdate, or the maximum period of use for an answer without it.
         package let until: Date
 
         package init(since: Date, until: Date) {
@@ -55,10 +55,10 @@ package struct OCSPResponse: Sendable {
         }
     }
 
-    /// The status of `certificate` by a responder that `issuer` authorized; nil if the response cannot be used.
+    /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable.
     ///
-    /// The responder is the issuer or has a certificate of the issuer's for this purpose (RFC 6960 §4.2.2.2), and
-    /// `date` is between the updates. A permanent revocation before `date` counts whenever the response was made.
+    /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). `date`
+    /// must lie between the updates, except that a permanent revocation before `date` always counts.
     ///
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
@@ -69,7 +69,7 @@ package struct OCSPResponse: Sendable {
         return isSigned == true ? answer : nil
     }
 
-    /// Whether one of its answers is about `certificate`; the signature is not verified.
+    /// Whether the response contains an answer about `certificate`; the signature is not verified.
     func names(_ certificate: Certificate, issuedBy issuer: Certificate) -> Bool {
         let subjects = subjects.read {
             guard let object = object() else { return [] }
@@ -79,14 +79,14 @@ package struct OCSPResponse: Sendable {
         return !subjects.isDisjoint(with: OCSPCertificateNames.all(of: certificate, issuedBy: issuer))
     }
 
-    /// The cost of reading it, in the units of `WorkBudget`.
+    /// The cost of reading the response, in units of `WorkBudget`.
     var cost: Int { WorkBudget.reading + der.count >> 13 }
 
     private func object() -> OCSPObject? { der.count <= Self.maximumCount ? OCSPObject(der: der) : nil }
 
-    /// The most answers of one response that are read.
+    /// The maximum number of answers that are read from one response.
     private static let maximumAnswers = 100
-    /// The tolerance between clocks, and the lifetime of an answer without nextUpdate, in seconds.
+    /// The tolerance between clocks, and the maximum period of use of an answer without nextUpdate, in seconds.
     private static let (clockTolerance, longestAnswer): (TimeInterval, TimeInterval) = (300, 7 * 86_400)
 
     private static func answer(
@@ -124,6 +124,6 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Only the end is hashed, which has the signature: the whole may be long.
+    // Only the end, which contains the signature, is hashed: the whole response may be long.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

@@ -7,30 +7,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Certificates in the order in which each was issued by the next.
+/// A sequence of certificates in which each was issued by the next.
 struct CertificatePath {
     enum End: Hashable {
         case anchor
-        /// The signatures of those that bear the issuer's name do not fit.
+        /// There are certificates with the issuer's name, but their keys do not verify the signature.
         case forged
         case missing
     }
 
-    /// The judged certificate first.
+    /// The certificates, beginning with the judged one.
     let certificates: [Certificate]
-    /// The kind of the last certificate.
+    /// How the path ends.
     let end: End
 }
 
 /// Finds the paths from a certificate to an anchor.
 ///
-/// libcrypto follows the first issuer whose name fits and never looks back, so among many authorities of one name it
-/// can miss the right one. Here an edge counts only if its signature verifies, the search backtracks, and each signature is charged to a
-/// budget: with hundreds of authorities of one name, or circles of cross-certificates, the search ends soon.
+/// libcrypto follows the first issuer with a matching name and never backtracks, so among many authorities of one name it
+/// can miss the right one. Here an edge counts only if its signature verifies, and the search backtracks. The cost of each
+/// signature is spent from a budget, so the search ends soon even with hundreds of authorities of one name or cycles of
+/// cross-certificates.
 struct PathBuilder {
-    /// The longest path, both ends included.
+    /// The maximum length of a path, both ends included.
     static let maximumDepth = 100
-    /// The complete paths that are compared.
+    /// The maximum number of complete paths to compare.
     private static let maximumPaths = 8
     private let date: Date
     private let anchors: Set<Fingerprint>
@@ -38,31 +39,32 @@ struct PathBuilder {
     /// All available certificates, by the canonical form of their subjects.
     private let candidates: [EncodingKey: [Certificate]]
 
-    private let effort: WorkBudget
+    private let budget: WorkBudget
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
-    /// Whether a later search has the same result: not if it used the system's anchors, which may change, or if the budget was spent.
-    var isRepeatable: Bool { !usesSystemAnchors && !effort.isSpent }
+    /// Whether a later search would have the same result. False if the system's anchors, which may change, were used, or if
+    /// the budget was exhausted.
+    var isRepeatable: Bool { !usesSystemAnchors && !budget.isSpent }
 
-    /// Two certificates of which the one may have issued the other: whether it did depends on nothing else.
+    /// A certificate and its possible issuer. Whether one issued the other depends on these two alone.
     private struct Edge: Hashable {
         let child: Fingerprint
         let issuer: Fingerprint
     }
     private static let checked = BoundedCache<Edge, Bool>(capacity: 1024)
 
-    /// - Parameter systemAnchors: the system's anchors, if they count in addition to those of `store`.
+    /// - Parameter systemAnchors: the system's anchors, used in addition to those of `store`; nil for none.
     init(
         _ store: TrustStore,
         systemAnchors: SystemAnchors?,
         extra: [Certificate],
-        effort: WorkBudget,
+        budget: WorkBudget,
         at date: Date
     ) {
         self.date = date
-        self.effort = effort
+        self.budget = budget
         anchors = Set(store.anchors.map(\.fingerprint))
         self.systemAnchors = systemAnchors
         var seen: Set<Fingerprint> = []
@@ -70,21 +72,21 @@ struct PathBuilder {
         candidates = Dictionary(grouping: all) { $0.subject.canonical }
     }
 
-    /// Complete paths, or else the longest that there is; at least one.
+    /// All complete paths, or if there are none, the longest incomplete one; at least one.
     mutating func paths(from certificate: Certificate) -> [CertificatePath] {
         _ = extend([certificate], isAnchor: anchors.contains(certificate.fingerprint))
         guard complete.isEmpty else { return complete }
         return [longest ?? CertificatePath(certificates: [certificate], end: .missing)]
     }
 
-    /// Follows every issuer of the last certificate; whether an anchor was reached.
+    /// Follows every issuer of the last certificate. Returns whether an anchor was reached.
     private mutating func extend(_ path: [Certificate], isAnchor: Bool) -> Bool {
         guard let last = path.last else { return false }
         if isAnchor {
             complete.append(CertificatePath(certificates: path, end: .anchor))
             return true
         }
-        guard !effort.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
+        guard !budget.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
         else { return false }
         var reached = false
         var hasIssuer = false
@@ -92,7 +94,7 @@ struct PathBuilder {
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
             guard complete.count < Self.maximumPaths else { return true }
             guard !issuer.isExcessive else {
-                // Such a path is only reported, if no other is found. libcrypto never reads the certificate.
+                // Such a path is only reported if no other is found. libcrypto never reads this certificate.
                 if path.count >= longest?.certificates.count ?? 0 {
                     longest = CertificatePath(certificates: path + [issuer], end: .missing)
                 }
@@ -104,7 +106,7 @@ struct PathBuilder {
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
-            // Two authorities that certified each other end in a certificate that is already in the path, which is no
+            // Two authorities that certified each other lead to a certificate that is already in the path; that is not a
             // forgery.
             let isForged = !last.isSelfIssued && !issuers.isEmpty && !issuers.contains { path.contains($0.0) }
             longest = CertificatePath(certificates: path, end: isForged ? .forged : .missing)
@@ -113,7 +115,7 @@ struct PathBuilder {
         return reached
     }
 
-    /// The certificates with the name of `certificate`'s issuer, the most promising first.
+    /// The certificates with the name of `certificate`'s issuer, most promising first.
     private mutating func issuers(of certificate: Certificate) -> [(Certificate, isAnchor: Bool)] {
         var found = (candidates[certificate.issuer.canonical] ?? []).map {
             ($0, isAnchor: anchors.contains($0.fingerprint))
@@ -130,22 +132,22 @@ struct PathBuilder {
         return found.map { (candidate: $0, rank: rank($0)) }.sorted { $0.rank > $1.rank }.map(\.candidate)
     }
 
-    /// Whether `issuer` can have issued `certificate` and its key fits the signature.
+    /// Whether `issuer` may have issued `certificate`, and its key verifies the signature.
     mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
-        effort.spend(1)
+        budget.spend(1)
         if let known = Self.checked[edge] { return known }
-        guard !effort.isSpent else { return false }
-        effort.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
+        guard !budget.isSpent else { return false }
+        budget.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
         let cost = issuer.verificationCost
         guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
-            // libcrypto could not check the signature. That result is not cached, and costs budget each time.
-            effort.spend(cost)
+            // libcrypto could not check the signature. This result is not cached, and costs budget each time.
+            budget.spend(cost)
             return false
         }
         var result = parent.mayHaveIssued(child)
         if result {
-            effort.spend(cost)
+            budget.spend(cost)
             result = child.isSigned(by: parent)
         }
         Self.checked[edge] = result
@@ -154,7 +156,7 @@ struct PathBuilder {
 }
 
 extension Certificate {
-    /// About how long one signature of this key takes to check, where RSA-2048 with a small exponent takes 1.
+    /// The approximate time for verifying one signature by this key, where RSA-2048 with a small exponent takes 1.
     package var verificationCost: Int {
         switch publicKeyAlgorithm {
         case .rsa(let bits), .rsaPSS(let bits):

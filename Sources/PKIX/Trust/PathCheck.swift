@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds the problems of a path: by libcrypto's verification, and by the additional rules of S/MIME.
+/// Finds the problems of a path with libcrypto's verification and the additional rules of S/MIME.
 ///
 /// RFC 8550 §4, RFC 5280 §6
 struct PathCheck {
@@ -15,9 +15,9 @@ struct PathCheck {
     let lists: RevocationLists?
     /// The OCSP responses in the message.
     let responses: [OCSPResponse]
-    /// The budget for all of it together.
-    let effort: WorkBudget
-    /// How much is looked for.
+    /// The common budget for all checks.
+    let budget: WorkBudget
+    /// How thorough the checks are.
     let detail: TrustStore.Detail
 
     func judge(_ path: CertificatePath, isPinned: Bool) -> ChainVerdict {
@@ -27,7 +27,7 @@ struct PathCheck {
         if !isPinned {
             // A path without an anchor has an error of its own.
             if path.end == .anchor || detail == .everything {
-                let verification = PathVerification(path, at: date, policies: store.options.policies, effort: effort)
+                let verification = PathVerification(path, at: date, policies: store.options.policies, budget: budget)
                 problems += verification.problems
                 isChecked = verification.isComplete
             }
@@ -62,7 +62,7 @@ struct PathCheck {
             asked: keptResponses(on: path) + store.options.responses,
             isHard: isHard
         )
-        // A list that cannot be read may be the one that revokes, so what the others say is not enough.
+        // An unreadable list may be the one that revokes the certificate, so the other lists are not sufficient.
         let unreadable = Set(store.unreadableLists + store.options.unreadableLists).sorted().map { text in
             isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
         }
@@ -115,7 +115,8 @@ struct PathCheck {
         }
     }
 
-    /// Whether a key of `path` is weak, or a signature in it uses SHA-1; of a pinned certificate its own key alone counts.
+    /// Whether a key of `path` is weak, or a signature in it uses SHA-1. For a pinned certificate only its own key is
+    /// considered.
     private func isWeak(_ path: CertificatePath, isPinned: Bool) -> Bool {
         guard !isPinned else { return path.certificates[0].publicKeyAlgorithm.isWeak }
         let signed = path.end == .anchor ? path.certificates.dropLast() : path.certificates[...]
@@ -130,7 +131,7 @@ struct PathCheck {
         return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
-    /// The faults of the authorities. The anchor's own constraints do not count: the user made it an anchor.
+    /// The problems of the authorities. The anchor's own constraints are ignored, because the user chose the anchor.
     private func authorityProblems(_ path: CertificatePath) -> [Problem] {
         var problems: [Problem] = []
         for (index, certificate) in path.certificates.enumerated() {
@@ -192,7 +193,7 @@ struct PathCheck {
 }
 
 extension [Problem] {
-    /// One problem for each code, the gravest, so that the same fault is reported once.
+    /// The most serious problem of each code, so that one defect is reported only once.
     fileprivate var firstOfEachCode: [Problem] {
         var kept: [Problem] = []
         for problem in self {

@@ -5,18 +5,18 @@ import Foundation
 #endif
 
 extension PathValidator {
-    /// How a pin speaks for a certificate.
+    /// How a pin applies to a certificate.
     enum Pin {
         /// The certificate itself was pinned.
         case exact
-        /// Another certificate about its key was pinned, as before a renewal.
+        /// Another certificate with the same key was pinned, for example before a renewal.
         case key
         case none
 
-        /// Whether the judged certificate is trusted by itself, whatever `path` leads to.
+        /// Whether the judged certificate is trusted because of the pin, even if `path` does not lead to an anchor.
         ///
-        /// Any person can issue a certificate for a public key. If its issuer is at hand, the signature must be the
-        /// issuer's.
+        /// Anyone can issue a certificate for a public key. Therefore, if the issuer's certificate is available, the
+        /// signature must be the issuer's.
         func covers(_ path: CertificatePath) -> Bool {
             switch self {
             case .exact: true
@@ -26,18 +26,18 @@ extension PathValidator {
         }
     }
 
-    /// The pin of `certificate`; `check` finds out whether the pinned certificate was revoked.
-    func pin(of certificate: Certificate, _ check: PathCheck, _ question: VerdictCacheKey, _ date: Date) -> Pin {
+    /// How a pin applies to `certificate`; `check` determines whether the pinned certificate was revoked.
+    func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }
         let originals = store.pinnedCertificates.filter { $0.publicKeyDigest == key }
         guard !originals.isEmpty, !originals.contains(certificate) else { return .exact }
         func builder() -> PathBuilder {
-            PathBuilder(store, systemAnchors: nil, extra: question.extra, effort: budget, at: date)
+            PathBuilder(store, systemAnchors: nil, extra: cacheKey.extra, budget: budget, at: date)
         }
         var ownBuilder = builder()
         guard !certificate.isSelfIssued || ownBuilder.isSigned(certificate, by: certificate) else { return .none }
-        // A certificate of the same key with another serial number does not undo a revocation.
+        // A certificate of the same key with another serial number does not cancel a revocation.
         let isRevoked = originals.contains { original in
             var builder = builder()
             return builder.paths(from: original).contains {

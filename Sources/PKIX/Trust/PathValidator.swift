@@ -4,34 +4,34 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Judges certificates by a trust store.
+/// Judges certificates against a trust store.
 ///
-/// All judgements share one budget, so that many signers of one message do not take longer than one.
+/// All judgements share one budget, so that a message with many signers takes no longer than one with a single signer.
 package struct PathValidator: Sendable {
-    /// The trusted certificates, and how strictly certificates are judged.
+    /// The trusted certificates and the validation options.
     package let store: TrustStore
-    /// The budget for all judgements together.
+    /// The common budget for all judgements.
     let budget: WorkBudget
 
-    /// A validator with a budget of its own.
+    /// A validator with a new budget.
     package init(_ store: TrustStore) { self.init(store, WorkBudget()) }
 
     private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
 
-    /// The same, judging by `options`, on the same budget.
+    /// The same validator with other `options` and the same budget.
     package func judging(by options: ValidationOptions) -> PathValidator {
         PathValidator(store.judging(by: options), budget)
     }
 
-    /// The same validator, with only the pins and distrust for one of `names`, on the same budget.
+    /// The same validator, restricted to the pins and distrust for `names`; the budget is shared.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
 
-    /// The same validator for data without a sender that `certificate` signed, on the same budget.
+    /// The same validator for data without a sender that `certificate` signed; the budget is shared.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
         PathValidator(store.speaking(by: certificate, for: names), budget)
     }
 
-    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one.
+    /// Looks for a chain from `certificate` to an anchor and reports the problems of the best one.
     ///
     /// The parameters are those of `TrustStore.judge`.
     package func judge(
@@ -43,7 +43,7 @@ package struct PathValidator: Sendable {
         at date: Date,
         detail: TrustStore.Detail = .everything
     ) -> ChainVerdict {
-        let question = VerdictCacheKey(
+        let key = VerdictCacheKey(
             store: store,
             certificate: certificate,
             extra: extra,
@@ -51,37 +51,37 @@ package struct PathValidator: Sendable {
             responses: responses,
             purpose: purpose
         )
-        guard question.isBrief else { return answer(question, date, detail).verdict }
-        if let known = question.known(at: date) { return known.verdict }
-        let (verdict, isRepeatable) = answer(question, date, detail)
-        // Only verdicts that do not depend on the detail asked for are cached: those without a fault.
-        if isRepeatable, question.isSettled(by: verdict) {
-            question.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
+        guard key.isBrief else { return answer(key, date, detail: detail).verdict }
+        if let known = key.known(at: date) { return known.verdict }
+        let (verdict, isRepeatable) = answer(key, date, detail: detail)
+        // Only verdicts that do not depend on the requested detail are cached, that is, those without a problem.
+        if isRepeatable, key.isSettled(by: verdict) {
+            key.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
         }
         return verdict
     }
 
     /// The verdict, computed without the cache.
     ///
-    /// - Returns: the verdict, and whether a later judgement has the same result.
+    /// - Returns: the verdict, and whether a later judgement would have the same result.
     func answer(
-        _ question: VerdictCacheKey,
+        _ key: VerdictCacheKey,
         _ date: Date,
-        _ detail: TrustStore.Detail
+        detail: TrustStore.Detail
     ) -> (verdict: ChainVerdict, isRepeatable: Bool) {
-        let certificate = question.certificate
+        let certificate = key.certificate
         let check = PathCheck(
             store: store,
-            purpose: question.purpose,
+            purpose: key.purpose,
             date: date,
-            lists: revocationLists(for: question),
-            responses: question.responses,
-            effort: budget,
+            lists: revocationLists(for: key),
+            responses: key.responses,
+            budget: budget,
             detail: detail
         )
-        let pin = pin(of: certificate, check, question, date)
+        let pin = pin(of: certificate, check, key, date: date)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // The first path without a fault, or else the one with the fewest: worse paths do not count against the sender.
+        // Take the first path without errors, or else the one with the fewest: the sender is not to blame for worse paths.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {
@@ -97,10 +97,10 @@ package struct PathValidator: Sendable {
                 )
         }
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
-            PathBuilder(store, systemAnchors: systemAnchors, extra: question.extra, effort: budget, at: date)
+            PathBuilder(store, systemAnchors: systemAnchors, extra: key.extra, budget: budget, at: date)
         }
-        // Most chains end at an anchor of the store, so the system's folder need not be searched. A long search starts
-        // again with both, or no budget would be left for the system's anchors.
+        // Most chains end at an anchor of the store, so the system's folder need not be searched. If that search was long,
+        // it is repeated with both sets of anchors, because it may have left no budget for the system's.
         if store.systemAnchors != nil, !store.anchors.isEmpty {
             let share = budget.share()
             var near = builder(with: nil, share)
@@ -117,13 +117,13 @@ package struct PathValidator: Sendable {
         let verdict = judge(far.paths(from: certificate))
         return (verdict, far.isRepeatable)
     }
-    /// The lists that may decide about the chain; nil if revocation is not checked.
-    private func revocationLists(for question: VerdictCacheKey) -> RevocationLists? {
+    /// The lists that may affect the chain; nil if revocation is not checked.
+    private func revocationLists(for key: VerdictCacheKey) -> RevocationLists? {
         guard store.options.revocation != .off else { return nil }
         return RevocationLists(
-            store.certificateLists + store.options.certificateLists + question.extraLists,
-            others: store.intermediates + question.extra,
-            effort: budget
+            store.certificateLists + store.options.certificateLists + key.extraLists,
+            others: store.intermediates + key.extra,
+            budget: budget
         )
     }
 }

@@ -12,10 +12,10 @@ package struct PathVerification {
     /// Whether libcrypto checked the whole path, or did not need to.
     private(set) var isComplete = true
 
-    /// - Parameter effort: what it may cost.
-    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, effort: WorkBudget) {
+    /// - Parameter budget: the budget for the verification.
+    init(_ path: CertificatePath, at date: Date, policies: CertificatePolicies, budget: WorkBudget) {
         if let malformed = path.certificates.first(where: \.hasMalformedExtension) {
-            // libcrypto would only say that it found no issuer.
+            // libcrypto would only report that it found no issuer.
             let text = "an extension of the certificate of \(malformed.subject) is malformed"
             problems.append(Problem(.chainInvalid, text))
             return
@@ -27,7 +27,7 @@ package struct PathVerification {
             stop(text)
             return
         }
-        guard effort.affords(cost.units) else {
+        guard budget.affords(cost.units) else {
             let text = "the names and name constraints in the chain take too long to compare"
             stop(text)
             return
@@ -54,8 +54,8 @@ package struct PathVerification {
     /// Verifies `path` with libcrypto, with its last certificate as an anchor.
     ///
     /// - Parameters:
-    ///   - lists: revocation lists; without any, revocation is not checked.
-    ///   - others: possible signers of lists, not in the path.
+    ///   - lists: revocation lists; if empty, revocation is not checked.
+    ///   - others: possible signers of lists that are not in the path.
     package static func verify(
         _ path: [Certificate],
         at date: Date,
@@ -67,7 +67,7 @@ package struct PathVerification {
         var verification = ChainVerification(objects, maximumDepth: PathBuilder.maximumDepth)
         verification.others = others.compactMap { try? $0.x509() }
         verification.checksRevocation = !lists.isEmpty
-        // A list that libcrypto cannot parse is left out.
+        // Lists that libcrypto cannot parse are left out.
         verification.lists = lists.compactMap { try? $0.object() }
         verification.policies = policies.acceptable
         verification.isPolicyExplicit = policies.isExplicit
@@ -76,7 +76,7 @@ package struct PathVerification {
         return try verification.run(at: Int(date.timeIntervalSince1970))
     }
 
-    /// The problem of a libcrypto error; nil for errors that are judged elsewhere: time, and the end of the path.
+    /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (time, and the end of the path).
     private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
         let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
         let reason = finding.code.text

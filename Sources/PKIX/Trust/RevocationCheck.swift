@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds out which certificates of a path were revoked, from the data at hand.
+/// Determines which certificates of a path are revoked, from the available data.
 ///
 /// RFC 5280 §6.3
 struct RevocationCheck {
@@ -12,14 +12,14 @@ struct RevocationCheck {
     enum Status: Hashable {
         case good
         case revoked
-        /// Why nothing is known, as a sentence about the certificate.
+        /// The status is unknown; the payload says why, as a sentence about the certificate.
         case unknown(String)
     }
 
     private let path: CertificatePath
     private let date: Date
-    /// The places in the path that are looked at. An anchor is not revoked by a list of its own, and above a pinned
-    /// certificate nothing matters.
+    /// The indices in the path to check. An anchor cannot revoke itself, and the certificates above a pinned one do not
+    /// matter.
     private let places: [Int]
 
     init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
@@ -29,11 +29,11 @@ struct RevocationCheck {
         places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
     }
 
-    /// The problems that `lists` and responses show.
+    /// The revocation status of the path according to lists and responses.
     ///
     /// - Parameters:
-    ///   - responses: the responses in the message.
-    ///   - asked: responders' answers to requests, made now or before, about this chain or another.
+    ///   - responses: the OCSP responses in the message.
+    ///   - asked: OCSP responses to our own requests, made now or before, for this chain or another.
     ///   - isHard: whether an unknown status is an error.
     func verdict(
         _ lists: RevocationLists,
@@ -43,17 +43,17 @@ struct RevocationCheck {
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
         var usesAllEvidence = true
-        var statuses = statuses(lists, &problems, &usesAllEvidence)
-        let effort = lists.effort
+        var statuses = statuses(lists, &problems, usesAllEvidence: &usesAllEvidence)
+        let budget = lists.budget
         var isCutShort = false
         if !responses.isEmpty,
-            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, effort, &isCutShort)
+            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, budget, isCutShort: &isCutShort)
         {
             let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }
-        _ = apply(asked, to: &statuses, effort, &isCutShort)
+        _ = apply(asked, to: &statuses, budget, isCutShort: &isCutShort)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
         }
@@ -83,24 +83,24 @@ struct RevocationCheck {
         )
     }
 
-    /// The most responses that one verification looks at.
+    /// The maximum number of responses that one verification uses.
     private static let maximumResponses = 16
 
-    /// Applies the responders' answers. An answer that a certificate was revoked takes precedence.
+    /// Applies the OCSP responses. A response that a certificate is revoked takes precedence.
     ///
     /// - Returns: whether all responses could be used.
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],
-        _ effort: WorkBudget,
-        _ isCutShort: inout Bool
+        _ budget: WorkBudget,
+        isCutShort: inout Bool
     ) -> Bool {
         var unused = Set(responses.indices)
         for place in places where place + 1 < path.certificates.count {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
             guard !certificate.isExcessive, !issuer.isExcessive else { continue }
             for (index, response) in responses.enumerated() where response.names(certificate, issuedBy: issuer) {
-                guard effort.affords(response.cost + issuer.verificationCost) else {
+                guard budget.affords(response.cost + issuer.verificationCost) else {
                     isCutShort = true
                     continue
                 }
@@ -115,7 +115,7 @@ struct RevocationCheck {
     private func statuses(
         _ lists: RevocationLists,
         _ problems: inout [Problem],
-        _ usesAllEvidence: inout Bool
+        usesAllEvidence: inout Bool
     ) -> [Int: Status] {
         guard !lists.isEmpty else { return [:] }
         let usable = lists.selection(for: path.certificates, at: date)
@@ -134,14 +134,14 @@ struct RevocationCheck {
             problems.append(Problem(.revocationUnknown, text))
         }
         let cost = NameComparisonCost(path.certificates)
-        guard usable.lists.isEmpty || cost.excess == nil && lists.effort.affords(cost.units),
+        guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
             return [:]
         }
         let reading = RevocationListReading(path, places: places, at: date, signers: usable.signers)
-        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, &problems)
+        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, problems: &problems)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
         }

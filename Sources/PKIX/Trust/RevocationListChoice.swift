@@ -4,9 +4,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Chooses, among very many lists, those that can affect one path. Of lists with the same scope only the newest count.
+/// Chooses, from a large number of lists, those that can affect one path. Of lists with the same scope only the newest
+/// counts.
 struct RevocationListChoice {
-    /// The names of possible signers of lists for a certificate of the path.
+    /// The names of possible list signers for any certificate of the path.
     let names: Set<EncodingKey>
 
     private let path: [Certificate]
@@ -15,20 +16,20 @@ struct RevocationListChoice {
     private var taken: [Mark: [RevocationListEdition]] = [:]
     private var takenLists: Set<Fingerprint> = []
 
-    /// The use of a list at the time.
+    /// How a list is relevant to the time of judgement.
     enum Role: Hashable {
-        /// It was issued by then. A certificate on it was revoked, even if the list itself has expired.
+        /// It was issued by then. Certificates on it are revoked, even if the list itself has expired.
         case past
-        /// The first and the last list that were issued later: a certificate that was revoked by then is on one of them.
+        /// The first and the last list that were issued later. A certificate that was revoked by then is on one of them.
         case nearest
         case newest
     }
 
-    /// A list, and what is to be known of it.
+    /// A list and its relevant properties.
     struct Candidate {
         let list: CertificateList
         let role: Role
-        /// Nil if that cannot be read: then no other list replaces it.
+        /// The list's scope; nil if it is unreadable, and then no other list replaces this one.
         fileprivate let scope: CertificateList.Scope?
         fileprivate let edition: RevocationListEdition?
     }
@@ -44,7 +45,7 @@ struct RevocationListChoice {
         names = Set(path.map(\.issuer.canonical) + points.flatMap { $0.issuers.map(\.canonical) })
     }
 
-    /// The `lists` that may concern the path, in the order to examine them: of one series the one that replaces the
+    /// The `lists` that may concern the path, in the order in which to examine them: in a series, the list that replaces the
     /// others comes first.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
@@ -69,7 +70,7 @@ struct RevocationListChoice {
         return past + future + nearest
     }
 
-    private static func isNewer(_ one: Candidate, _ other: Candidate) -> Bool {
+    private static func isNewer(_ one: Candidate, than other: Candidate) -> Bool {
         switch (one.edition?.number, other.edition?.number) {
         case (let number?, let otherNumber?) where number != otherNumber: number > otherNumber
         case (.some, nil): true
@@ -78,13 +79,13 @@ struct RevocationListChoice {
         }
     }
 
-    /// Whether a chosen list makes `candidate` redundant, and was signed by a certificate of the path. A list by another signer does not
-    /// replace it, because an attacker can make an authority of the same name.
+    /// Whether a chosen list, signed by a certificate of the path, makes `candidate` redundant. A list by another signer
+    /// does not, because an attacker can create an authority with the same name.
     func isSuperseded(_ candidate: Candidate) -> Bool {
         path.contains { isSuperseded(candidate, by: $0) }
     }
 
-    /// Takes `candidate`, which `signer` signed, unless a taken one makes it redundant.
+    /// Chooses `candidate`, which `signer` signed, unless a chosen list makes it redundant.
     mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
         guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
             return false
@@ -102,7 +103,7 @@ struct RevocationListChoice {
         return taken[mark]?.contains { other in
             switch candidate.role {
             case .past: other.replacesItsLike(edition, at: date)
-            // Later lists are sorted by time, so the first is the right one.
+            // Later lists are sorted by time, so the first one is the nearest.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }
         } ?? false

@@ -8,34 +8,34 @@ import Foundation
 ///
 /// RFC 5280 §5.2.3, §5.2.4
 struct RevocationListEdition: Hashable, Sendable {
-    /// Nil if the list has no valid CRL Number.
+    /// The CRL Number; nil if the list has no valid one.
     let number: RevocationListNumber?
-    /// BaseCRLNumber: the complete list that a delta list changes; nil if this is no delta list, or the number is invalid.
+    /// BaseCRLNumber: the complete list that a delta list changes; nil for a complete list, or if the number is invalid.
     let baseNumber: RevocationListNumber?
-    /// Whether the list holds only the changes since another one.
+    /// Whether the list contains only the changes since another one.
     let isDelta: Bool
     let thisUpdate: Date
-    /// When the next list is due; nil if the list does not say.
+    /// When the next list is due; nil if the list does not contain that.
     let nextUpdate: Date?
 
-    /// Whether the list has expired at `date`, as libcrypto decides it.
+    /// Whether the list has expired at `date`, by libcrypto's rule.
     func hasEnded(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
 
-    /// Whether this list may replace `other` at `date`. An expired list never replaces a current one, nor one that was made
-    /// later: otherwise the old lists of an authority that restarts its numbers would hide the new ones.
+    /// Whether this list may replace `other` at `date`. An expired list replaces neither a current list nor one that was
+    /// issued later. Otherwise, when an authority restarts its numbers, its old lists would hide the new ones.
     private func mayHide(_ other: RevocationListEdition, at date: Date) -> Bool {
         !hasEnded(at: date) || other.hasEnded(at: date) && thisUpdate >= other.thisUpdate
     }
 
-    /// Whether this list replaces `other` at `date`: it comes after it, and may replace it.
+    /// Whether this list replaces `other` at `date`: it comes after `other`, and `mayHide` is true.
     func replaces(_ other: RevocationListEdition, at date: Date) -> Bool {
         replaces(other) && mayHide(other, at: date)
     }
 
-    /// Whether this list comes after `other`: the higher CRL Number decides, then the later thisUpdate.
+    /// Whether this list comes after `other`: it has the higher CRL Number, or else the later thisUpdate.
     ///
-    /// A delta list never replaces a complete one, nor a delta list with an older base: it does not repeat what changed
-    /// before its own base.
+    /// A delta list never replaces a complete list, nor a delta list with an older base, because it does not repeat the
+    /// changes before its own base.
     private func replaces(_ other: RevocationListEdition) -> Bool {
         if isDelta {
             guard other.isDelta, let baseNumber, let otherBase = other.baseNumber, baseNumber <= otherBase else {
@@ -46,15 +46,15 @@ struct RevocationListEdition: Hashable, Sendable {
         return thisUpdate > other.thisUpdate
     }
 
-    /// The same for two lists of one kind: both complete or both delta lists, both with or both without a number. Only lists of
-    /// one kind have an order; others may replace each other in a circle.
+    /// Like `replaces`, for two lists of the same kind: both complete or both delta lists, both with or both without a
+    /// number. Only lists of one kind are ordered; lists of different kinds may replace each other in a cycle.
     func replacesItsLike(_ other: RevocationListEdition, at date: Date) -> Bool {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
-    /// The indices of the editions that count at `date`. All are of one issuer and scope. Several count if they are equally new,
-    /// if delta lists belong to a complete list, or if an expired list is not replaced by the current one. The newest with a
-    /// number is compared with the newest without one.
+    /// The indices of the editions that are in effect at `date`. All editions have the same issuer and scope. Several can be
+    /// in effect: equally new ones, delta lists with their complete list, and an expired list that the current one does not
+    /// replace. The newest list with a number is compared with the newest one without a number.
     static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
         let newest = editions.indices.filter { place in
             !editions.contains { $0.replacesItsLike(editions[place], at: date) }

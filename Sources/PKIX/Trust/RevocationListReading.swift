@@ -6,41 +6,41 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Finds out what revocation lists say of the certificates of a path.
+/// Determines what revocation lists say about the certificates of a path.
 ///
-/// Of the lists of one issuer and scope only the newest counts (RFC 5280 §5.2.3). An expired list can still revoke a certificate
-/// beside a current one, but never hides the current one. libcrypto decides which lists apply to a certificate; but of several it
-/// looks at only one. So each list that names the certificate is checked alone, too: if they disagree, the certificate was
-/// revoked.
+/// Of the lists of one issuer and scope, only the newest counts (RFC 5280 §5.2.3). An expired list can still revoke a
+/// certificate beside a current list, but never hides the current one. libcrypto decides which lists apply to a certificate,
+/// but uses only one of several. Therefore each list that names the certificate is also checked alone: if they disagree, the
+/// certificate is revoked.
 struct RevocationListReading {
     private let path: CertificatePath
     private let places: [Int]
     private let date: Date
-    /// Certificates beside the path that lists may be signed with.
+    /// Certificates outside the path that may have signed the lists.
     private let signers: [Certificate]
 
-    /// The statuses of certificates, by their places in the path.
+    /// The statuses of certificates, by their indices in the path.
     typealias Statuses = [Int: RevocationCheck.Status]
 
-    /// - Parameter places: those of the certificates that are looked at.
+    /// - Parameter places: the indices of the certificates to check.
     init(_ path: CertificatePath, places: [Int], at date: Date, signers: [Certificate]) {
         (self.path, self.places, self.date, self.signers) = (path, places, date, signers)
     }
 
-    /// The statuses by the selected lists; none if libcrypto cannot check.
+    /// The statuses according to the selected lists; empty if libcrypto cannot check them.
     ///
-    /// - Returns: the statuses, and whether some could not be found out in time.
+    /// - Returns: the statuses, and whether some could not be determined within the budget.
     func statuses(
         _ selected: [SelectedRevocationList],
         _ lists: RevocationLists,
-        _ problems: inout [Problem]
+        problems: inout [Problem]
     ) -> (statuses: Statuses, isCutShort: Bool) {
         let current = SelectedRevocationList.current(of: selected.filter { $0.list.thisUpdate <= date }, at: date)
         let later = selected.filter { $0.list.thisUpdate > date }
         let complete = current.filter { !$0.edition.isDelta }
-        // libcrypto takes the first delta list that fits.
-        let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, $1.edition) }
-        // An expired delta list does not cancel what a current list says.
+        // libcrypto uses the first applicable delta list.
+        let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, than: $1.edition) }
+        // An expired delta list does not override a current list.
         let lastingDeltas = deltas.filter { !$0.edition.hasEnded(at: date) }
         let foremost = foremost(of: complete) + foremost(of: deltas)
         var statuses = statuses(foremost.map(\.list), &problems)
@@ -55,7 +55,7 @@ struct RevocationListReading {
                 }
                 let isLater = item.list.thisUpdate > date
                 let asked = isLater ? [item] : [item] + lastingDeltas
-                guard lists.affords(asked, for: path.certificates), lists.effort.affords(path.certificates.count) else {
+                guard lists.affords(asked, for: path.certificates), lists.budget.affords(path.certificates.count) else {
                     isCutShort = true
                     continue
                 }
@@ -65,27 +65,28 @@ struct RevocationListReading {
         return (statuses, isCutShort)
     }
 
-    /// `lists` without expired ones of a series that also has a current list.
+    /// `lists` without the expired lists of series that also have a current one.
     private func foremost(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
         let lasting = Set(lists.filter { !$0.edition.hasEnded(at: date) }.map(\.series))
         return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
     }
 
-    private func isLater(_ one: RevocationListEdition, _ other: RevocationListEdition) -> Bool {
+    private func isLater(_ one: RevocationListEdition, than other: RevocationListEdition) -> Bool {
         guard let number = one.number, let otherNumber = other.number, number != otherNumber else {
             return one.thisUpdate > other.thisUpdate
         }
         return number > otherNumber
     }
 
-    /// Whether `item` lists `certificate` as revoked. If the list was issued after the time of judgement, its revocation date decides;
-    /// without an entry such a list proves nothing.
+    /// Whether `item` revokes `certificate`. If the list was issued after the time of judgement, the revocation date in its
+    /// entry decides; such a list proves nothing about certificates without an entry.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.names(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
     }
 
-    /// Whether libcrypto takes `lists`, of which the first names the certificate at `place`, for lists that revoke it.
+    /// Whether libcrypto considers the certificate at `place` revoked by `lists`, of which the first one names the
+    /// certificate.
     private func isRevoked(_ place: Int, by lists: [CertificateList], isLater: Bool) -> Bool {
         guard let findings = try? PathVerification.verify(path.certificates, at: date, lists: lists, others: signers)
         else { return false }
@@ -105,7 +106,7 @@ struct RevocationListReading {
         return statuses
     }
 
-    /// The status that libcrypto's errors about one certificate mean.
+    /// The status for libcrypto's errors about one certificate.
     private func status(_ codes: [VerificationCode], at place: Int, _ problems: inout [Problem])
         -> RevocationCheck.Status
     {

@@ -6,52 +6,53 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The available revocation lists for judging one certificate, and their possible signers.
+/// The available revocation lists for judging one certificate, and the possible signers of the lists.
 struct RevocationLists {
     /// The lists for one path.
     struct Selection {
-        /// Lists that one of the path, or of those beside it, signed.
+        /// The lists that were signed by a certificate of the path, or by another possible signer.
         fileprivate(set) var lists: [SelectedRevocationList] = []
-        /// Lists that bear an authority's name but not its signature.
+        /// Lists that have an authority's name but not its signature.
         fileprivate(set) var forged: [CertificateList] = []
-        /// Lists that bear an authority's name, and that libcrypto cannot read.
+        /// Lists that have an authority's name but that libcrypto cannot read.
         fileprivate(set) var unreadable: [CertificateList] = []
-        /// The certificates beside the path that lists may be signed with.
+        /// The certificates outside the path that signed the lists.
         fileprivate(set) var signers: [Certificate] = []
-        /// Whether some signatures were not checked, as that would have taken too long.
+        /// Whether some signatures were not checked because the budget was exhausted.
         fileprivate(set) var isCutShort = false
-        /// Whether there are more lists than the limit, so that the content of the others is unknown.
+        /// Whether there are more lists than the limit, so that the content of some is unknown.
         fileprivate(set) var hasTooMany = false
     }
 
     private let all: [CertificateList]
-    /// The places of lists in `all`, by their issuer's name.
+    /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
     /// The certificates that bear the name of a list's issuer.
     private let signers: [Certificate]
-    let effort: WorkBudget
+    let budget: WorkBudget
 
-    /// Whether there are none.
+    /// Whether there are no lists.
     var isEmpty: Bool { all.isEmpty }
 
-    /// The most lists that one verification looks at.
+    /// The maximum number of lists that one verification uses.
     static let maximumLists = 64
-    /// The most certificates beside the path that may have signed them.
+    /// The maximum number of certificates outside the path that may have signed them.
     private static let maximumSigners = 32
 
     /// - Parameters:
-    ///   - others: certificates that may have signed a list, beside those of a path.
-    ///   - effort: what checking signatures may cost.
-    init(_ all: [CertificateList], others: [Certificate], effort: WorkBudget) {
+    ///   - others: certificates outside the path that may have signed a list.
+    ///   - budget: the budget for checking signatures.
+    init(_ all: [CertificateList], others: [Certificate], budget: WorkBudget) {
         let places = Dictionary(grouping: all.indices) { all[$0].issuer.canonical }
         var seen: Set<Certificate> = []
         signers = others.filter { places[$0.subject.canonical] != nil && seen.insert($0).inserted }
-        (self.all, self.places, self.effort) = (all, places, effort)
+        (self.all, self.places, self.budget) = (all, places, budget)
     }
 
-    /// Drops lists that no certificate of `path`, and no other known signer, can have signed, so a forged list neither revokes nor hides.
+    /// The lists that were signed by a certificate of `path` or another known signer, so that a forged list neither revokes
+    /// a certificate nor hides another list.
     ///
-    /// If there are more than `maximumLists`, lists that say nothing about `path` at `date` are dropped, too.
+    /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     func selection(for path: [Certificate], at date: Date) -> Selection {
         let known = Set(path)
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
@@ -64,15 +65,17 @@ struct RevocationLists {
         if let choice {
             choose(with: choice, named, for: path, into: &selection)
         } else {
-            // Without the certificate of a possible signer the signature cannot be verified.
+            // Without the certificate of a possible signer, the signature cannot be verified.
             for list in all {
-                if let selected = select(list, named, in: path, &selection) { selection.lists.append(selected) }
+                if let selected = select(list, named, in: path, selection: &selection) {
+                    selection.lists.append(selected)
+                }
             }
         }
         return selection
     }
 
-    /// Adds the lists by the issuers of the path, and by other possible signers.
+    /// Adds the lists of the path's issuers and of other possible signers.
     private func choose(
         with choice: RevocationListChoice,
         _ named: [EncodingKey: [Certificate]],
@@ -83,7 +86,7 @@ struct RevocationLists {
         let names = choice.names.union(selection.signers.map(\.issuer.canonical))
         let lists = names.flatMap { places[$0] ?? [] }.sorted().map { all[$0] }
         for candidate in choice.candidates(in: lists) where !choice.isSuperseded(candidate) {
-            guard let selected = select(candidate.list, named, in: path, &selection),
+            guard let selected = select(candidate.list, named, in: path, selection: &selection),
                 choice.take(candidate, by: selected.signer)
             else { continue }
             guard selection.lists.count < Self.maximumLists else {
@@ -94,12 +97,13 @@ struct RevocationLists {
         }
     }
 
-    /// `list`, if one of those `named` by their subjects signed it; else nil, and a note in `selection`.
+    /// Returns `list` with its signer if a certificate in `named` signed it; otherwise nil, and the reason is added to
+    /// `selection`.
     private func select(
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
         in path: [Certificate],
-        _ selection: inout Selection
+        selection: inout Selection
     ) -> SelectedRevocationList? {
         let issuers = named[list.issuer.canonical] ?? []
         guard let signer = signer(of: list, issuers, in: path, &selection) else { return nil }
@@ -109,11 +113,12 @@ struct RevocationLists {
         }
     }
 
-    /// Which of `issuers` signed `list`; nil if none did, and then a note in `selection` if there are issuers.
+    /// The certificate in `issuers` that signed `list`; nil if there is none. In the latter case `selection` notes the
+    /// reason, unless `issuers` is empty.
     ///
-    /// libcrypto takes the certificate of the path that the list names for the signer. If that certificate did not sign
-    /// the list, the list counts as forged, even if another authority of the same name signed it. Otherwise it could
-    /// hide the true list.
+    /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not
+    /// sign the list, the list counts as forged, even if another authority with the same name signed it. Otherwise it could
+    /// hide the real list.
     private func signer(
         of list: CertificateList,
         _ issuers: [Certificate],
@@ -128,7 +133,7 @@ struct RevocationLists {
             }
             if path.contains(signer) || !isMeant { return signer }
         }
-        if effort.isSpent {
+        if budget.isSpent {
             selection.isCutShort = true
         } else if (try? list.object()) == nil {
             selection.unreadable.append(list)
@@ -138,7 +143,7 @@ struct RevocationLists {
         return nil
     }
 
-    /// A list and a certificate that may have signed it: whether it did depends on nothing else.
+    /// A list and its possible signer. Whether one signed the other depends on these two alone.
     private struct Edge: Hashable {
         let list: Fingerprint
         let issuer: Fingerprint
@@ -147,33 +152,33 @@ struct RevocationLists {
 
     private func isSigned(_ list: CertificateList, by issuer: Certificate) -> Bool {
         let edge = Edge(list: list.fingerprint, issuer: issuer.fingerprint)
-        effort.spend(1)
+        budget.spend(1)
         if let known = Self.checked[edge] { return known }
-        guard !effort.isSpent else { return false }
-        effort.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
-        effort.hold(list)
+        guard !budget.isSpent else { return false }
+        budget.spend(WorkBudget.reading + issuer.verificationCost + list.hashingCost)
+        budget.hold(list)
         guard let isSigned = Self.verify(list, by: issuer) else { return false }
         Self.checked[edge] = isSigned
         return isSigned
     }
 
-    /// Whether the budget suffices for libcrypto to check the certificates of `path` against `lists`, which it does for each certificate
-    /// anew.
+    /// Whether the budget suffices for libcrypto's check of `path` against `lists`, which libcrypto repeats for each
+    /// certificate.
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
         for list in lists.map(\.list) {
-            effort.hold(list)
+            budget.hold(list)
             for certificate in path where list.pointNames > 0 || certificate.issuer.matches(list.issuer) {
                 units += list.hashingCost + list.pointNames * certificate.comparedParts.points / Self.pointsPerUnit
             }
         }
-        return effort.affords(units)
+        return budget.affords(units)
     }
 
-    /// How many names of distribution points libcrypto compares in the time of one unit.
+    /// The number of distribution point names that libcrypto compares per unit.
     private static let pointsPerUnit = 5000
 
-    /// Whether the signature of `list` fits the key of `issuer`; nil if libcrypto cannot look.
+    /// Whether the signature of `list` was made by the key of `issuer`; nil if libcrypto cannot check it.
     static func verify(_ list: CertificateList, by issuer: Certificate) -> Bool? {
         guard let object = try? list.object(), let key = try? issuer.publicKey() else { return nil }
         return object.isSigned(by: key)
@@ -181,6 +186,6 @@ struct RevocationLists {
 }
 
 extension CertificateList {
-    /// The additional cost of hashing a large list, in the units of `WorkBudget`.
+    /// The additional cost of hashing a large list, in units of `WorkBudget`.
     fileprivate var hashingCost: Int { der.count >> 17 }
 }

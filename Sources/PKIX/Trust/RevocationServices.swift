@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// The URLs where a certificate's issuer publishes revocations, as the certificate claims; they may be anything.
+/// The URLs where a certificate's issuer publishes revocations, as named in the certificate. They are unverified.
 ///
 /// RFC 5280 §4.2.1.13, §4.2.1.15, §4.2.2.1
 package struct RevocationServices: Hashable, Sendable {
@@ -9,7 +9,7 @@ package struct RevocationServices: Hashable, Sendable {
     /// The URLs of revocation lists, delta lists last.
     package private(set) var lists: [String] = []
 
-    /// The most URLs of one kind that are taken from a certificate.
+    /// The maximum number of URLs of each kind that are taken from a certificate.
     package static let maximumCount = 4
 
     fileprivate init() {}
@@ -35,7 +35,7 @@ package struct RevocationServices: Hashable, Sendable {
         lists = Array(lists.prefix(Self.maximumCount)) + Array(deltas.prefix(Self.maximumCount))
     }
 
-    /// The URLs of the accesses by OCSP in an AuthorityInfoAccessSyntax.
+    /// The URLs of the OCSP access descriptions in an AuthorityInfoAccessSyntax.
     private static func responders(_ node: ASN1Node) throws -> [String] {
         try ElementReader(node).remaining.compactMap { access in
             var fields = try ElementReader(access)
@@ -46,7 +46,7 @@ package struct RevocationServices: Hashable, Sendable {
         }
     }
 
-    /// The URLs of the full names in CRLDistributionPoints; a name relative to the issuer leads nowhere on the network.
+    /// The URLs of the full names in CRLDistributionPoints. Names relative to the issuer have no URL.
     fileprivate static func distributionPoints(_ node: ASN1Node) throws -> [String] {
         try ElementReader(node).remaining.flatMap { point -> [String] in
             var fields = try ElementReader(point)
@@ -57,7 +57,7 @@ package struct RevocationServices: Hashable, Sendable {
         }
     }
 
-    /// The uniformResourceIdentifier of a GeneralName; nil if it is another name.
+    /// The uniformResourceIdentifier of a GeneralName; nil if the name is of another kind.
     private static func url(_ name: ASN1Node) throws -> String? {
         guard name.identifier == .context(6) else { return nil }
         let bytes = try name.octets()
@@ -73,7 +73,7 @@ extension Certificate {
 }
 
 extension CertificateList {
-    /// The URLs of the delta lists for this list, as it claims; they may be anything.
+    /// The URLs of the delta lists for this list, as named in it. They are unverified.
     ///
     /// RFC 5280 §5.2.6
     package var deltaLists: [String] {

@@ -4,15 +4,16 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A source of revocation data to ask if the data at hand does not decide.
+/// A source of revocation data that is asked if the available data is insufficient.
 package protocol RevocationSource: Sendable {
-    /// The data about the certificates at `places` of `chain`, each of which the next one issued.
+    /// The revocation data for the certificates at the indices `places` of `chain`, in which each certificate was issued by
+    /// the next.
     ///
-    /// Callers verify all of it. A service that cannot be reached adds nothing.
+    /// The caller must verify all of it. A service that cannot be reached contributes nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
 
-    /// The source for one verdict, on one message or on its recipients. A source with a time limit for all questions of
-    /// a verdict starts a new limit; others return themselves.
+    /// The source for one verdict, that is, for one message or its recipients. A source whose time limit applies to all
+    /// questions of a verdict returns a value with a new limit; others return themselves.
     func forOneVerdict() -> any RevocationSource
 
     /// Whether it asks any service at all; true by default.
@@ -20,28 +21,28 @@ package protocol RevocationSource: Sendable {
 }
 
 extension RevocationSource {
-    /// The source itself, as nothing limits its time.
+    /// Returns the source itself, which has no time limit.
     package func forOneVerdict() -> any RevocationSource { self }
 
-    /// True.
+    /// Returns true.
     package func isAsking() async -> Bool { true }
 }
 
-/// The data of a source about revocation.
+/// Revocation data from a source.
 package struct RevocationEvidence: Hashable, Sendable {
-    /// Unverified lists of the issuers.
+    /// Unverified revocation lists of the issuers.
     package var certificateLists: [CertificateList] = []
-    /// Unverified answers of responders.
+    /// Unverified OCSP responses.
     package var responses: [OCSPResponse] = []
 
     package init() {}
 
-    /// Whether there is nothing in it.
+    /// Whether there are neither lists nor responses.
     package var isEmpty: Bool { certificateLists.isEmpty && responses.isEmpty }
 }
 
 extension ValidationOptions {
-    /// These options, with `evidence` added.
+    /// These options with `evidence` added.
     package func with(_ evidence: RevocationEvidence) -> ValidationOptions {
         var options = self
         options.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
@@ -49,9 +50,9 @@ extension ValidationOptions {
         return options
     }
 
-    /// These options, with the data of `source` about trusted chains whose revocation status is unknown.
+    /// These options, with the data of `source` about trusted chains of unknown revocation status added.
     ///
-    /// No service is asked about other chains: an untrusted certificate must not determine where we connect to.
+    /// No service is asked about other chains: an untrusted certificate must not determine where this program connects to.
     package func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async
         -> ValidationOptions
     {
@@ -66,7 +67,7 @@ extension ValidationOptions {
 }
 
 extension CertificateList {
-    /// Whether `issuer` bears the name of the list's issuer and signed it.
+    /// Whether `issuer` has the name of the list's issuer and signed the list.
     ///
     /// libcrypto: `X509_CRL_verify`
     package func isSigned(by issuer: Certificate) -> Bool {

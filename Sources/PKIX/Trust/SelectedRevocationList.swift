@@ -6,23 +6,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A revocation list whose signature was checked, with the properties that its use depends on.
+/// A revocation list whose signature was verified, with the properties that determine its use.
 struct SelectedRevocationList {
     let list: CertificateList
-    /// The certificate with the key that signed it.
+    /// The certificate whose key signed the list.
     let signer: Certificate
     let edition: RevocationListEdition
     let scope: CertificateList.Scope
 
-    /// - Throws: an error of the ASN.1 reader if the extensions of the list cannot be read.
+    /// - Throws: swift-asn1's error if the extensions of the list are unreadable.
     init(_ list: CertificateList, signedBy signer: Certificate) throws {
         (self.list, self.signer) = (list, signer)
         (edition, scope) = (try list.edition, try list.scope)
     }
 
-    /// The properties that lists of one series share; the newest of them counts: the key that signed them, and the
-    /// certificates that they are about. A list's own claim about its key does not matter, because the signing key is
-    /// known.
+    /// The common properties of the lists of one series, of which the newest counts: the signing key, and the certificates
+    /// that the lists cover. Since the signing key is known, the key that the list names does not matter.
     struct Series: Hashable {
         private let issuer: EncodingKey
         private let key: [UInt8]
@@ -36,8 +35,8 @@ struct SelectedRevocationList {
 
     var series: Series { Series(scope, signer: signer) }
 
-    /// The `lists` that count at `date`: the newest of each series, all of them in a tie. An expired list is included
-    /// unless a list that may replace it does: it revokes, but never shows that a certificate is good.
+    /// The `lists` that are in effect at `date`: the newest of each series, or several if they are equally new. An expired
+    /// list is included unless another list replaces it; it can revoke a certificate but never shows that one is good.
     static func current(of lists: [SelectedRevocationList], at date: Date) -> [SelectedRevocationList] {
         let places = Dictionary(grouping: lists.indices) { lists[$0].series }.values.flatMap { members in
             RevocationListEdition.current(of: members.map { lists[$0].edition }, at: date).map { members[$0] }
@@ -45,8 +44,8 @@ struct SelectedRevocationList {
         return places.sorted().map { lists[$0] }
     }
 
-    /// Whether libcrypto may be given it as a delta list. libcrypto dereferences a null pointer for a delta list without a
-    /// number, and treats some delta lists that are limited to some reasons as complete lists.
+    /// Whether the list may be passed to libcrypto as a delta list. libcrypto dereferences a null pointer for a delta list
+    /// without a number, and treats some delta lists that are limited to certain reasons as complete lists.
     var isUsableDelta: Bool {
         guard edition.isDelta, edition.number != nil, edition.baseNumber != nil else { return false }
         guard let point = scope.distributionPoint else { return true }
@@ -54,8 +53,8 @@ struct SelectedRevocationList {
         return !fields.contains { $0.identifier == .context(3) }
     }
 
-    /// Whether it is a delta list that by itself shows that `issuer` revoked `certificate`: signed by the issuer's own
-    /// key, which may sign lists. Its base does not matter for that.
+    /// Whether the list is a delta list that, without its base, shows that `issuer` revoked `certificate`: it was signed by
+    /// the issuer's own key, which may sign lists.
     func isDeltaRevoking(_ certificate: Certificate, issuedBy issuer: Certificate?) -> Bool {
         guard edition.isDelta, let issuer, issuer.publicKeyInfo == signer.publicKeyInfo,
             signer.keyUsage?.contains(.cRLSign) ?? true

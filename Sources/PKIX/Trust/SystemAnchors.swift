@@ -7,9 +7,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The folder of the system's trust anchors, hashed as `openssl rehash` does it.
+/// The folder of the system's trust anchors, with file names as made by `openssl rehash`.
 ///
-/// Read only where a chain asks for an issuer by name. SSL_CERT_DIR and SSL_CERT_FILE do not count.
+/// It is only searched for the issuers that a chain names. SSL_CERT_DIR and SSL_CERT_FILE are ignored.
 public struct SystemAnchors: Hashable, Sendable {
     /// The folder's path.
     public let folder: String
@@ -19,7 +19,7 @@ public struct SystemAnchors: Hashable, Sendable {
     /// Whether the folder can be read at all.
     package var isReadable: Bool { FileManager.default.isReadableFile(atPath: folder) }
 
-    /// The files with one hash that are looked at.
+    /// The maximum number of files with the same hash that are read.
     private static let maximumCollisions = 16
 
     /// The anchors with this subject.
@@ -35,12 +35,12 @@ public struct SystemAnchors: Hashable, Sendable {
         return found
     }
 
-    /// What files of late hold, as long as they are what they were.
+    /// The contents of recently read files, valid as long as the files are unchanged.
     private static let recent = BoundedCache<FileState, [Certificate]>(capacity: 64)
-    /// The largest file whose certificates are kept, in bytes.
+    /// The size in bytes of the largest file whose certificates are cached.
     private static let keptSize = 64 << 10
 
-    /// The certificates in the file at `path`, none where it cannot be understood; nil if it cannot be opened.
+    /// The certificates in the file at `path`; empty if it is malformed, nil if it cannot be opened.
     private static func certificates(in path: String) -> [Certificate]? {
         let state = FileState(path)
         if let state, let known = recent[state] { return known }
@@ -49,12 +49,12 @@ public struct SystemAnchors: Hashable, Sendable {
             return []
         }
         let certificates = items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
-        // A file that was exchanged in between is read again the next time.
+        // If the file was replaced meanwhile, it is read again next time.
         if let state, state == FileState(path), state.size <= keptSize { recent[state] = certificates }
         return certificates
     }
 
-    /// The hashes of subjects that files of the folder are named by; nil if the folder is there and cannot be read.
+    /// The subject hashes in the file names of the folder; empty if there is no folder, nil if it cannot be read.
     package var hashes: Set<UInt32>? {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -68,7 +68,7 @@ public struct SystemAnchors: Hashable, Sendable {
 }
 
 extension DistinguishedName {
-    /// The hash in the file names of certificates with this subject in a folder of anchors, as openssl-rehash(1) makes them; nil
-    /// if libcrypto cannot read the name.
+    /// The hash of this subject in the file names of a folder of anchors, as made by openssl-rehash(1); nil if libcrypto
+    /// cannot read the name.
     package var systemHash: UInt32? { Libcrypto.nameHash(der) }
 }

@@ -7,18 +7,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A verdict, and whether it may be kept.
+/// A verdict, and whether it may be cached.
 package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
-    /// Whether the verdict may be kept: not if the search was cut short, or if libcrypto failed, perhaps for lack of memory.
+    /// Whether the verdict may be cached. False if the search was cut short, or if libcrypto failed, perhaps for lack of
+    /// memory.
     package let isRepeatable: Bool
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` with the store's data only.
+    /// The verdict on `certificate` from the store's data alone.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
-        let question = VerdictCacheKey(
+        let key = VerdictCacheKey(
             store: self,
             certificate: certificate,
             extra: [],
@@ -26,27 +27,27 @@ extension TrustStore {
             responses: [],
             purpose: purpose
         )
-        let isBrief = question.isBrief
-        if isBrief, let known = question.known(at: date) { return known }
+        let isBrief = key.isBrief
+        if isBrief, let known = key.known(at: date) { return known }
         let (validator, errors) = (PathValidator(self), OpenSSLError.occurrences)
-        let (verdict, isSettled) = validator.answer(question, date, .trust)
+        let (verdict, isSettled) = validator.answer(key, date, detail: .trust)
         let judgement = Judgement(
             verdict: verdict,
             isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
-        if isBrief, isSettled, question.isSettled(by: verdict) { question.remember(judgement, at: date) }
+        if isBrief, isSettled, key.isSettled(by: verdict) { key.remember(judgement, at: date) }
         return judgement
     }
 }
 
-/// Keeps libcrypto's forms of revocation lists as long as it lives, so that each is made once for many verdicts.
+/// Keeps libcrypto's objects of revocation lists alive, so that each list is parsed once for many verdicts.
 package final class HeldLists: Sendable {
     private let lists: [CertificateList]
     private let objects = Mutex<[Handle<X509_CRL>]?>(nil)
 
     package init(_ lists: [CertificateList]) { self.lists = lists }
 
-    /// Makes them, unless that was done before.
+    /// Parses the lists, unless that was done before.
     package func hold() {
         objects.withLock { objects in
             guard objects == nil else { return }

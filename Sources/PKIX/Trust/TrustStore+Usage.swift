@@ -1,9 +1,9 @@
 extension TrustStore {
-    /// What certificates must be meant for.
+    /// The purpose that certificates must have.
     public enum Usage: Hashable, Sendable {
-        /// Anything: extended key usage is not looked at.
+        /// Any purpose: the extended key usage is ignored.
         case any
-        /// The extended key usage with this dotted object identifier, as `1.3.6.1.5.5.7.3.3` for code (RFC 5280 §4.2.1.12).
+        /// The extended key usage with this dotted OID, such as `1.3.6.1.5.5.7.3.3` for code signing (RFC 5280 §4.2.1.12).
         case extendedKeyUsage(String)
         /// Mail (RFC 8550 §4.4.4).
         case mail
@@ -11,7 +11,7 @@ extension TrustStore {
 }
 
 extension Certificate {
-    /// Whether the certificate is meant for `usage`: it says so, or anyExtendedKeyUsage, or has no such extension.
+    /// Whether the certificate allows `usage`: it contains that usage or anyExtendedKeyUsage, or has no such extension.
     func admits(_ usage: TrustStore.Usage) -> Bool {
         switch usage {
         case .any: return true

@@ -4,45 +4,46 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The trusted certificates, and the certificates and lists to build chains from. `PathValidator` judges by this data.
+/// Trusted certificates, and the certificates and lists for building chains. `PathValidator` judges by this data.
 ///
-/// It knows no clock and no hidden store: the time is an argument of `judge`, and the system's anchors are used only
-/// if `systemAnchors` says where they are.
+/// It uses no hidden clock or store: the time is an argument of `judge`, and the system's anchors are used only if
+/// `systemAnchors` names their folder.
 public struct TrustStore: Hashable, Sendable {
-    /// Certificates that end a chain. An intermediate given here is an anchor, too.
+    /// Certificates at which a chain may end. An intermediate certificate in this list is an anchor as well.
     public var anchors: [Certificate]
-    /// The keys whose end-entity certificates are trusted by themselves.
+    /// The keys whose end-entity certificates are trusted without a chain.
     package var pinned: Set<PublicKeyDigest>
-    /// The certificates with which the keys in `pinned` were pinned, as far as they are known. If one of them is revoked, the pin
-    /// ends for all certificates of its key. Other certificates of the key need a valid signature of their issuer.
+    /// The known certificates with which the keys in `pinned` were pinned. If one of them is revoked, the pin ends for all
+    /// certificates with its key. Other certificates with the key need a valid signature of their issuer.
     package var pinnedCertificates: Set<Certificate> = []
-    /// The keys whose certificates are never trusted, whatever chain they have.
+    /// The keys whose certificates are never trusted, even with a valid chain.
     package var distrusted: Set<PublicKeyDigest> = []
-    /// The addresses for which a key was pinned or distrusted, in a comparable form. A key that is not here was pinned or
-    /// distrusted for every address of its certificates. Callers that know the addresses use `speaking(for:)`.
+    /// The addresses for which a key was pinned or distrusted, in a comparable form. A key without an entry was pinned or
+    /// distrusted for every address in its certificates. Callers that know the addresses use `speaking(for:)`.
     package var scopes: [PublicKeyDigest: Scopes] = [:]
-    /// Certificates of authorities that may help to reach an anchor; not trusted.
+    /// Certificates of authorities that may complete a chain; they are not trusted themselves.
     public var intermediates: [Certificate]
-    /// Revocation lists at hand.
+    /// The available revocation lists.
     public var certificateLists: [CertificateList]
-    /// Revocation lists, and folders or files of them, that cannot be read, each as a sentence: every verdict repeats them, and is not `good`.
+    /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. Every verdict
+    /// repeats them, and its revocation status is not `good`.
     package var unreadableLists: [String] = []
-    /// Earlier answers of responders, by the `nameDigest` of the certificate; they are verified again when they are used.
+    /// Earlier OCSP responses, by the `nameDigest` of the certificate; they are verified again when they are used.
     package var responses: [Fingerprint: OCSPResponse] = [:]
-    /// The folder of the system's anchors; nil if these are not trusted.
+    /// The folder of the system's anchors; nil if they are not trusted.
     public var systemAnchors: SystemAnchors?
-    /// How strictly certificates are judged.
+    /// The validation options.
     public var options = ValidationOptions()
-    /// What the certificates of a chain must be meant for.
+    /// The purpose that the certificates of a chain must have.
     public var usage = Usage.mail
 
-    /// - Parameter anchors: certificates that end a chain.
+    /// - Parameter anchors: certificates at which a chain may end.
     public init(anchors: [Certificate]) { self.init(anchors: anchors, pinned: []) }
 
     /// - Parameters:
-    ///   - anchors: certificates that end a chain.
-    ///   - intermediates: certificates of authorities that may help to reach an anchor; not trusted.
-    ///   - systemAnchors: whether the roots that the system trusts end a chain, too.
+    ///   - anchors: certificates at which a chain may end.
+    ///   - intermediates: certificates of authorities that may complete a chain; they are not trusted themselves.
+    ///   - systemAnchors: whether a chain may also end at the system's trusted roots.
     public init(anchors: [Certificate], intermediates: [Certificate], systemAnchors: Bool) {
         self.init(
             anchors: anchors,
@@ -66,7 +67,7 @@ public struct TrustStore: Hashable, Sendable {
         self.systemAnchors = systemAnchors
     }
 
-    /// The same store, which trusts `certificates` without a chain: their fingerprints were compared.
+    /// The same store, with `certificates` trusted without a chain, because the user compared their fingerprints.
     public func pinning(_ certificates: Certificate...) -> TrustStore {
         var store = self
         store.pinned.formUnion(certificates.map(\.publicKeyDigest))
@@ -74,16 +75,16 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// The same store, which never trusts a certificate with the key of one of `certificates`.
+    /// The same store, with all certificates for the keys of `certificates` distrusted.
     public func distrusting(_ certificates: Certificate...) -> TrustStore {
         var store = self
         store.distrusted.formUnion(certificates.map(\.publicKeyDigest))
         return store
     }
 
-    /// The names that a key was pinned for, and those that it was distrusted for.
+    /// The names for which a key was pinned, and those for which it was distrusted.
     package struct Scopes: Hashable, Sendable {
-        /// The names for which a person compared its fingerprint.
+        /// The names for which a user compared its fingerprint.
         package var pinned: Set<String>
         /// The names for which it was distrusted.
         package var distrusted: Set<String>
@@ -94,8 +95,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// This trust store with the pins and distrust for one of `names` alone: a user who compared a fingerprint for one address did not
-    /// accept the other addresses in the certificate.
+    /// The same store, restricted to the pins and distrust for `names`: a user who compared a fingerprint for one address
+    /// did not accept the other addresses in the certificate.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {
@@ -105,12 +106,12 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// This trust store for a signature by `certificate` over something that names no sender, as a commit or a file.
+    /// The same store for data signed by `certificate` that has no sender, such as a commit or a file.
     ///
-    /// The reader is shown the names in the certificate, so a pin counts only for the pinned certificate itself, and only if it was pinned
-    /// for every address in it: the holder of a pinned key can get certificates for it in any name.
+    /// The reader sees the names in the certificate. The holder of a pinned key can get certificates for it in any name, so
+    /// a pin applies only to the pinned certificate itself, and only if it was pinned for every address in it.
     ///
-    /// - Parameter names: for each address in the certificate the names that stand for it.
+    /// - Parameter names: for each address in the certificate, the names under which it may have been pinned.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> TrustStore {
         let key = certificate.publicKeyDigest
         let isForAll = scopes[key].map { scopes in names.allSatisfy { !$0.isDisjoint(with: scopes.pinned) } } ?? true
@@ -120,14 +121,13 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// Looks for a chain from `certificate` to an anchor and says what is wrong with the best one, within a budget of its
-    /// own.
+    /// Looks for a chain from `certificate` to an anchor and reports the problems of the best one, with a new budget.
     ///
     /// - Parameters:
     ///   - extra: certificates that came with the message, in any order; never trusted.
     ///   - extraLists: revocation lists that came with the message.
-    ///   - responses: answers of responders that came with the message.
-    ///   - date: the time at which everything must be valid.
+    ///   - responses: OCSP responses that came with the message.
+    ///   - date: the time at which all certificates must be valid.
     package func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],
@@ -147,16 +147,16 @@ public struct TrustStore: Hashable, Sendable {
         )
     }
 
-    /// How detailed a verdict is.
+    /// How thorough a verdict is.
     package enum Detail: Sendable {
-        /// Everything.
+        /// All problems are searched for.
         case everything
-        /// Trust, time and revocation. For an untrusted chain not every problem is searched for, which takes longer than the
-        /// rest.
+        /// Trust, validity and revocation. For an untrusted chain, not all problems are searched for, since that takes
+        /// longer than everything else.
         case trust
     }
 
-    /// The same with this detail.
+    /// Like the above, with the given detail.
     package func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],

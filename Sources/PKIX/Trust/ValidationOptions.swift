@@ -1,19 +1,19 @@
-/// How strictly certificates are judged: the caller's requirements, apart from its trusted certificates.
+/// How strictly certificates are judged, apart from the question which certificates are trusted.
 public struct ValidationOptions: Hashable, Sendable {
-    /// How much revocation counts.
+    /// How the revocation status affects the verdict.
     public var revocation: RevocationPolicy
-    /// What is asked of the chain's certificate policies.
+    /// The requirements for the chain's certificate policies.
     package var policies: CertificatePolicies
-    /// Revocation lists at hand beside those of the store.
+    /// Revocation lists in addition to those of the store.
     package var certificateLists: [CertificateList] = []
-    /// Where more should lie that cannot be read, each as a sentence; each verdict repeats them.
+    /// Places whose revocation lists are unreadable, each described by a sentence; every verdict repeats them.
     package var unreadableLists: [String] = []
-    /// What responders said, beside what came with messages.
+    /// OCSP responses in addition to those in messages.
     package var responses: [OCSPResponse] = []
-    /// Rules whose breach is a warning; nil for none.
+    /// Rules whose violation is a warning; nil for none.
     package var profile: CertificateProfile?
 
-    /// - Parameter revocation: how much revocation counts.
+    /// - Parameter revocation: how the revocation status affects the verdict.
     public init(revocation: RevocationPolicy) {
         self.init(revocation: revocation, policies: CertificatePolicies())
     }
@@ -30,7 +30,7 @@ public struct ValidationOptions: Hashable, Sendable {
 }
 
 extension TrustStore {
-    /// The same store, judging by `options`.
+    /// The same store with other `options`.
     package func judging(by options: ValidationOptions) -> TrustStore {
         var store = self
         store.options = options

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// All that a verdict depends on but the time, and what the system's anchors are just then.
+/// Everything that a verdict depends on, except the time and the current system anchors.
 struct VerdictCacheKey: Hashable {
     let store: TrustStore
     let certificate: Certificate
@@ -13,25 +13,25 @@ struct VerdictCacheKey: Hashable {
     let responses: [OCSPResponse]
     let purpose: Certificate.KeyPurpose
 
-    /// The verdicts of late: mails from the same people are judged again and again.
+    /// Recent verdicts: mail from the same senders is judged again and again.
     private static let recent = BoundedCache<VerdictCacheKey, LimitedVerdict>(capacity: 256)
 
-    /// The verdict of late that still holds at `date`; nil if there is none.
+    /// A recent verdict that still holds at `date`; nil if there is none.
     func known(at date: Date) -> Judgement? {
         guard let known = Self.recent[self], known.holds(at: date) else { return nil }
         return known.judgement
     }
 
-    /// Remembers what was judged at `date` for as long as nothing begins or ends that it depends on.
+    /// Caches the judgement made at `date` until the next moment at which something it depends on begins or ends.
     ///
-    /// Not if much came with the message: what others send does not fill the memory.
+    /// Does nothing if the message brought a lot of data, so that senders cannot fill the memory.
     func remember(_ judgement: Judgement, at date: Date) {
         let sent = ([certificate] + extra).map(\.der.count) + extraLists.map(\.der.count) + responses.map(\.der.count)
         guard sent.reduce(0, +) <= 16 << 10 else { return }
-        Self.recent[self] = LimitedVerdict(judgement, self, date)
+        Self.recent[self] = LimitedVerdict(judgement, self, date: date)
     }
 
-    /// Whether `verdict` answers it once and for all: not if libcrypto may just have been unable to look, for want of memory.
+    /// Whether `verdict` may be cached. False if libcrypto may have failed for lack of memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
         let hasEvidence =
             ![store.certificateLists, store.options.certificateLists, extraLists].allSatisfy(\.isEmpty)
@@ -39,7 +39,7 @@ struct VerdictCacheKey: Hashable {
         return verdict.faults == 0 && (verdict.revocation?.status != .unknown || !hasEvidence)
     }
 
-    /// Whether it is small enough to be kept, and to be compared at no great cost.
+    /// Whether the key is small enough to be cached and compared cheaply.
     var isBrief: Bool {
         let lists = [store.certificateLists, store.options.certificateLists, extraLists]
         let answers = [store.options.responses, responses]
@@ -55,32 +55,34 @@ struct VerdictCacheKey: Hashable {
     }
 }
 
-/// A verdict, and the time in which it holds.
+/// A verdict and the period in which it holds.
 private struct LimitedVerdict: Sendable {
     let judgement: Judgement
     private let date: Date
-    /// The last second before the verdict in which something begins or ends that it depends on, and the first one after; since 1970.
+    /// The last second before the verdict, and the first after it, in which something that it depends on begins or ends;
+    /// since 1970.
     private let since, until: Int
 
-    /// - Parameter date: when it was given.
-    init(_ judgement: Judgement, _ question: VerdictCacheKey, _ date: Date) {
+    /// - Parameter date: when the verdict was given.
+    init(_ judgement: Judgement, _ key: VerdictCacheKey, date: Date) {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
-        let store = question.store
-        let lists = store.certificateLists + store.options.certificateLists + question.extraLists
-        // Answers of responders have times of their own, and a list of later speaks of revocations by their dates: such a verdict is one
-        // of its instant.
+        let store = key.store
+        let lists = store.certificateLists + store.options.certificateLists + key.extraLists
+        // OCSP responses have validity periods of their own, and lists that were issued later decide by revocation dates. A
+        // verdict based on these holds only for its own instant.
         let isPlain =
-            store.responses.isEmpty && store.options.responses.isEmpty && question.responses.isEmpty
+            store.responses.isEmpty && store.options.responses.isEmpty && key.responses.isEmpty
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }
         let certificates =
-            [question.certificate] + question.extra + store.anchors + store.intermediates
+            [key.certificate] + key.extra + store.anchors + store.intermediates
             + Array(store.pinnedCertificates) + judgement.verdict.certificates
         let moments =
             certificates.map(\.notBefore) + certificates.map(\.notAfter) + lists.map(\.thisUpdate)
             + lists.compactMap(\.nextUpdate)
         let seconds = moments.map(Self.second)
-        // In the very second of one nothing is known of what comes before or after it.
+        // In a second in which something begins or ends, the moments before and after differ, so the verdict holds for its
+        // own instant.
         guard isPlain, !seconds.contains(now) else {
             (since, until) = (now, now)
             return

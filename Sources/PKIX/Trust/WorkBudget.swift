@@ -1,16 +1,17 @@
 import LibCrypto
 import Synchronization
 
-/// What may be spent on looking for chains, so that those who send hundreds of authorities do not keep us for long; and
-/// what was read on the way, so that it is read once.
+/// The cost allowed for building and checking chains, so that a sender of hundreds of authorities cannot keep the program
+/// busy. It also caches what was parsed on the way.
 ///
-/// One unit is about the work of checking an RSA-2048 signature.
+/// One unit is about the cost of checking an RSA-2048 signature.
 final class WorkBudget: Sendable {
-    /// Enough for a thousand pairs of certificates that are not cached, which takes about half a second.
+    /// Enough for a thousand pairs of certificates that are not cached, about half a second.
     private static let allowance = 5000
-    /// What libcrypto takes to read two certificates.
+    /// The cost for libcrypto of parsing two certificates.
     static let reading = 4
-    /// Lists of no more bytes together stay in libcrypto's form, which is some times as long; a single one may be longer.
+    /// The maximum total size, in bytes, of the lists whose libcrypto objects are cached; the objects are several times
+    /// larger. A single list may be larger.
     private static let maximumHeld = 16 << 20
 
     private struct Held {
@@ -28,7 +29,7 @@ final class WorkBudget: Sendable {
     /// Whether nothing is left.
     var isSpent: Bool { remaining.withLock { $0 <= 0 } }
 
-    /// A tenth of what is left, for something that may come to nothing.
+    /// Takes a tenth of the remaining budget, for work that may turn out useless.
     func share() -> WorkBudget {
         WorkBudget(
             remaining: remaining.withLock { remaining in
@@ -47,14 +48,14 @@ final class WorkBudget: Sendable {
 
     func spend(_ units: Int) { remaining.withLock { $0 -= units } }
 
-    /// Spends `units`, if there are any to spend; whether that much was left.
+    /// Spends `units` if any budget is left. Returns whether that much was left.
     func affords(_ units: Int) -> Bool {
         guard units > 0 else { return true }
         spend(units)
         return !isSpent
     }
 
-    /// Keeps libcrypto's form of `list` for as long as there is anything to judge, so that it is made once.
+    /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed once.
     func hold(_ list: CertificateList) {
         guard let object = try? list.object() else { return }
         held.withLock { held in

@@ -21,12 +21,14 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
         let name = field.name
         switch (self, name.lowercased()) {
         case (.none, _): break
-        case (_, "subject"): return NewField(name, Self.obscured).bytes(lineEnd: lineEnd)
+        case (_, "subject"): return NewField(name, value: Self.obscured).bytes(lineEnd: lineEnd)
         case (_, "comments"), (_, "keywords"), (_, "thread-topic"): return nil
         case (.shy, "from"), (.shy, "to"), (.shy, "cc"):
-            if let bare = Self.bareAddresses(field) { return NewField(name, bare).bytes(lineEnd: lineEnd) }
+            if let bare = Self.bareAddresses(field) { return NewField(name, value: bare).bytes(lineEnd: lineEnd) }
         case (.shy, "date"):
-            if let date = MessageDate(field.value) { return NewField(name, date.universal).bytes(lineEnd: lineEnd) }
+            if let date = MessageDate(field.value) {
+                return NewField(name, value: date.universal).bytes(lineEnd: lineEnd)
+            }
         default: break
         }
         return field.closedBytes(lineEnd)

@@ -53,8 +53,10 @@ package struct HeaderProtection: Hashable, Sendable {
     func addedType(_ lineEnd: LineEnd) -> [UInt8] {
         NewField(
             "Content-Type",
-            "text/plain",
-            parameters: [.init("hp", scheme, isQuoted: true), .init("charset", undeclaredCharset.rawValue)]
+            value: "text/plain",
+            parameters: [
+                .init("hp", value: scheme, isQuoted: true), .init("charset", value: undeclaredCharset.rawValue),
+            ]
         ).bytes(lineEnd: lineEnd)
     }
 
@@ -67,7 +69,7 @@ package struct HeaderProtection: Hashable, Sendable {
         if !type.parameters.names.isDisjoint(with: meaningless) {
             bytes = field.removingParameters(meaningless, lineEnd)
         }
-        guard let clean = bytes.field, case let marked = clean.appendingParameter("hp", scheme, lineEnd),
+        guard let clean = bytes.field, case let marked = clean.appendingParameter("hp", value: scheme, lineEnd),
             let read = marked.field.flatMap({ ContentType(field: $0) }), read.parameters["hp"] == scheme,
             read.name == type.name
         else { return nil }
@@ -88,7 +90,7 @@ package struct HeaderProtection: Hashable, Sendable {
         let bytes = field.closedBytes(lineEnd)
         guard confidentiality == nil else { return bytes }
         if bytes.isTransportSafe { return bytes }
-        let rewritten = NewField(field.name, field.value).bytes(lineEnd: lineEnd)
+        let rewritten = NewField(field.name, value: field.value).bytes(lineEnd: lineEnd)
         return rewritten.isTransportSafe ? rewritten : nil
     }
 

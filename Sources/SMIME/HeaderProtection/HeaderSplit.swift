@@ -46,7 +46,7 @@ package struct HeaderSplit: Sendable {
         let moved = header.fields.filter(\.isContentField)
         movedNames = moved.map { $0.name.lowercased() }
         firstNumbers = movedNames.firstPlaces
-        if let protection, let fields = Self.protectedFields(header, protection, omitted) {
+        if let protection, let fields = Self.protectedFields(header, protection, omitted: omitted) {
             self.protection = protection
             innerFields = fields.inside
             unprotectedNames = fields.unprotected
@@ -74,7 +74,9 @@ package struct HeaderSplit: Sendable {
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
         }
-        var field: [UInt8]? = NewField("Content-Transfer-Encoding", newEncoding.name).bytes(lineEnd: header.lineEnd)
+        var field: [UInt8]? = NewField("Content-Transfer-Encoding", value: newEncoding.name).bytes(
+            lineEnd: header.lineEnd
+        )
         var bytes: [UInt8] = []
         for other in innerFields {
             guard other.isTransferEncoding else {
@@ -86,7 +88,7 @@ package struct HeaderSplit: Sendable {
         }
         // Content-Type counts only with a MIME-Version, also in the message that decryption restores.
         if header.first("MIME-Version") == nil {
-            bytes += NewField("MIME-Version", "1.0").bytes(lineEnd: header.lineEnd)
+            bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: header.lineEnd)
         }
         return bytes + (field ?? []) + header.lineEnd.bytes
     }
@@ -95,7 +97,7 @@ package struct HeaderSplit: Sendable {
     private static func protectedFields(
         _ header: HeaderBlock,
         _ protection: HeaderProtection,
-        _ omitted: Set<String>
+        omitted: Set<String>
     ) -> (inside: [InnerField], unprotected: [String])? {
         var inside: [InnerField] = []
         var unprotected: [String] = []
@@ -143,7 +145,7 @@ package struct HeaderSplit: Sendable {
             if firstNumbers[movedNames[number]] == number, let new = newNames.firstIndex(of: movedNames[number]) {
                 output += newFields[new].bytes(lineEnd: header.lineEnd)
             } else if placeholders.contains(number) {
-                output += NewField(Self.placeholderName, "\(number)").bytes(lineEnd: header.lineEnd)
+                output += NewField(Self.placeholderName, value: "\(number)").bytes(lineEnd: header.lineEnd)
             }
             number += 1
         }
@@ -165,7 +167,7 @@ package struct HeaderSplit: Sendable {
 
 extension HeaderSplit {
     /// A MIME-Version that the original message does not have, marked by a comment (RFC 2045 §4).
-    static let addedVersion = NewField("MIME-Version", "1.0 (S/MIME)")
+    static let addedVersion = NewField("MIME-Version", value: "1.0 (S/MIME)")
     /// Stands for the moved field whose number it has.
     static let placeholderName = "X-Moved-Content-Field"
 

@@ -47,7 +47,7 @@ struct LegacyDisplayPart {
         return try edit(top + text) { field in
             guard becomesUTF8 else { return field }
             let bytes = field.removingParameters(["charset"], part.header.lineEnd)
-            return bytes.field?.appendingParameter("charset", "utf-8", part.header.lineEnd).field ?? field
+            return bytes.field?.appendingParameter("charset", value: "utf-8", part.header.lineEnd).field ?? field
         }
     }
 
@@ -110,18 +110,18 @@ struct LegacyDisplayPart {
                 hasType = true
                 bytes +=
                     isMarked
-                    ? field.appendingParameter(LegacyDisplay.parameter, "1", header.lineEnd)
+                    ? field.appendingParameter(LegacyDisplay.parameter, value: "1", header.lineEnd)
                     : field.removingParameters([LegacyDisplay.parameter], header.lineEnd)
             } else if encoding == part.transferEncoding || !field.isNamed("Content-Transfer-Encoding") {
                 bytes += field.closedBytes(header.lineEnd)
             }
         }
         if !hasType, isMarked, let type = Array("Content-Type: text/plain\r\n".utf8).field {
-            bytes += change(type).appendingParameter(LegacyDisplay.parameter, "1", .crlf)
+            bytes += change(type).appendingParameter(LegacyDisplay.parameter, value: "1", .crlf)
                 .withLines(endingIn: header.lineEnd)
         }
         if encoding != part.transferEncoding {
-            bytes += NewField("Content-Transfer-Encoding", encoding.name).bytes(lineEnd: header.lineEnd)
+            bytes += NewField("Content-Transfer-Encoding", value: encoding.name).bytes(lineEnd: header.lineEnd)
         }
         return LegacyDisplay.Edit(
             range: part.range,

@@ -52,7 +52,7 @@ public struct ProtectedHeader: Sendable {
             return nil
         }
         let stated = type.parameters["forwarded"]?.lowercased()
-        guard stated == "no" || stated == nil && Self.isSameMessage(message, outer) else { return nil }
+        guard stated == "no" || stated == nil && Self.isSameMessage(message, as: outer) else { return nil }
         scheme = .wrapped
         header = message
         records = []
@@ -85,14 +85,14 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    private init(_ scheme: Scheme, _ header: HeaderBlock, _ records: Set<Statement>) {
+    private init(_ scheme: Scheme, _ header: HeaderBlock, records: Set<Statement>) {
         self.scheme = scheme
         self.header = header
         self.records = records
     }
 
     /// The same with another form of the entity's header.
-    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records) }
+    package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records: records) }
 
     /// Only the fields that are hidden outside, in the header `inner` of an entity whose signature is kept. All other outer
     /// fields are left for the recipient to compare.
@@ -101,7 +101,7 @@ public struct ProtectedHeader: Sendable {
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
-        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), [])
+        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), records: [])
     }
 
     /// The fields of the message, in order.
@@ -185,7 +185,7 @@ public struct ProtectedHeader: Sendable {
         Set(header.fields.map { Statement($0) })
     }
 
-    private static func isSameMessage(_ message: HeaderBlock, _ outer: HeaderBlock) -> Bool {
+    private static func isSameMessage(_ message: HeaderBlock, as outer: HeaderBlock) -> Bool {
         guard let author = author(message), !author.isEmpty, author == Self.author(outer) else { return false }
         return ["Message-ID", "Date"].contains { name in
             guard let inner = message.first(name), let outer = outer.first(name) else { return false }

@@ -9,8 +9,8 @@ import Foundation
 
 /// The library's own threads for long work, so that the caller's cooperative threads are never blocked: one for each core but one.
 ///
-/// `Message.opened` and the other asynchronous calls run here by themselves. What is not asynchronous, as signing, encrypting and
-/// writing, is run here with `run`:
+/// `Message.opened` and the other asynchronous calls run here automatically. Use `run` for synchronous calls such as signing, encrypting
+/// and writing:
 ///
 /// ```swift
 /// try await SMIMEExecutor.run { try mail.encrypted(to: bob).write(to: "secret.eml") }

@@ -126,8 +126,8 @@ package struct EncryptedLayer: Sendable {
     /// The header that clean text gets in place of the one that it lacks.
     private static func textHeader() throws(MIMEError) -> HeaderBlock {
         let fields = [
-            NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
-            NewField("Content-Transfer-Encoding", "8bit"),
+            NewField("Content-Type", value: "text/plain", parameters: [.init("charset", value: "utf-8")]),
+            NewField("Content-Transfer-Encoding", value: "8bit"),
         ]
         return try HeaderBlock(parsing: fields.flatMap { $0.bytes(lineEnd: .crlf) } + LineEnd.crlf.bytes)
     }

@@ -39,7 +39,7 @@ extension MessageOpener {
         do {
             result.report.note(message.defects)
             if try place.layer() != nil {
-                try await verify(walker, message.header, .whole, into: &result)
+                try await verify(walker, message.header, coverage: .whole, into: &result)
             } else {
                 for part in try protectedParts(of: place) {
                     guard result.report.signers.count < Self.maximumSigners else {
@@ -47,7 +47,7 @@ extension MessageOpener {
                         result.report.note(Problem(.tooManySignatures, text))
                         break
                     }
-                    try await verify(LayerWalker(part), message.header, .part, into: &result)
+                    try await verify(LayerWalker(part), message.header, coverage: .part, into: &result)
                 }
             }
         } catch {
@@ -63,7 +63,7 @@ extension MessageOpener {
     private func verify(
         _ walker: LayerWalker,
         _ header: HeaderBlock,
-        _ coverage: VerificationReport.Coverage,
+        coverage: VerificationReport.Coverage,
         into result: inout Verification
     ) async throws {
         var walker = walker

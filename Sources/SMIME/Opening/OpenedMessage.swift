@@ -60,9 +60,9 @@ public struct OpenedMessage: Sendable {
         if isAsItCame {
             try (lineEnd.map { source.stream().lines(endingIn: $0) } ?? source.stream()).makeReader().copy(to: sink)
         } else if let part {
-            try write(part, to: sink, lineEnd, extent)
+            try write(part, to: sink, lineEnd, extent: extent)
         } else if let plaintext {
-            try write(plaintext, to: sink, lineEnd, extent)
+            try write(plaintext, to: sink, lineEnd, extent: extent)
         }
         try source.checkUnchanged()
     }
@@ -71,12 +71,12 @@ public struct OpenedMessage: Sendable {
         _ part: LocatedEntity,
         to sink: any ByteSink,
         _ lineEnd: LineEnd?,
-        _ extent: ProtectedHeader.Extent
+        extent: ProtectedHeader.Extent
     ) throws {
         guard let target = lineEnd ?? header?.lineEnd else {
             return _ = try part.source.reader(in: part.entity.range).copy(to: sink)
         }
-        try writeHeader(part.entity.header, to: sink, target, extent)
+        try writeHeader(part.entity.header, to: sink, target, extent: extent)
         let body = part.entity.stream(of: part.source, range: part.entity.bodyRange, lineEnd: target)
         try body.makeReader().copy(to: sink)
     }
@@ -85,14 +85,16 @@ public struct OpenedMessage: Sendable {
         _ plaintext: Plaintext,
         to sink: any ByteSink,
         _ lineEnd: LineEnd?,
-        _ extent: ProtectedHeader.Extent
+        extent: ProtectedHeader.Extent
     ) throws {
         guard let inner = plaintext.header, let target = lineEnd ?? header?.lineEnd else {
             return _ = try plaintext.content.stream.makeReader().copy(to: sink)
         }
         let isKept = lineEnd == nil && target == .crlf
-        if !isKept, plaintext.mayHoldBinary { return try write(try plaintext.spooled(), to: sink, target, extent) }
-        try writeHeader(inner, to: sink, target, extent)
+        if !isKept, plaintext.mayHoldBinary {
+            return try write(try plaintext.spooled(), to: sink, target, extent: extent)
+        }
+        try writeHeader(inner, to: sink, target, extent: extent)
         let body = plaintext.content.stream.dropFirst(plaintext.bodyStart)
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
@@ -113,7 +115,7 @@ public struct OpenedMessage: Sendable {
         _ inner: HeaderBlock,
         to sink: any ByteSink,
         _ lineEnd: LineEnd,
-        _ extent: ProtectedHeader.Extent
+        extent: ProtectedHeader.Extent
     ) throws {
         let bytes =
             try header.map { outer in

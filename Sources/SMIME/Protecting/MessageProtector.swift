@@ -104,7 +104,12 @@ package struct MessageProtector: Sendable {
         lineEnd: LineEnd? = nil
     ) throws {
         let divided = try divided(isEncrypted: false)
-        try write(try signedEntity(divided, signer, signatureForm, time), divided.split, to: sink, lineEnd)
+        try write(
+            try signedEntity(divided, signer, signatureForm: signatureForm, time: time),
+            divided.split,
+            to: sink,
+            lineEnd: lineEnd
+        )
     }
 
     /// The message, encrypted, and signed before if there is a signer.
@@ -122,18 +127,18 @@ package struct MessageProtector: Sendable {
         let layers = 1 + (signer == nil ? 0 : 1) + (compresses ? 1 : 0)
         let divided = try divided(isEncrypted: true, layers: layers)
         let content =
-            try signer.map { try signedEntity(divided, $0.0, $0.1, time).content }
+            try signer.map { try signedEntity(divided, $0.0, signatureForm: $0.1, time: time).content }
             ?? (compresses ? compressed(divided.plainContent) : divided.plainContent)
         let object = try content.enveloped(to: recipients, secrets: secrets, cipher: cipher)
         let type = cipher.isAuthenticated ? "authEnveloped-data" : "enveloped-data"
-        try write(ProtectedEntity(cms: object, type: type), divided.split, to: sink, lineEnd)
+        try write(ProtectedEntity(cms: object, type: type), divided.split, to: sink, lineEnd: lineEnd)
     }
 
     private func write(
         _ entity: ProtectedEntity,
         _ split: HeaderSplit,
         to sink: any ByteSink,
-        _ lineEnd: LineEnd?
+        lineEnd: LineEnd?
     ) throws {
         let target = lineEnd ?? self.lineEnd
         let header = split.outerHeader(entity.fields)
@@ -152,8 +157,8 @@ package struct MessageProtector: Sendable {
     private func signedEntity(
         _ divided: DividedMessage,
         _ signer: SignedDataWriter.Signer,
-        _ signatureForm: SignatureForm,
-        _ time: Date
+        signatureForm: SignatureForm,
+        time: Date
     ) throws -> ProtectedEntity {
         let content = try compresses ? compressed(divided.plainContent) : divided.safeContent(signer.digest)
         let object = try content.signed(by: signer, isOpaque: signatureForm == .opaque, at: time)

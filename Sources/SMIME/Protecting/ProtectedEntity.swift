@@ -15,11 +15,11 @@ struct ProtectedEntity {
         fields = [
             NewField(
                 "Content-Type",
-                "application/pkcs7-mime",
-                parameters: [.init("smime-type", type), .init("name", name)]
+                value: "application/pkcs7-mime",
+                parameters: [.init("smime-type", value: type), .init("name", value: name)]
             ),
-            NewField("Content-Disposition", "attachment", parameters: [.init("filename", name)]),
-            NewField("Content-Transfer-Encoding", "base64"),
+            NewField("Content-Disposition", value: "attachment", parameters: [.init("filename", value: name)]),
+            NewField("Content-Transfer-Encoding", value: "base64"),
         ]
         body = object.base64
     }
@@ -31,17 +31,21 @@ struct ProtectedEntity {
         fields = [
             NewField(
                 "Content-Type",
-                "multipart/signed",
+                value: "multipart/signed",
                 parameters: [
-                    .init("protocol", "application/pkcs7-signature"), .init("micalg", digest.micalg),
-                    .init("boundary", boundary),
+                    .init("protocol", value: "application/pkcs7-signature"), .init("micalg", value: digest.micalg),
+                    .init("boundary", value: boundary),
                 ]
             )
         ]
         let signatureHeader = [
-            NewField("Content-Type", "application/pkcs7-signature", parameters: [.init("name", "smime.p7s")]),
-            NewField("Content-Transfer-Encoding", "base64"),
-            NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7s")]),
+            NewField(
+                "Content-Type",
+                value: "application/pkcs7-signature",
+                parameters: [.init("name", value: "smime.p7s")]
+            ),
+            NewField("Content-Transfer-Encoding", value: "base64"),
+            NewField("Content-Disposition", value: "attachment", parameters: [.init("filename", value: "smime.p7s")]),
         ].flatMap { $0.bytes(lineEnd: .crlf) }
         body = ReplayableContent { sink in
             try sink.write("This is a signed message in MIME format (S/MIME).\r\n\r\n--\(boundary)\r\n")

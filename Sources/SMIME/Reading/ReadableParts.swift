@@ -38,7 +38,7 @@ struct ReadableParts {
             }
         } catch {
             guard error.isAboutMessage else { throw error }
-            return add(.damaged(type: place.part.entity.contentType.name), place, signature)
+            return add(.damaged(type: place.part.entity.contentType.name), place, signature: signature)
         }
         switch place.part.entity.contentType {
         case let type where type.isMultipart && type.subtype == "alternative": try addAlternatives(place, signature)
@@ -49,7 +49,7 @@ struct ReadableParts {
         }
     }
 
-    private mutating func add(_ content: ReadableMessage.Content, _ place: MessagePlace, _ signature: String?) {
+    private mutating func add(_ content: ReadableMessage.Content, _ place: MessagePlace, signature: String?) {
         parts.append(
             ReadableMessage.Part(section: Self.text(place.bodySection), signature: signature, content: content)
         )
@@ -64,13 +64,15 @@ struct ReadableParts {
         if let content = found.content { return try add(place.beside(content), in: section) }
         guard place.depth < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
         switch try found.opened(isMail: true) {
-        case .encrypted: add(.encrypted, place, signature)
+        case .encrypted: add(.encrypted, place, signature: signature)
         case .compressed(let layer):
             guard !hasDecompressed else { throw CMSError.limitExceeded("one layer of compression") }
             hasDecompressed = true
             try add(place.inside(layer.content()), in: signature)
         case .signed(let layer):
-            guard let content = layer.content else { return add(.damaged(type: "certificates"), place, signature) }
+            guard let content = layer.content else {
+                return add(.damaged(type: "certificates"), place, signature: signature)
+            }
             try add(place.inside(content), in: section)
         }
     }
@@ -90,7 +92,7 @@ struct ReadableParts {
             default: others.append(root)
             }
         }
-        if plain != nil || html != nil { add(.body(plain: plain, html: html), place, signature) }
+        if plain != nil || html != nil { add(.body(plain: plain, html: html), place, signature: signature) }
         for other in others { try add(other, in: signature) }
     }
 
@@ -105,7 +107,7 @@ struct ReadableParts {
         guard place.depth < MessageOpener.maximumLayers, let message = try? place.parts().first else {
             return try addLeaf(place, signature)
         }
-        add(.message(ReadableMessage.fields(of: message.part.entity.header)), place, signature)
+        add(.message(ReadableMessage.fields(of: message.part.entity.header)), place, signature: signature)
         try add(message, in: signature)
     }
 
@@ -117,12 +119,12 @@ struct ReadableParts {
             return add(
                 .attachment(name: name, type: entity.contentType.name, size: try size(of: place)),
                 place,
-                signature
+                signature: signature
             )
         }
         let text = try text(of: place)
         let isHTML = entity.contentType.subtype == "html"
-        add(.body(plain: isHTML ? nil : text, html: isHTML ? text : nil), place, signature)
+        add(.body(plain: isHTML ? nil : text, html: isHTML ? text : nil), place, signature: signature)
     }
 
     private mutating func text(of place: MessagePlace) throws -> BodyText {

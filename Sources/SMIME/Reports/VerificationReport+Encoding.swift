@@ -52,7 +52,7 @@ private struct EncodedAxis: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        // What is not known is null, not a missing key.
+        // Unknown values are null; their keys are not omitted.
         try container.encode(ok, forKey: .ok)
         try container.encode(axis.problems.map(EncodedProblem.init), forKey: .problems)
         try container.encode(state, forKey: .state)

@@ -21,7 +21,7 @@ package struct Doctor: Sendable {
         library.checkClock(time)
         var check = DoctorStoreCheck(time: time, warn: warn)
         do { try await check.run(on: try await open()) } catch {
-            check.add("store", .error, "\(error)", [.resolve(error)])
+            check.add("store", .error, text: "\(error)", remedies: [.resolve(error)])
         }
         return library.findings + check.findings
     }

@@ -9,8 +9,9 @@ extension DoctorCheck {
         add(
             "filter-sendmail",
             .warning,
-            "\(place): '\(command)' lacks -i: mail with a line that is a single dot would wait, because sendmail could take it for the end",
-            [.advice("add -i or -oi to its arguments")]
+            text:
+                "\(place): '\(command)' lacks -i: mail with a line that is a single dot would wait, because sendmail could take it for the end",
+            remedies: [.advice("add -i or -oi to its arguments")]
         )
     }
 }

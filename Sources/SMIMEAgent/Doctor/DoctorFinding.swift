@@ -51,8 +51,8 @@ extension DoctorCheck {
     mutating func add(
         _ code: String,
         _ level: DoctorFinding.Level,
-        _ text: String,
-        _ remedies: [DoctorRemedy] = [],
+        text: String,
+        remedies: [DoctorRemedy] = [],
         urgency: DoctorFinding.Urgency? = nil,
         listing: DoctorFinding.Listing? = nil
     ) {

@@ -9,59 +9,60 @@ struct DoctorLibraryCheck: DoctorCheck {
     var findings: [DoctorFinding] = []
 
     mutating func run() {
-        add("libcrypto", .ok, Libcrypto.version)
+        add("libcrypto", .ok, text: Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
             // It cannot be checked here whether the library is installed.
             add(
                 "libcrypto-fault",
                 .warning,
-                "\(fault.identifier): \(fault.text), unless your distribution repaired its own \(Libcrypto.versionNumber)",
-                [.advice("install the security updates of libssl3")],
+                text:
+                    "\(fault.identifier): \(fault.text), unless your distribution repaired its own \(Libcrypto.versionNumber)",
+                remedies: [.advice("install the security updates of libssl3")],
                 urgency: .never
             )
         }
         if IDNLibrary.shared != nil {
-            add("libidn2", .ok, "international domain names are understood")
+            add("libidn2", .ok, text: "international domain names are understood")
         } else {
             add(
                 "libidn2",
                 .error,
-                "\(IDNLibrary.name) cannot be loaded: mail of international domains cannot be processed",
-                [.advice("install libidn2-0")]
+                text: "\(IDNLibrary.name) cannot be loaded: mail of international domains cannot be processed",
+                remedies: [.advice("install libidn2-0")]
             )
         }
         for probe in LibcryptoProbe.all {
             switch probe.run() {
-            case .passed(let text): add("probe-\(probe.code)", .ok, text)
+            case .passed(let text): add("probe-\(probe.code)", .ok, text: text)
             case .failed(let text):
                 add(
                     "probe-\(probe.code)",
                     .error,
-                    text,
-                    [.advice("install another libcrypto (libssl3)")]
+                    text: text,
+                    remedies: [.advice("install another libcrypto (libssl3)")]
                 )
             case .untried(let why):
-                add("probe-\(probe.code)", .warning, "cannot be tried: \(why)", urgency: .never)
+                add("probe-\(probe.code)", .warning, text: "cannot be tried: \(why)", urgency: .never)
             }
         }
         if !Libcrypto.hasLegacyProvider {
             add(
                 "libcrypto-legacy",
                 .warning,
-                "no legacy provider, so old PKCS#12 files (RC2-40) cannot be read",
-                [.advice("install the package that has ossl-modules/legacy.so")],
+                text: "no legacy provider, so old PKCS#12 files (RC2-40) cannot be read",
+                remedies: [.advice("install the package that has ossl-modules/legacy.so")],
                 urgency: .never
             )
         }
         let system = SystemAnchors()
         if system.isReadable {
-            add("system-anchors", .ok, system.folder)
+            add("system-anchors", .ok, text: system.folder)
         } else {
             add(
                 "system-anchors",
                 .warning,
-                "\(system.folder): cannot be read",
-                [.addAnchors],
+                text: "\(system.folder): cannot be read",
+                remedies: [.addAnchors],
                 urgency: .never
             )
         }
@@ -71,9 +72,9 @@ struct DoctorLibraryCheck: DoctorCheck {
     mutating func checkClock(_ time: Date) {
         let written = Date(timeIntervalSince1970: 1_767_225_600)
         if time < written {
-            add("clock", .error, "the clock says \(time.day)", [.advice("set the clock")])
+            add("clock", .error, text: "the clock says \(time.day)", remedies: [.advice("set the clock")])
         } else {
-            add("clock", .ok, time.timestamp)
+            add("clock", .ok, text: time.timestamp)
         }
     }
 }

@@ -9,12 +9,13 @@ extension DoctorPostfixCheck {
         case .incoming where !senders.takesStrangers:
             addDirection(
                 "\(port.name): only our own users send there, and \(filter ?? "") is the incoming filter: nothing is signed or encrypted, whatever a rule requires",
-                "give it the outgoing one: \(contentFilter(.outgoing))"
+                hint: "give it the outgoing one: \(contentFilter(.outgoing))"
             )
         case .outgoing where senders.takesStrangers:
             addDirection(
                 "\(port.name): other hosts send there, and \(filter ?? "") is the outgoing filter: their mail is not verified, and may get an account's signature",
-                "let only users send there: -o smtpd_relay_restrictions=permit_sasl_authenticated,reject; or give it the incoming filter: \(contentFilter(.incoming))"
+                hint:
+                    "let only users send there: -o smtpd_relay_restrictions=permit_sasl_authenticated,reject; or give it the incoming filter: \(contentFilter(.incoming))"
             )
         case .outgoing:
             break
@@ -23,8 +24,9 @@ extension DoctorPostfixCheck {
             add(
                 "mta-relay",
                 .warning,
-                "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
-                [
+                text:
+                    "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
+                remedies: [
                     .advice(
                         "let them send by a port with the outgoing filter, and take mail for this host's domains only: -o smtpd_relay_restrictions=reject_unauth_destination"
                     )
@@ -38,7 +40,7 @@ extension DoctorPostfixCheck {
         guard service.direction == nil else { return }
         addDirection(
             "\(service.name): smime filter has neither outgoing nor incoming as its argument",
-            "write outgoing or incoming after filter"
+            hint: "write outgoing or incoming after filter"
         )
     }
 
@@ -53,7 +55,7 @@ extension DoctorPostfixCheck {
         return "content_filter=\(service?.name ?? (direction == .outgoing ? "smime-out" : "smime-in")):filter"
     }
 
-    private mutating func addDirection(_ text: String, _ hint: String) {
-        add("mta-direction", .error, text, [.advice(hint)])
+    private mutating func addDirection(_ text: String, hint: String) {
+        add("mta-direction", .error, text: text, remedies: [.advice(hint)])
     }
 }

@@ -7,8 +7,9 @@ extension DoctorPostfixCheck {
         if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
             addWarning(
                 "time-limit",
-                "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
-                "in main.cf: \(service.name)_time_limit = 600s"
+                text:
+                    "\(service.name): Postfix ends the filter after \(limit) s and returns the mail; it may take \(timeLimit) s",
+                hint: "in main.cf: \(service.name)_time_limit = 600s"
             )
         }
         if let command = service.option("--sendmail") { checkSendmail(command, of: service.name) }
@@ -21,8 +22,9 @@ extension DoctorPostfixCheck {
         if recipients > 0, recipients < most {
             addWarning(
                 "recipient-limit",
-                "\(service.name): a mail to more than \(recipients) is divided, and one part may be sent while another is returned",
-                "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
+                text:
+                    "\(service.name): a mail to more than \(recipients) is divided, and one part may be sent while another is returned",
+                hint: "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
             )
         }
     }
@@ -34,8 +36,8 @@ extension DoctorPostfixCheck {
         if !options.contains("no_address_mappings") {
             addWarning(
                 "mappings",
-                "\(port.name): aliases and copies are applied twice, before and after the filter",
-                "add -o receive_override_options=no_address_mappings"
+                text: "\(port.name): aliases and copies are applied twice, before and after the filter",
+                hint: "add -o receive_override_options=no_address_mappings"
             )
         }
         guard let most = wiring.number("message_size_limit"), most > 0,
@@ -45,8 +47,9 @@ extension DoctorPostfixCheck {
         guard taken == 0 || taken > most / 19 * 10 else { return }
         addWarning(
             "size",
-            "\(port.name): accepts mail that exceeds Postfix's limit of \(most) bytes after signing and encryption",
-            "in main.cf message_size_limit = 40960000; for \(port.name) -o message_size_limit=20480000"
+            text:
+                "\(port.name): accepts mail that exceeds Postfix's limit of \(most) bytes after signing and encryption",
+            hint: "in main.cf message_size_limit = 40960000; for \(port.name) -o message_size_limit=20480000"
         )
     }
 
@@ -61,12 +64,12 @@ extension DoctorPostfixCheck {
         }
         addWarning(
             "smtputf8",
-            "mail with a raw 8-bit header that the filter returns is lost at hosts that do not offer SMTPUTF8",
-            "in main.cf: \(name) = verify"
+            text: "mail with a raw 8-bit header that the filter returns is lost at hosts that do not offer SMTPUTF8",
+            hint: "in main.cf: \(name) = verify"
         )
     }
 
-    private mutating func addWarning(_ code: String, _ text: String, _ hint: String) {
-        add("mta-\(code)", .warning, text, [.advice(hint)])
+    private mutating func addWarning(_ code: String, text: String, hint: String) {
+        add("mta-\(code)", .warning, text: text, remedies: [.advice(hint)])
     }
 }

@@ -7,8 +7,8 @@ extension DoctorPostfixCheck {
             add(
                 "mta-xforward",
                 .warning,
-                "\(service.name): does not send the queue id, so a second attempt may send mail twice",
-                [.advice("add -o \(name)=yes")]
+                text: "\(service.name): does not send the queue id, so a second attempt may send mail twice",
+                remedies: [.advice("add -o \(name)=yes")]
             )
         }
         checkRecipientLimit(of: service)
@@ -21,13 +21,14 @@ extension DoctorPostfixCheck {
                 add(
                     "mta-filter",
                     .error,
-                    "\(service.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
-                    [.advice("put n in its fifth column")]
+                    text:
+                        "\(service.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
+                    remedies: [.advice("put n in its fifth column")]
                 )
             }
         }
         if findings.count == before {
-            add("mta-filter", .ok, "\(service.name): \(ports.map(\.name).joined(separator: ", "))")
+            add("mta-filter", .ok, text: "\(service.name): \(ports.map(\.name).joined(separator: ", "))")
         }
     }
 
@@ -40,8 +41,8 @@ extension DoctorPostfixCheck {
             add(
                 "mta-milter-order",
                 .warning,
-                "\(port.name): milters after smime see its result, and change what is signed",
-                [.advice("name smime last in smtpd_milters")]
+                text: "\(port.name): milters after smime see its result, and change what is signed",
+                remedies: [.advice("name smime last in smtpd_milters")]
             )
         }
         let action = wiring.value("milter_default_action", of: port) ?? "tempfail"
@@ -49,20 +50,22 @@ extension DoctorPostfixCheck {
             add(
                 "mta-milter-action",
                 .error,
-                "\(port.name): milter_default_action = \(action): without smime mail passes as it came, whatever a rule requires",
-                [.advice("in main.cf: milter_default_action = tempfail")]
+                text:
+                    "\(port.name): milter_default_action = \(action): without smime mail passes as it came, whatever a rule requires",
+                remedies: [.advice("in main.cf: milter_default_action = tempfail")]
             )
         }
         if port.isChrooted, route.address?.hasPrefix("unix:/run/") == true {
             add(
                 "mta-filter",
                 .error,
-                "\(port.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
-                [.advice("put n in its fifth column, or use the socket units of docs/serve.md")]
+                text:
+                    "\(port.name): cannot reach \(route.address ?? ""), because it sees Postfix's queue directory alone (chroot)",
+                remedies: [.advice("put n in its fifth column, or use the socket units of docs/serve.md")]
             )
         }
         if route.direction == .outgoing { checkLogins(of: port) }
-        if findings.count == before { add("mta-filter", .ok, "\(route.name): \(port.name)") }
+        if findings.count == before { add("mta-filter", .ok, text: "\(route.name): \(port.name)") }
     }
 
     /// Warns of a TCP port, which every user of the host can reach. Listeners that the options name were checked with them.
@@ -74,8 +77,9 @@ extension DoctorPostfixCheck {
         add(
             "mta-serve-tcp",
             .warning,
-            "\(port.name): \(parameter) leads to \(address); \(DoctorServeCheck.consequence(of: route.direction))",
-            [.advice("let smime serve listen on a unix socket, as docs/postfix.md does")]
+            text:
+                "\(port.name): \(parameter) leads to \(address); \(DoctorServeCheck.consequence(of: route.direction))",
+            remedies: [.advice("let smime serve listen on a unix socket, as docs/postfix.md does")]
         )
     }
 }

@@ -9,7 +9,7 @@ struct DoctorPostfixCheck: DoctorCheck {
 
     mutating func run() {
         if let failure = wiring.failure {
-            return add("mta", .error, failure, [wiring.remedy])
+            return add("mta", .error, text: failure, remedies: [wiring.remedy])
         }
         let filters = wiring.services.filter { $0.filter != nil }
         let routes = wiring.ports.compactMap { port in wiring.route(of: port).map { (port, $0) } }
@@ -17,8 +17,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add(
                 "mta-filter",
                 .error,
-                "no service in master.cf runs smime filter or leads to smime serve",
-                [.advice("see docs/postfix.md")]
+                text: "no service in master.cf runs smime filter or leads to smime serve",
+                remedies: [.advice("see docs/postfix.md")]
             )
         }
         for service in filters {
@@ -42,43 +42,43 @@ struct DoctorPostfixCheck: DoctorCheck {
         if user.isEmpty || user == "root" || user.hasPrefix("root:") {
             addWiring(
                 service.name,
-                "runs as \(user.isEmpty ? "no user of its own" : "root")",
+                text: "runs as \(user.isEmpty ? "no user of its own" : "root")",
                 "give it the store's owner: user=smime"
             )
         }
         let flags = service.attribute("flags") ?? ""
         if flags.contains(where: { "FDO.".contains($0) }) {
-            addWiring(service.name, "flags=\(flags) changes the mail", "use flags=Rq")
+            addWiring(service.name, text: "flags=\(flags) changes the mail", "use flags=Rq")
         }
         let words = service.filter ?? []
         if !words.contains(where: { $0.contains("${sender}") }) {
-            addWiring(service.name, "does not get the sender", "add --sender=${sender}")
+            addWiring(service.name, text: "does not get the sender", "add --sender=${sender}")
         }
         let end = words.firstIndex(of: "--")
         if end == nil || !words[(end ?? 0)...].contains("${recipient}") {
-            addWiring(service.name, "does not get the recipients after --", "end it with -- ${recipient}")
+            addWiring(service.name, text: "does not get the recipients after --", "end it with -- ${recipient}")
         }
         if !words.contains(where: { $0.contains("${queue_id}") }) {
             addWiring(
                 service.name,
-                "does not get the queue id, so a second attempt may send mail twice",
+                text: "does not get the queue id, so a second attempt may send mail twice",
                 "add --queue-id ${queue_id}"
             )
         }
-        checkOwner(service, words, user)
+        checkOwner(service, words, user: user)
         checkProgram(service, words)
         let users = wiring.services.filter { $0.override("content_filter")?.hasPrefix("\(service.name):") == true }
         if users.isEmpty, wiring.parameters["content_filter"]?.hasPrefix("\(service.name):") != true {
             add(
                 "mta-filter",
                 .warning,
-                "\(service.name): no service has it as its content_filter",
-                [.advice("see docs/postfix.md")]
+                text: "\(service.name): no service has it as its content_filter",
+                remedies: [.advice("see docs/postfix.md")]
             )
         }
         if service.direction == .outgoing { for port in users { checkSenders(port) } }
         if findings.count == before {
-            add("mta-filter", .ok, "\(service.name): \(users.map(\.name).joined(separator: ", "))")
+            add("mta-filter", .ok, text: "\(service.name): \(users.map(\.name).joined(separator: ", "))")
         }
     }
 
@@ -86,13 +86,17 @@ struct DoctorPostfixCheck: DoctorCheck {
     private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
-            addWiring(service.name, "\(program): cannot be run", "write the whole path of smime in argv")
+            addWiring(service.name, text: "\(program): cannot be run", "write the whole path of smime in argv")
         }
         if service.isChrooted {
-            addWiring(service.name, "runs in Postfix's queue directory alone (chroot)", "put n in its fifth column")
+            addWiring(
+                service.name,
+                text: "runs in Postfix's queue directory alone (chroot)",
+                "put n in its fifth column"
+            )
         }
         if !words.contains(where: { $0 == "--home" || $0.hasPrefix("--home=") }) {
-            addWiring(service.name, "does not get the store's directory", "add --home /var/lib/smime")
+            addWiring(service.name, text: "does not get the store's directory", "add --home /var/lib/smime")
         }
     }
 
@@ -102,8 +106,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             return add(
                 "mta-unfiltered",
                 .warning,
-                "\(port.name): mail through it is neither signed, encrypted nor verified",
-                [.advice("give it a content_filter, as docs/postfix.md does")]
+                text: "\(port.name): mail through it is neither signed, encrypted nor verified",
+                remedies: [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
         // A milter changes mail in place, after aliases and the limit.
@@ -113,24 +117,25 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-next-hop",
                 .warning,
-                "\(port.name): a mail to several domains is divided, and one part may be sent while another is returned",
-                [.advice("name any next hop: content_filter=\(filter.transport):filter")]
+                text:
+                    "\(port.name): a mail to several domains is divided, and one part may be sent while another is returned",
+                remedies: [.advice("name any next hop: content_filter=\(filter.transport):filter")]
             )
         }
     }
 
     /// The filter can open the store only as its owner.
-    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], _ user: String) {
+    private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
             let owner = getpwnam(String(user.prefix { $0 != ":" }))
         else { return }
         var status = stat()
         let home = words[option + 1]
         guard stat(home, &status) == 0 else {
-            return addWiring(service.name, "\(home): no such store", "see docs/postfix.md")
+            return addWiring(service.name, text: "\(home): no such store", "see docs/postfix.md")
         }
         if status.st_uid != owner.pointee.pw_uid {
-            addWiring(service.name, "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
+            addWiring(service.name, text: "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
         }
     }
 
@@ -141,8 +146,9 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-milters",
                 .warning,
-                "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
-                [.advice("sign with DKIM after smime, as docs/postfix-reference.md says")]
+                text:
+                    "\(port.name): milters get mail before it is signed and encrypted, so their DKIM signatures break",
+                remedies: [.advice("sign with DKIM after smime, as docs/postfix-reference.md says")]
             )
         }
     }
@@ -156,8 +162,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-senders",
                 .warning,
-                "\(port.name): users may write any sender, and get that account's signature",
-                [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
+                text: "\(port.name): users may write any sender, and get that account's signature",
+                remedies: [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
             )
         }
     }
@@ -171,16 +177,16 @@ struct DoctorPostfixCheck: DoctorCheck {
         add(
             "mta-loop",
             .error,
-            "pickup has a content_filter, which also gets the mail that the filter returns",
-            [.advice("set it for smtpd services in master.cf, and not in main.cf")]
+            text: "pickup has a content_filter, which also gets the mail that the filter returns",
+            remedies: [.advice("set it for smtpd services in master.cf, and not in main.cf")]
         )
     }
 
-    private mutating func addWiring(_ service: String, _ text: String, _ advice: String) {
-        addWiring(service, text, .advice(advice))
+    private mutating func addWiring(_ service: String, text: String, _ advice: String) {
+        addWiring(service, text: text, .advice(advice))
     }
 
-    private mutating func addWiring(_ service: String, _ text: String, _ remedy: DoctorRemedy) {
-        add("mta-filter", .error, "\(service): \(text)", [remedy])
+    private mutating func addWiring(_ service: String, text: String, _ remedy: DoctorRemedy) {
+        add("mta-filter", .error, text: "\(service): \(text)", remedies: [remedy])
     }
 }

@@ -24,12 +24,12 @@ struct DoctorRegistryCheck: DoctorCheck {
             add(
                 "recipient-held",
                 .warning,
-                "\(address): \(fingerprint) is held, because its issuer or key differs from before",
-                [.trustHeld(address, fingerprint)]
+                text: "\(address): \(fingerprint) is held, because its issuer or key differs from before",
+                remedies: [.trustHeld(address, fingerprint)]
             )
         }
         if held.count > Self.maximumNamed {
-            add("recipient-held", .warning, "\(held.count - Self.maximumNamed) more", listing: .recipients)
+            add("recipient-held", .warning, text: "\(held.count - Self.maximumNamed) more", listing: .recipients)
         }
     }
 
@@ -40,15 +40,15 @@ struct DoctorRegistryCheck: DoctorCheck {
             add(
                 "recipient-expiring",
                 .warning,
-                "\(address): the last certificate known for it ends \(end.day)",
-                [.learn(address)]
+                text: "\(address): the last certificate known for it ends \(end.day)",
+                remedies: [.learn(address)]
             )
         }
         if ending.count > Self.maximumNamed {
             add(
                 "recipient-expiring",
                 .warning,
-                "\(ending.count - Self.maximumNamed) more",
+                text: "\(ending.count - Self.maximumNamed) more",
                 listing: .expiring
             )
         }
@@ -59,24 +59,24 @@ struct DoctorRegistryCheck: DoctorCheck {
         add(
             "lookup-registry",
             .ok,
-            counted(try await store.recipients.count(), "address or domain", "addresses and domains")
+            text: counted(try await store.recipients.count(), "address or domain", plural: "addresses and domains")
         )
         do {
             for source in try await store.lookupSources() {
                 do throws(SourceOutage) {
                     let state = try await source.ask { source throws(SourceOutage) in try source.state() }
-                    add("lookup-\(source.kind.rawValue)", .ok, state)
+                    add("lookup-\(source.kind.rawValue)", .ok, text: state)
                 } catch {
                     add(
                         "lookup-\(source.kind.rawValue)",
                         .error,
-                        "cannot be asked: \(error.reason)",
-                        [.mendSource(kind: source.kind.rawValue)]
+                        text: "cannot be asked: \(error.reason)",
+                        remedies: [.mendSource(kind: source.kind.rawValue)]
                     )
                 }
             }
         } catch let error as SettingError {
-            add("lookup-settings", .error, "\(error)", [.listSettings])
+            add("lookup-settings", .error, text: "\(error)", remedies: [.listSettings])
         }
     }
 }

@@ -13,7 +13,7 @@ struct DoctorRevocationCheck: DoctorCheck {
     /// may be fetched over the network, they are fetched when needed.
     mutating func run() async throws {
         let stored = try await store.anchors.revocationLists()
-        add("crls", .ok, "\(stored.count) in the store")
+        add("crls", .ok, text: "\(stored.count) in the store")
         let filed = try await checkFolder()
         let isOnline = (try? await store.revocationServices().areAsked) ?? false
         let all = stored.map { (list: $0, file: String?.none) } + filed.map { ($0.list, $0.path) }
@@ -28,8 +28,8 @@ struct DoctorRevocationCheck: DoctorCheck {
             add(
                 "crl-overdue",
                 .warning,
-                "\(place)\(list.issuer): the newest revocation list of it ended \(end.day)",
-                remedies
+                text: "\(place)\(list.issuer): the newest revocation list of it ended \(end.day)",
+                remedies: remedies
             )
         }
     }
@@ -46,16 +46,21 @@ struct DoctorRevocationCheck: DoctorCheck {
                 add(
                     "crl-unreadable",
                     .warning,
-                    text,
-                    [.advice("put a readable list there, or move the file elsewhere")]
+                    text: text,
+                    remedies: [.advice("put a readable list there, or move the file elsewhere")]
                 )
             }
             if let path = try await store.settings.value(of: Setting.revocationDirectory.rawValue), !path.isEmpty {
-                add("crls", .ok, "\(filed.count) in \(path)")
+                add("crls", .ok, text: "\(filed.count) in \(path)")
             }
             return filed
         } catch let error as SettingError {
-            add("crl-folder", .warning, "\(error); its revocation lists do not count", [.bringFolderBack])
+            add(
+                "crl-folder",
+                .warning,
+                text: "\(error); its revocation lists do not count",
+                remedies: [.bringFolderBack]
+            )
             return []
         }
     }

@@ -8,8 +8,8 @@ struct DoctorServeCheck: DoctorCheck {
             add(
                 "serve-tcp",
                 .warning,
-                "\(listener.text): \(Self.consequence(of: listener.direction))",
-                [.advice("listen on a unix socket: \(Self.unixSocket(for: listener))")]
+                text: "\(listener.text): \(Self.consequence(of: listener.direction))",
+                remedies: [.advice("listen on a unix socket: \(Self.unixSocket(for: listener))")]
             )
         }
     }

@@ -17,24 +17,24 @@ struct DoctorStoreCheck: DoctorCheck {
                 add(
                     "store",
                     .error,
-                    finding.text,
-                    [
+                    text: finding.text,
+                    remedies: [
                         store.location.server == nil
                             ? .restoreStore : .advice("put back a copy of the database, as with pg_restore")
                     ]
                 )
-            case .warning: add("store-" + finding.code.rawValue, .warning, finding.text)
-            case .note: add("store-" + finding.code.rawValue, .ok, finding.text)
+            case .warning: add("store-" + finding.code.rawValue, .warning, text: finding.text)
+            case .note: add("store-" + finding.code.rawValue, .ok, text: finding.text)
             }
         }
-        add("store", .ok, store.location.database)
+        add("store", .ok, text: store.location.database)
         let anchors = try await store.anchors.all()
-        add("anchors", .ok, "\(anchors.count) in the store")
+        add("anchors", .ok, text: "\(anchors.count) in the store")
         for anchor in anchors where !anchor.certificate.isValid(at: time) {
-            add("anchor-expired", .warning, "\(anchor.certificate.subject): not valid now")
+            add("anchor-expired", .warning, text: "\(anchor.certificate.subject): not valid now")
         }
         let accounts = try await store.accounts.all()
-        add("accounts", .ok, "\(accounts.count)")
+        add("accounts", .ok, text: "\(accounts.count)")
         let verdicts = try await store.verdicts(on: accounts, at: time, warn: warn)
         for account in accounts { check(account, verdicts) }
         try await include(DoctorRevocationCheck(store: store, time: time)) { try await $0.run() }
@@ -42,7 +42,7 @@ struct DoctorStoreCheck: DoctorCheck {
         try await include(DoctorRegistryCheck(store: store, time: time)) { try await $0.run() }
         if let host = try store.settings.ofHost() {
             let names = host.values.keys.sorted().joined(separator: ", ")
-            add("host-settings", .ok, "\(host.file): \(names.isEmpty ? "none" : names)")
+            add("host-settings", .ok, text: "\(host.file): \(names.isEmpty ? "none" : names)")
         }
         checkSendmail(try await store.settings.value(of: Setting.sendmail.rawValue), of: Setting.sendmail.rawValue)
     }
@@ -60,9 +60,9 @@ struct DoctorStoreCheck: DoctorCheck {
     /// A store that was named may be on a disk that is not mounted, and mail waits for it.
     private mutating func checkMissing(_ location: StoreLocation) {
         guard location.home == nil else {
-            return add("store", .error, "\(location.path): there is no store", [.bringStoreBack])
+            return add("store", .error, text: "\(location.path): there is no store", remedies: [.bringStoreBack])
         }
-        add("store", .ok, "\(location.path): none yet", [.importKey])
+        add("store", .ok, text: "\(location.path): none yet", remedies: [.importKey])
     }
 
     private mutating func check(_ account: Account, _ verdicts: CertificateVerdicts) {
@@ -70,8 +70,9 @@ struct DoctorStoreCheck: DoctorCheck {
             add(
                 "identity-revoked",
                 .warning,
-                "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing",
-                [.renewRevoked]
+                text:
+                    "\(account.address): \(identity.certificate.fingerprint) was revoked by its issuer, and signs nothing",
+                remedies: [.renewRevoked]
             )
         }
         for purpose in [IdentitySelection.Purpose.signing, .encryption] {
@@ -98,8 +99,8 @@ struct DoctorStoreCheck: DoctorCheck {
                 add(
                     "identity-expiring",
                     .warning,
-                    "\(account.address): the identity for \(purpose.rawValue) ends \(end.day)",
-                    [.renew]
+                    text: "\(account.address): the identity for \(purpose.rawValue) ends \(end.day)",
+                    remedies: [.renew]
                 )
             }
         }
@@ -117,8 +118,8 @@ struct DoctorStoreCheck: DoctorCheck {
         add(
             "identity-missing",
             isMeant ? .ok : .warning,
-            "\(account.address): no current identity for \(purpose.rawValue)",
-            isMeant ? [] : [.showAccount(account.address)]
+            text: "\(account.address): no current identity for \(purpose.rawValue)",
+            remedies: isMeant ? [] : [.showAccount(account.address)]
         )
     }
 
@@ -145,8 +146,8 @@ struct DoctorStoreCheck: DoctorCheck {
             add(
                 "identity-untrusted",
                 .warning,
-                "\(account.address): the chain of its identity is not trusted here: \(problem.text)",
-                [.trustRoot]
+                text: "\(account.address): the chain of its identity is not trusted here: \(problem.text)",
+                remedies: [.trustRoot]
             )
         }
     }

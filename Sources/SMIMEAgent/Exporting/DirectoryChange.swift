@@ -41,7 +41,7 @@ package struct DirectoryChange {
             ("userCertificate;binary", certificates.map(\.der)),
             ("userSMIMECertificate;binary", [smimeCertificate].compactMap(\.self)),
         ]
-        var lines = [Self.line("dn", name), "changetype: modify"]
+        var lines = [Self.line("dn", value: name), "changetype: modify"]
         for (attribute, values) in values where !values.isEmpty {
             lines.append("replace: \(attribute)")
             lines += values.map { "\(attribute):: \(Data($0).base64EncodedString())" }
@@ -69,7 +69,7 @@ package struct DirectoryChange {
     }
 
     /// An attribute and its value, in base64 where the value is no SAFE-STRING.
-    private static func line(_ attribute: String, _ value: String) -> String {
+    private static func line(_ attribute: String, value: String) -> String {
         let isSafe =
             value.utf8.allSatisfy { $0 < 128 && $0 != 0 && $0 != 10 && $0 != 13 }
             && !(value.utf8.first.map(" :<".utf8.contains) ?? false) && value.utf8.last != 32

@@ -42,14 +42,14 @@ package struct ImportedFiles {
         self.maximumIterations = maximumIterations
         let passphrases = ImportPassphrase(passphrases)
         for file in files {
-            do { try read(file, try open(file), passphrases) } catch {
+            do { try read(file, try open(file), passphrases: passphrases) } catch {
                 throw error as? AgentError ?? .unreadable(file: file, because: error)
             }
         }
         try pairLooseKeys()
     }
 
-    private mutating func read(_ file: String, _ source: any ByteSource, _ passphrases: ImportPassphrase) throws {
+    private mutating func read(_ file: String, _ source: any ByteSource, passphrases: ImportPassphrase) throws {
         if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
             certificates += message.certificates
             certificateLists += message.certificateLists

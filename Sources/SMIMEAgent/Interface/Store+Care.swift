@@ -66,7 +66,7 @@ extension Store {
             throw AgentError.notRestorable(file: file, .notRegular)
         }
         let source = try Input.open(path: file)
-        guard !FileIdentity.isSame(file, location.database) else {
+        guard !FileIdentity.isSame(file, as: location.database) else {
             throw AgentError.notRestorable(file: file, .theStore)
         }
         let start = try source.bytes(in: 0..<min(source.count, 100))

@@ -31,7 +31,7 @@ extension ReadMail {
             case .body(let plain, let html):
                 lines.append("")
                 if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(told)") }
-                lines += body(Self.words(plain, html))
+                lines += body(Self.words(plain, html: html))
                 lines += (plain ?? html).map(Self.notes)?.flatMap(own) ?? []
             case .message(let fields):
                 lines += [""] + own("part \(part.section)\(told), a message in this message")
@@ -65,7 +65,7 @@ extension ReadMail {
         guard partVerdicts == nil, verdict.tone == .good else { return true }
         return message.parts.contains { part in
             switch part.content {
-            case .body(let plain, let html): Self.posesAsOurs(Self.words(plain, html))
+            case .body(let plain, let html): Self.posesAsOurs(Self.words(plain, html: html))
             case .message(let fields): fields.contains { Self.posesAsOurs($0.value) }
             case .attachment, .damaged, .encrypted: false
             }

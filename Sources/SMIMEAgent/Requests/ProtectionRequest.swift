@@ -22,8 +22,8 @@ package struct ProtectionRequest: Hashable, Sendable {
             let sides = Self.sides(piece)
             let value = sides.count == 2 ? Self.level(Self.word(sides[1])) : .require
             switch Self.word(sides[0]) {
-            case "encrypt": encrypt = Self.stricter(encrypt, value)
-            case "sign": sign = Self.stricter(sign, value)
+            case "encrypt": encrypt = Self.stricter(encrypt, or: value)
+            case "sign": sign = Self.stricter(sign, or: value)
             default: (sign, encrypt) = (.require, .require)
             }
         }
@@ -51,10 +51,10 @@ package struct ProtectionRequest: Hashable, Sendable {
 
     /// Both requests; where they differ, the stricter one.
     package func merging(_ other: ProtectionRequest) -> ProtectionRequest {
-        ProtectionRequest(sign: Self.stricter(sign, other.sign), encrypt: Self.stricter(encrypt, other.encrypt))
+        ProtectionRequest(sign: Self.stricter(sign, or: other.sign), encrypt: Self.stricter(encrypt, or: other.encrypt))
     }
 
-    private static func stricter(_ one: Policy.Level?, _ other: Policy.Level?) -> Policy.Level? {
+    private static func stricter(_ one: Policy.Level?, or other: Policy.Level?) -> Policy.Level? {
         guard let one, let other else { return one ?? other }
         return max(one, other)
     }

@@ -76,7 +76,7 @@ package struct SubjectTags: Hashable, Sendable {
         }
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedWord.encode(rest) }
-        return (request, NewField(field.name, text).bytes(lineEnd: lineEnd))
+        return (request, NewField(field.name, value: text).bytes(lineEnd: lineEnd))
     }
 
     /// How long a subject may be, in bytes.

@@ -35,7 +35,7 @@ package struct MailAuthor: Sendable {
         let start = header.range.lowerBound + header.leadingBytes.count
         let spool = Spool()
         try source.reader(in: 0..<start).copy(to: spool)
-        try spool.write(NewField("From", author.text).bytes(lineEnd: header.lineEnd))
+        try spool.write(NewField("From", value: author.text).bytes(lineEnd: header.lineEnd))
         try source.reader(in: start..<source.count).copy(to: spool)
         try source.checkUnchanged()
         return try spool.finish()

@@ -84,7 +84,7 @@ package struct RecipientPlan: Sendable {
         }
         let found = try await certificates(for: visible + hidden)
         let own = try await ownCertificate(sender)
-        func copy(_ addresses: [EmailAddress], _ parties: [CipherNegotiation.Party], _ number: Int?) throws -> Copy {
+        func copy(_ addresses: [EmailAddress], _ parties: [CipherNegotiation.Party], number: Int?) throws -> Copy {
             var seen: Set<Certificate> = []
             let unique = (parties + own).filter { seen.insert($0.certificate).inserted }
             let negotiation = try ciphers.negotiation(for: unique, from: senders, to: addresses, demanded: demanded)
@@ -94,10 +94,10 @@ package struct RecipientPlan: Sendable {
         let given = extra.map { CipherNegotiation.Party(name: "\($0.subject)", certificate: $0, known: nil) }
         var copies: [Copy] = []
         if !visible.isEmpty || !extra.isEmpty || hasSecret {
-            copies.append(try copy(visible, visible.compactMap { found[$0] } + given, nil))
+            copies.append(try copy(visible, visible.compactMap { found[$0] } + given, number: nil))
         }
         for (index, address) in hidden.enumerated() {
-            copies.append(try copy([address], [found[address]].compactMap(\.self), index + 1))
+            copies.append(try copy([address], [found[address]].compactMap(\.self), number: index + 1))
         }
         return copies
     }

@@ -87,8 +87,8 @@ package struct SignerSelection: Sendable {
     private func chosenIdentity(
         _ author: EmailAddress?,
         _ store: Store,
-        _ time: Date,
-        _ options: ValidationOptions,
+        time: Date,
+        options: ValidationOptions,
         _ warn: (Warning) -> Void
     ) async throws -> Identity {
         if let identity {
@@ -105,14 +105,14 @@ package struct SignerSelection: Sendable {
         } catch {
             switch error {
             case .noUsableIdentity, .revokedIdentity, .unknownAccount:
-                throw AgentError.unusableSigner(error, fitting: try await fitting(author, store, time))
+                throw AgentError.unusableSigner(error, fitting: try await fitting(author, store, time: time))
             default: throw error
             }
         }
     }
 
     /// The accounts that could sign as `author`.
-    private func fitting(_ author: EmailAddress?, _ store: Store, _ time: Date) async throws -> [EmailAddress] {
+    private func fitting(_ author: EmailAddress?, _ store: Store, time: Date) async throws -> [EmailAddress] {
         guard let author else { return [] }
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
     }

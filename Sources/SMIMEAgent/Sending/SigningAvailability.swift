@@ -65,7 +65,9 @@ package struct SigningAvailability: Sendable {
                 .filter { [.expired, .notYetValid, .revoked].contains($1) }.map(\.0.certificate)
             let newest = lapsed.max { $0.notAfter < $1.notAfter }
             let isRevoked = account.identities.contains { verdicts.isRevoked($0.certificate) }
-            availability = .unusable(why: Self.why(account.address, cannotSignFor: author, newest, isRevoked, at: time))
+            availability = .unusable(
+                why: Self.why(account.address, cannotSignFor: author, newest, isRevoked: isRevoked, at: time)
+            )
             return
         }
         guard let sealed = try snapshot.sealedIdentity(certificate) else {
@@ -87,7 +89,7 @@ package struct SigningAvailability: Sendable {
         _ account: EmailAddress,
         cannotSignFor author: EmailAddress,
         _ lapsed: Certificate?,
-        _ isRevoked: Bool,
+        isRevoked: Bool,
         at time: Date
     ) -> String {
         let whose = "for From \(author.text)"

@@ -64,7 +64,7 @@ extension Failure {
         case .older: ["export the keys with that smime, and import them into a new store; nothing was changed"]
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
-        case .permissions(let path, let why): permissionHints(path, why)
+        case .permissions(let path, let why): permissionHints(path, why: why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
         // Starting over helps a store, which is a folder, but no backup.
         case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten, \(startOver)"] : []
@@ -91,7 +91,7 @@ extension Failure {
         return String(cString: user.pointee.pw_name)
     }
 
-    private static func permissionHints(_ path: String, _ why: String) -> [String] {
+    private static func permissionHints(_ path: String, why: String) -> [String] {
         if why.contains("another user"), let owner = owner(of: path) {
             return ["run it as its owner: runuser -u '\(owner)' -- smime …"]
         }

@@ -7,12 +7,12 @@ enum Suggestion {
     static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
         // A short word with half of its letters changed is a different word.
         let limit = min(maximumDistance, (word.count - 1) / 2)
-        let ranked = candidates.map { (name: $0, distance: distance(Array(word), Array($0))) }
+        let ranked = candidates.map { (name: $0, distance: distance(Array(word), to: Array($0))) }
         return ranked.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name
     }
 
     /// How many steps lead from one word to the other: a letter put in, taken out or changed, or two neighbours swapped.
-    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    private static func distance(_ left: [Character], to right: [Character]) -> Int {
         guard !left.isEmpty, !right.isEmpty, abs(left.count - right.count) <= maximumDistance else {
             return max(left.count, right.count)
         }

@@ -41,12 +41,12 @@ extension FilterOptions {
                     by: engine,
                     store,
                     learns: false,
-                    &line
+                    line: &line
                 )
             } else if dryRun {
                 try line.take(await preview(engine, mail)).map(show)
             } else {
-                try await deliver(engine.handle(mail), of: mail, by: engine, store, learns: learns, &line)
+                try await deliver(engine.handle(mail), of: mail, by: engine, store, learns: learns, line: &line)
             }
             line.warnings.all.forEach(Console.warning)
             line.write(status: dryRun ? "dry-run" : "sent")
@@ -68,13 +68,13 @@ extension FilterOptions {
         by engine: GatewayEngine,
         _ store: Store,
         learns: Bool,
-        _ line: inout FilterLog
+        line: inout FilterLog
     ) async throws {
         guard let processed = try line.take(result) else { return }
         trap(at: "sending")
         let warnings = line.warnings
         let entry = engine.recordedEntry(of: mail) { warnings.add($0) }
-        try await deliver(processed.delivery, store, entry, &line)
+        try await deliver(processed.delivery, store, entry: entry, log: &line)
         trap(at: "sent")
         await engine.keepAnswers(of: processed).forEach(line.warnings.add)
         guard learns, let message = processed.learnable else { return }

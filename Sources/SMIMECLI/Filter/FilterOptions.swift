@@ -127,8 +127,8 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     func deliver(
         _ delivery: Delivery,
         _ store: Store,
-        _ entry: DeliveryJournal.Entry?,
-        _ log: inout FilterLog
+        entry: DeliveryJournal.Entry?,
+        log: inout FilterLog
     ) async throws {
         let warnings = log.warnings
         guard !standardOutput else {

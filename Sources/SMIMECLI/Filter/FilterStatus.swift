@@ -85,6 +85,12 @@ extension GatewayRefusal {
     /// The refusal of a mail for a failure of the command itself.
     init(_ failure: Failure) {
         let isSetUp = [.usage, .configuration, .noPermission].contains(failure.status)
-        self.init(.temporary, isSetUp ? "4.3.5" : "4.3.0", failure.message, isCodeLogged: false, hints: failure.hints)
+        self.init(
+            .temporary,
+            isSetUp ? "4.3.5" : "4.3.0",
+            explanation: failure.message,
+            isCodeLogged: false,
+            hints: failure.hints
+        )
     }
 }

@@ -15,9 +15,9 @@ enum MessageInput {
         let lineEnd = try LineStatistics(of: source.reader()).lineEnd ?? .lf
         let spool = Spool()
         let content = [
-            NewField("MIME-Version", "1.0"),
-            NewField("Content-Type", "text/plain", parameters: [.init("charset", "utf-8")]),
-            NewField("Content-Transfer-Encoding", "8bit"),
+            NewField("MIME-Version", value: "1.0"),
+            NewField("Content-Type", value: "text/plain", parameters: [.init("charset", value: "utf-8")]),
+            NewField("Content-Transfer-Encoding", value: "8bit"),
         ]
         for field in fields + content { try spool.write(field.bytes(lineEnd: lineEnd)) }
         try spool.write(lineEnd.bytes)

@@ -9,7 +9,9 @@ protocol PassphraseOptions {
 }
 
 extension PassphraseOptions {
-    var origin: PassphraseOrigin { PassphraseOrigin("password", passwordFile, passwordFd, passwordEnv) }
+    var origin: PassphraseOrigin {
+        PassphraseOrigin("password", passwordFile, descriptor: passwordFd, variable: passwordEnv)
+    }
 
     /// Whether the passphrase was given and need not be asked for.
     var isGiven: Bool { origin.isGiven }
@@ -52,7 +54,7 @@ struct StorePasswordOptions: ParsableArguments {
     var storePasswordEnv: String?
 
     var origin: PassphraseOrigin {
-        PassphraseOrigin("store-password", storePasswordFile, storePasswordFd, storePasswordEnv)
+        PassphraseOrigin("store-password", storePasswordFile, descriptor: storePasswordFd, variable: storePasswordEnv)
     }
 
     func validate() throws { try origin.validate() }
@@ -67,7 +69,9 @@ struct NewPasswordOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Take the new passphrase from this environment variable.", valueName: "name"))
     var newPasswordEnv: String?
 
-    var origin: PassphraseOrigin { PassphraseOrigin("new-password", newPasswordFile, newPasswordFd, newPasswordEnv) }
+    var origin: PassphraseOrigin {
+        PassphraseOrigin("new-password", newPasswordFile, descriptor: newPasswordFd, variable: newPasswordEnv)
+    }
 
     func validate() throws { try origin.validate() }
 }

@@ -37,10 +37,10 @@ struct SigningOptions: ParsableArguments {
 
     /// The header fields that plain text gets. With recipients or a subject it is a whole message, which needs a date, too.
     func textFields(to: [EmailAddress], subject: String?) -> [NewField] {
-        let recipients = to.isEmpty ? [] : [NewField("To", to.map(\.text).joined(separator: ", "))]
-        let titles = subject.map { [NewField("Subject", EncodedWord.encode($0))] } ?? []
+        let recipients = to.isEmpty ? [] : [NewField("To", value: to.map(\.text).joined(separator: ", "))]
+        let titles = subject.map { [NewField("Subject", value: EncodedWord.encode($0))] } ?? []
         let isMail = !to.isEmpty || subject != nil
-        return fromField + recipients + titles + (isMail ? [NewField("Date", MessageDate(.now).universal)] : [])
+        return fromField + recipients + titles + (isMail ? [NewField("Date", value: MessageDate(.now).universal)] : [])
     }
 
     private static func parseDigest(_ text: String) throws -> DigestAlgorithm {

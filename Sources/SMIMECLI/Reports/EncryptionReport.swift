@@ -40,7 +40,7 @@ struct EncryptedFile: Encodable, Sendable {
     let reason: String
     let choices: [Choice]
 
-    init(_ file: String, _ copy: RecipientPlan.Copy, _ secret: SharedSecret?) {
+    init(_ file: String, _ copy: RecipientPlan.Copy, secret: SharedSecret?) {
         self.file = file
         recipients = copy.addresses.map(\.text)
         cipher = copy.negotiation.cipher.name

@@ -14,7 +14,7 @@ struct ImportCommandReport: Encodable {
     let error: FailureReport.Cause?
 
     /// - Parameter accounts: those that the identities belong to.
-    init(_ result: ImportReport, _ accounts: [AccountReport], _ problems: [Problem], failure: Failure?) {
+    init(_ result: ImportReport, _ accounts: [AccountReport], problems: [Problem], failure: Failure?) {
         identities = result.identities.map { entry in
             let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }
             let line = account?.identities.first { $0.fingerprint == entry.certificate.fingerprint }
@@ -36,14 +36,16 @@ struct ImportCommandReport: Encodable {
 
     static func text(_ result: ImportReport) -> String {
         var table = TextTable()
-        func add(_ kind: String, _ name: String, _ certificate: Certificate, isNew: Bool) {
+        func add(_ kind: String, name: String, _ certificate: Certificate, isNew: Bool) {
             table.add(state(isNew), kind, name, validity(certificate), certificate.fingerprint.short)
         }
         for (kind, entries) in [("identity", result.identities), ("recipient", result.recipients)] {
-            for entry in entries { add(kind, entry.address.text, entry.certificate, isNew: entry.isNew) }
+            for entry in entries { add(kind, name: entry.address.text, entry.certificate, isNew: entry.isNew) }
         }
         for (kind, entries) in [("intermediate", result.intermediates), ("anchor", result.anchors)] {
-            for entry in entries { add(kind, "\(entry.certificate.subject)", entry.certificate, isNew: entry.isNew) }
+            for entry in entries {
+                add(kind, name: "\(entry.certificate.subject)", entry.certificate, isNew: entry.isNew)
+            }
         }
         for entry in result.crls {
             let until = entry.list.nextUpdate.map { " until \($0.day)" } ?? ""

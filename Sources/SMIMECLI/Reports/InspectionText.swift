@@ -60,10 +60,10 @@ struct InspectionText {
         let outline = layer.outline
         add(outline.title, level)
         add(layer.problems, level + 1)
-        for signer in outline.signers { add(signer, outline.certificates, level + 1) }
+        for signer in outline.signers { add(signer, outline.certificates, level: level + 1) }
         for recipient in outline.recipients { add(recipient, level + 1) }
-        list("authenticated attributes", outline.authenticatedAttributes, level + 1)
-        list("unprotected attributes", outline.unprotectedAttributes, level + 1)
+        list("authenticated attributes", outline.authenticatedAttributes, level: level + 1)
+        list("unprotected attributes", outline.unprotectedAttributes, level: level + 1)
         for certificate in outline.certificates { add(certificate, level + 1) }
         for list in outline.certificateLists { add(list, level + 1) }
         switch layer.content {
@@ -73,16 +73,16 @@ struct InspectionText {
         }
     }
 
-    private mutating func add(_ signer: SignerInfo, _ certificates: [Certificate], _ level: Int) {
+    private mutating func add(_ signer: SignerInfo, _ certificates: [Certificate], level: Int) {
         let certificate = certificates.first { signer.identifier.matches($0) }
         let name = certificate.map { "\($0.subject)" } ?? names[signer.identifier]
         add("signer \(name ?? "whose certificate is not included")", level)
         add("named by \(signer.identifier)", level + 1)
         add("signature \(signer.signatureName) with \(signer.digestName)", level + 1)
         if let time = signer.signingTime { add("signing time \(time.timestamp)", level + 1) }
-        list("signed attributes", signer.signedAttributeTypes, level + 1)
-        list("unsigned attributes", signer.unsignedAttributeTypes, level + 1)
-        list("capabilities", SMIMECapability.names(of: signer.capabilities), level + 1)
+        list("signed attributes", signer.signedAttributeTypes, level: level + 1)
+        list("unsigned attributes", signer.unsignedAttributeTypes, level: level + 1)
+        list("capabilities", SMIMECapability.names(of: signer.capabilities), level: level + 1)
     }
 
     private mutating func add(_ recipient: RecipientInfo, _ level: Int) {
@@ -104,7 +104,7 @@ struct InspectionText {
     private mutating func add(_ certificate: Certificate, _ level: Int) {
         add("certificate \(certificate.subject)", level)
         if !certificate.isSelfIssued { add("issuer \(certificate.issuer)", level + 1) }
-        list("addresses", certificate.addresses, level + 1)
+        list("addresses", certificate.addresses, level: level + 1)
         let state = certificate.isValid(at: time) ? "" : certificate.notAfter < time ? ", expired" : ", not yet valid"
         add("valid \(certificate.notBefore.day) to \(certificate.notAfter.day)\(state)", level + 1)
         let kind = certificate.isCertificateAuthority ? ", certificate authority" : ""
@@ -129,7 +129,7 @@ struct InspectionText {
         }
     }
 
-    private mutating func list(_ name: String, _ values: [String], _ level: Int) {
+    private mutating func list(_ name: String, _ values: [String], level: Int) {
         if !values.isEmpty { add("\(name) \(values.joined(separator: ", "))", level) }
     }
 

@@ -30,13 +30,13 @@ struct VerdictSentence {
         context: SignerContext = SignerContext()
     ) {
         let signer = report.decidingSigner
-        let words = VerdictWords(report, signer, context)
+        let words = VerdictWords(report, signer, context: context)
         text = words.sentence
         axes = signer.map(VerdictAxis.all) ?? []
         isValid = report.status == .valid
         step =
             isValid
-            ? nil : VerdictStep(report, signer, about: words.problem, context, file: file, verb: verb)
+            ? nil : VerdictStep(report, signer, about: words.problem, context: context, file: file, verb: verb)
         var told = Set([words.problem].compactMap(\.self))
         remarks = report.toldProblems.filter { problem in
             // The axis shows it already, and for most mail it is unknown.

@@ -27,7 +27,7 @@ struct VerdictStep {
         _ report: VerificationReport,
         _ signer: VerificationReport.Signer?,
         about problem: Problem?,
-        _ context: SignerContext,
+        context: SignerContext,
         file: String?,
         verb: String
     ) {
@@ -36,10 +36,10 @@ struct VerdictStep {
             switch report.status {
             case .valid, .malformed: (String, String)?.none
             case .unsigned: Self.unsigned(report, file)
-            case .untrusted: Self.untrusted(signer, problem, context, file, verb)
-            case .expired: Self.expired(signer, problem, file, verb)
-            case .notYetValid: Self.notYetValid(signer, file, verb)
-            case .mismatch: Self.mismatch(problem, file, verb)
+            case .untrusted: Self.untrusted(signer, problem, context: context, file: file, verb: verb)
+            case .expired: Self.expired(signer, problem, file: file, verb: verb)
+            case .notYetValid: Self.notYetValid(signer, file: file, verb: verb)
+            case .mismatch: Self.mismatch(problem, file: file, verb: verb)
             case .partial: ("which part is signed", "smime inspect \(file)")
             case .weak: ("if it is old mail that you expected", "smime \(verb) --accept-weak \(file)")
             case .invalid: Self.invalid(problem)
@@ -64,9 +64,9 @@ struct VerdictStep {
     private static func untrusted(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
-        _ context: SignerContext,
-        _ file: String,
-        _ verb: String
+        context: SignerContext,
+        file: String,
+        verb: String
     ) -> (String, String)? {
         guard let certificate = signer?.certificate, let address = signer?.address else { return nil }
         let show = "smime \(context.isAccount ? "account" : "recipient") show \(shell: address)"
@@ -97,8 +97,8 @@ struct VerdictStep {
     private static func expired(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
-        _ file: String,
-        _ verb: String
+        file: String,
+        verb: String
     ) -> (String, String)? {
         guard let signer, let validity = validity(of: signer) else { return nil }
         if let claimed = signer.signingTime, validity.contains(claimed) {
@@ -116,8 +116,8 @@ struct VerdictStep {
 
     private static func notYetValid(
         _ signer: VerificationReport.Signer?,
-        _ file: String,
-        _ verb: String
+        file: String,
+        verb: String
     ) -> (String, String)? {
         signer.flatMap(validity).map {
             (
@@ -135,7 +135,7 @@ struct VerdictStep {
         return start <= end ? start...end : nil
     }
 
-    private static func mismatch(_ problem: Problem?, _ file: String, _ verb: String) -> (String, String)? {
+    private static func mismatch(_ problem: Problem?, file: String, verb: String) -> (String, String)? {
         guard problem?.kind == .signerIsSender else { return nil }
         return ("if Sender may send for From", "smime \(verb) --accept-sender \(file)")
     }

@@ -12,7 +12,7 @@ struct VerdictWords {
     /// - Parameters:
     ///   - signer: the signer whose signature the verdict follows from.
     ///   - context: what the store knows of the signer.
-    init(_ report: VerificationReport, _ signer: VerificationReport.Signer?, _ context: SignerContext) {
+    init(_ report: VerificationReport, _ signer: VerificationReport.Signer?, context: SignerContext) {
         let problem = Self.cause(of: report, signer)
         self.problem = problem
         let claim = signer.map(\.claim) ?? "signed"
@@ -25,7 +25,7 @@ struct VerdictWords {
             case .malformed: "NOT valid: the message is not what it claims to be (\(why))"
             case .unsigned: Self.absence(of: report)
             case .revoked: "NOT valid: \(claim), \(Self.revocation(problem))"
-            case .untrusted: Self.distrust(claim, problem, why, signer, context)
+            case .untrusted: Self.distrust(claim, problem, why: why, signer: signer, context: context)
             case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
             case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
             case .mismatch: "NOT valid: \(claim), \(Self.strangeness(problem)) (\(why))"
@@ -90,9 +90,9 @@ struct VerdictWords {
     private static func distrust(
         _ claim: String,
         _ problem: Problem?,
-        _ why: String,
-        _ signer: VerificationReport.Signer?,
-        _ context: SignerContext
+        why: String,
+        signer: VerificationReport.Signer?,
+        context: SignerContext
     ) -> String {
         let begin = "Not trusted: unchanged, \(claim)"
         switch problem?.kind {

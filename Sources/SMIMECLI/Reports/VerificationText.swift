@@ -76,11 +76,11 @@ extension HeaderReport {
     fileprivate var lines: [String] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
         return lists.map { "  header      \($0): \($1.listedForDisplay)" }
-            + differing.map { Self.line($0, "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
-            + added.filter(ProtectedHeader.isShown).map { Self.line($0, "outside only: \(outside[$0] ?? "")") }
+            + differing.map { Self.line($0, value: "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
+            + added.filter(ProtectedHeader.isShown).map { Self.line($0, value: "outside only: \(outside[$0] ?? "")") }
     }
 
-    private static func line(_ name: String, _ value: String) -> String {
+    private static func line(_ name: String, value: String) -> String {
         let shown = value.replacing("\n", with: ", ")
         return "  \(name.padded(to: 11)) \(shown)"
     }

@@ -13,8 +13,8 @@ enum Console {
     /// Leaves out all messages but errors from now on.
     static func silence() { quiet.store(true, ordering: .relaxed) }
 
-    static func error(_ message: String) { say("error", "31", message) }
-    static func warning(_ message: String) { if !isQuiet { say("warning", "33", message) } }
+    static func error(_ message: String) { say("error", color: "31", message) }
+    static func warning(_ message: String) { if !isQuiet { say("warning", color: "33", message) } }
 
     /// Says what to do next. Commands in it get the --home of this command line.
     static func hint(_ message: String) { hint(message, namesHome: true) }

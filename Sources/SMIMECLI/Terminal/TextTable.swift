@@ -32,8 +32,8 @@ struct TextTable {
             let room = width - Self.gap * max(0, columns - 1)
             // Names are cut before dates and fingerprints, which are of one length.
             let names = counts.indices.filter { Set(counts[$0]).count > 1 }
-            Self.narrow(&widths, names, to: room)
-            Self.narrow(&widths, Array(counts.indices), to: room)
+            Self.narrow(&widths, columns: names, to: room)
+            Self.narrow(&widths, columns: Array(counts.indices), to: room)
         }
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0

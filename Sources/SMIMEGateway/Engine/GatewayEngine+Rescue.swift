@@ -27,8 +27,16 @@ extension GatewayEngine {
         let isKnown = try await writable.journal.recordDeath(at: entry, .now)
         try await writable.close()
         return isKnown
-            ? GatewayRefusal(.message, "5.6.0", "the message cannot be processed: the gateway died at it twice")
-            : GatewayRefusal(.temporary, "4.3.0", "the gateway died at this message, which is tried once more")
+            ? GatewayRefusal(
+                .message,
+                "5.6.0",
+                explanation: "the message cannot be processed: the gateway died at it twice"
+            )
+            : GatewayRefusal(
+                .temporary,
+                "4.3.0",
+                explanation: "the gateway died at this message, which is tried once more"
+            )
     }
 
     private func unread(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
@@ -39,7 +47,7 @@ extension GatewayEngine {
             tagsSubjects: try await store.tagsSubjects()
         )
         work.record.add("verdict", "permerror")
-        work.record.add(work.recipients.map { MailRecord.RecipientValue($0, "delivered") })
+        work.record.add(work.recipients.map { MailRecord.RecipientValue($0, value: "delivered") })
         let content = try Spool.source(memoryLimit: options.memoryLimit) { try message.write(to: $0) }
         return ProcessedMail(Delivery(from: mail.sender.text, [Delivery.Message(content, to: work.recipients)]))
     }

@@ -110,7 +110,7 @@ package struct GatewayEngine: Sendable {
             throw GatewayRefusal(
                 .temporary,
                 "4.3.0",
-                "\(store.location.path): the server only reads, so deliveries cannot be recorded"
+                explanation: "\(store.location.path): the server only reads, so deliveries cannot be recorded"
             )
         }
         return waiting

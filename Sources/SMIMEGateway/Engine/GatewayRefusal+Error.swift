@@ -23,7 +23,13 @@ extension GatewayRefusal {
                 case .configuration, .key: (.temporary, "4.3.5")
                 default: (.temporary, "4.3.0")
                 }
-            self.init(fault, enhancedCode, Self.text(of: error, in: "message"), isCodeLogged: false, cause: error)
+            self.init(
+                fault,
+                enhancedCode,
+                explanation: Self.text(of: error, in: "message"),
+                isCodeLogged: false,
+                cause: error
+            )
         }
     }
 
@@ -32,7 +38,7 @@ extension GatewayRefusal {
         self.init(
             .temporary,
             "4.3.0",
-            "cannot send: \(Self.text(of: error, in: nil))",
+            explanation: "cannot send: \(Self.text(of: error, in: nil))",
             isCodeLogged: false,
             cause: error
         )
@@ -47,7 +53,7 @@ extension GatewayRefusal {
             case .refused: (.recipient, "5.7.1")
             case .waiting: (.temporary, "4.7.1")
             }
-        self.init(fault, enhancedCode, "\(error)", cause: error)
+        self.init(fault, enhancedCode, explanation: "\(error)", cause: error)
     }
 
     private static func kind(of error: any Error) -> SMIMEError.Kind {

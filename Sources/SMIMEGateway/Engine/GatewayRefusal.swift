@@ -31,7 +31,7 @@ package struct GatewayRefusal: Error, Sendable {
     package init(
         _ fault: Fault,
         _ enhancedCode: String,
-        _ explanation: String,
+        explanation: String,
         isCodeLogged: Bool = true,
         cause: (any Error)? = nil,
         hints: [String] = []
@@ -81,16 +81,16 @@ extension GatewayRefusal: LocalizedError, CustomStringConvertible {
 extension GatewayRefusal {
     /// The refusal of an empty message, which would be empty at the next attempt, too.
     package static func emptyMessage(_ name: String = "message: malformed") -> Self {
-        Self(.message, "5.6.0", "\(name): the input is empty", isCodeLogged: false)
+        Self(.message, "5.6.0", explanation: "\(name): the input is empty", isCodeLogged: false)
     }
 
     /// The permanent refusal of a mail for `recipients`, which are no addresses.
     package static func malformedRecipients(_ recipients: [String]) -> Self {
-        Self(.recipient, "5.1.3", "not an address: \(list(recipients))")
+        Self(.recipient, "5.1.3", explanation: "not an address: \(list(recipients))")
     }
 
     static func malformedSender(_ sender: EnvelopeSender) -> Self {
-        Self(.recipient, "5.1.7", "not an address: \(list([sender.text]))")
+        Self(.recipient, "5.1.7", explanation: "not an address: \(list([sender.text]))")
     }
 
     /// Addresses as a bounce names them, on one line whatever is in them.

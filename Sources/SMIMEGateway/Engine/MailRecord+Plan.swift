@@ -12,7 +12,7 @@ extension MailRecord {
         add("signer", (report.plainSigner ?? report.signers.first)?.address)
         add(
             plan.messages.flatMap { message in
-                message.recipients.map { RecipientValue($0, message.isDecrypted ? "decrypted" : "delivered") }
+                message.recipients.map { RecipientValue($0, value: message.isDecrypted ? "decrypted" : "delivered") }
             }
         )
         let codes = report.signers.flatMap { report.reservations(about: $0) }.map(\.kind.rawValue)
@@ -22,27 +22,29 @@ extension MailRecord {
         let opened = plan.messages.compactMap { message in
             message.decryption.flatMap { decryption in message.recipients.first.map { ($0, decryption) } }
         }
-        addDetail("certificates", opened.map { RecipientValue($0, "\($1.certificate)") })
-        addRules(opened.map { RecipientValue($0, "decrypt-at-gateway: \($1.rule)") })
+        addDetail("certificates", opened.map { RecipientValue($0, value: "\($1.certificate)") })
+        addRules(opened.map { RecipientValue($0, value: "decrypt-at-gateway: \($1.rule)") })
     }
 
     /// Adds what was decided for mail on its way out.
     mutating func add(_ plan: OutgoingPlan) {
-        add(plan.decisions.map { RecipientValue($0.recipient.text, $0.isPassed ? "passed" : $0.action.rawValue) })
+        add(
+            plan.decisions.map { RecipientValue($0.recipient.text, value: $0.isPassed ? "passed" : $0.action.rawValue) }
+        )
         addDetail("signer_certificate", plan.signerCertificate.map { "\($0)" })
         let encryptions = plan.encryptions
         addDetail("cipher", Self.unique(encryptions.map(\.cipher)))
-        addDetail("certificates", encryptions.map { RecipientValue($0.recipient.text, "\($0.certificate)") })
+        addDetail("certificates", encryptions.map { RecipientValue($0.recipient.text, value: "\($0.certificate)") })
         addDetail(
             "found_in",
             encryptions.compactMap { encryption in
-                plan.sources[encryption.recipient].map { RecipientValue(encryption.recipient.text, $0.rawValue) }
+                plan.sources[encryption.recipient].map { RecipientValue(encryption.recipient.text, value: $0.rawValue) }
             }
         )
         addRules(
             plan.decisions.map { decision in
                 let axes = ["sign=", "encrypt="].compactMap { axis in decision.reasons.last { $0.hasPrefix(axis) } }
-                return RecipientValue(decision.recipient.text, axes.joined(separator: "; "))
+                return RecipientValue(decision.recipient.text, value: axes.joined(separator: "; "))
             }
         )
     }

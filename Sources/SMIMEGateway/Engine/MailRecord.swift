@@ -18,7 +18,7 @@ package struct MailRecord: Equatable, Sendable {
         package let recipient: String
         package let value: String
 
-        package init(_ recipient: String, _ value: String) {
+        package init(_ recipient: String, value: String) {
             self.recipient = recipient
             self.value = value
         }

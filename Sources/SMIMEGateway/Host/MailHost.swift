@@ -58,7 +58,7 @@ package struct MailHost: Sendable {
     func mark(on header: HeaderBlock) throws(GatewayError) -> NewField {
         let passes = header.all(Self.loopField).filter(isMark).map(Self.count).max() ?? 0
         guard passes < Self.maximumPasses else { throw .loop(passes: passes) }
-        return NewField(Self.loopField, "\(name); count=\(passes + 1)")
+        return NewField(Self.loopField, value: "\(name); count=\(passes + 1)")
     }
 
     /// Whether `field` is our count.

@@ -181,7 +181,7 @@ package struct IncomingFilter: Sendable {
         guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try host.mark(on: header)])
-        if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", "\(host.name); cipher=\(cipher)")) }
+        if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", value: "\(host.name); cipher=\(cipher)")) }
         if let field = tags?.field, header.first("Subject") == nil { edit.added.append(field) }
         let host = host
         edit.replacement = { field in

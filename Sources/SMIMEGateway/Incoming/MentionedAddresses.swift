@@ -68,7 +68,7 @@ struct MentionedAddresses {
         for at in text.indices.lazy.filter({ text[$0] == "@" }).prefix(Self.maximumCount) {
             let before = text[..<at].suffix(Self.maximumLength)
             let behind = text[(at + 1)...].prefix(Self.maximumLength)
-            // Programs differ on whether what is not ASCII belongs to an address.
+            // Programs differ on whether non-ASCII characters belong to an address.
             let isASCII = before.allSatisfy(\.isASCII) && behind.allSatisfy(\.isASCII)
             for isWide in isASCII ? [false] : [false, true] {
                 let local = Array(before.reversed().prefix { Self.isLocal($0, isWide) }.reversed())

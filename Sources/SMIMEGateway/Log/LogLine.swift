@@ -34,11 +34,11 @@ package struct LogLine: Sendable {
     /// Adds what was decided and done.
     package mutating func add(_ record: MailRecord) {
         let (fields, details) = record.logFields
-        add(fields, details)
+        add(fields, details: details)
     }
 
     /// Adds fields that were made elsewhere.
-    package mutating func add(_ fields: [LogField], _ details: [LogField]) {
+    package mutating func add(_ fields: [LogField], details: [LogField]) {
         self.fields += fields
         self.details += details
     }
@@ -54,11 +54,15 @@ package struct LogLine: Sendable {
     ) -> [String] {
         let all = every(status: status, error: error, warnings: warnings, milliseconds: milliseconds)
         let chunks = all.map { (key: $0.key, chunks: Self.chunks($0.values)) }
-        var lines = [chunks.map { Self.pair($0.key, $0.chunks.first ?? "") }.joined(separator: " ")]
-        let names = fields.filter { Self.names.contains($0.key) }.map { Self.pair($0.key, $0.values.first ?? "") }
+        var lines = [chunks.map { Self.pair($0.key, value: $0.chunks.first ?? "") }.joined(separator: " ")]
+        let names = fields.filter { Self.names.contains($0.key) }.map {
+            Self.pair($0.key, value: $0.values.first ?? "")
+        }
         for (key, chunks) in chunks {
             for chunk in chunks.dropFirst() {
-                lines.append((names + ["line=\(lines.count + 1)", Self.pair(key, chunk)]).joined(separator: " "))
+                lines.append(
+                    (names + ["line=\(lines.count + 1)", Self.pair(key, value: chunk)]).joined(separator: " ")
+                )
             }
         }
         return lines
@@ -66,7 +70,7 @@ package struct LogLine: Sendable {
 
     /// The fields alone, on one line.
     package var text: String {
-        (fields + details).map { Self.pair($0.key, $0.values.joined(separator: ",")) }.joined(separator: " ")
+        (fields + details).map { Self.pair($0.key, value: $0.values.joined(separator: ",")) }.joined(separator: " ")
     }
 
     /// All fields in their order.
@@ -98,7 +102,7 @@ package struct LogLine: Sendable {
 
     /// The pair on one line, escaped for display; the value is quoted if it has blanks. A quote inside it is replaced, so that no value can
     /// fake a pair.
-    private static func pair(_ key: String, _ value: String) -> String {
+    private static func pair(_ key: String, value: String) -> String {
         let text = value.escapedForDisplay
         // By scalars: a combining mark after a quote makes another character of it, but the quote's byte still ends the value.
         let scalars = text.unicodeScalars

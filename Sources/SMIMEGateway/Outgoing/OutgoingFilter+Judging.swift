@@ -12,7 +12,7 @@ extension OutgoingFilter {
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
-    ) async throws -> (controls: MessageControls, verdict: Verdict, form: Form?) {
+    ) async throws -> (controls: MessageControls, verdict: Verdict, form: PreparedMessage?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
         let controls = try MessageControls(of: source, tags: tags)
         if honoursRequests, !controls.unread.isEmpty {
@@ -25,7 +25,7 @@ extension OutgoingFilter {
             claimed: controls.claimedAuthors(),
             to: recipients,
             request: honoursRequests ? controls.request : ProtectionRequest(),
-            kind: Policy.Kind(of: controls.message.header, isFromNobody: sender == .null),
+            kind: Policy.Kind(of: controls.message.header, hasNullSender: sender == .null),
             layer: ExistingLayer(of: controls.message, in: controls.source)
         )
         if honoursRequests, controls.request != ProtectionRequest(), verdict.signing.account == nil {
@@ -35,8 +35,9 @@ extension OutgoingFilter {
         return (controls, form.limits.areNone ? verdict : verdict.limited(by: form.limits), form)
     }
 
-    /// The form of a message that is to be changed; nil for one that is not.
-    private func form(of controls: MessageControls, _ sender: EnvelopeSender, _ verdict: Verdict) async throws -> Form?
+    /// Prepares a message that the verdict changes; nil if the verdict changes nothing.
+    private func form(of controls: MessageControls, _ sender: EnvelopeSender, _ verdict: Verdict) async throws
+        -> PreparedMessage?
     {
         let actions = Set(verdict.decisions.map(\.action))
         guard actions.contains(where: \.isChange) else { return nil }
@@ -51,7 +52,7 @@ extension OutgoingFilter {
             protector = known
             return known
         }
-        return Form(limits: limits, marked: marked, protector: protector)
+        return PreparedMessage(limits: limits, marked: marked, protector: protector)
     }
 
     /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
@@ -66,8 +67,8 @@ extension OutgoingFilter {
     ) async throws -> Verdict {
         // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
         var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
-        let everybody = recipients.filter { named.insert($0.text).inserted }
-        let recipients = everybody.filter { seen.insert($0).inserted }
+        let distinct = recipients.filter { named.insert($0.text).inserted }
+        let recipients = distinct.filter { seen.insert($0).inserted }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,
             options: options,
@@ -100,13 +101,27 @@ extension OutgoingFilter {
                 under: options,
                 in: snapshot
             )
-            return try SenderFacts(sender, claimed, signing, to: recipients, kind, subaddressing, in: snapshot)
+            return try SenderFacts(
+                sender,
+                claimed,
+                signing: signing,
+                to: recipients,
+                kind: kind,
+                subaddressing: subaddressing,
+                in: snapshot
+            )
         }
         answer.warnings.forEach(warn)
         let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
         let questions = facts.questions(draft, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
-        return Verdict(everybody, questions, choices.compactMapValues(\.party), found, facts.signing)
+        return Verdict(
+            distinct,
+            questions,
+            parties: choices.compactMapValues(\.party),
+            sources: found,
+            signing: facts.signing
+        )
     }
 }
 
@@ -119,13 +134,13 @@ private struct SenderFacts: Sendable {
     init(
         _ sender: EnvelopeSender,
         _ claimed: [EmailAddress],
-        _ signing: SigningAvailability,
+        signing: SigningAvailability,
         to recipients: [EmailAddress],
-        _ kind: Policy.Kind?,
-        _ subaddressing: Subaddressing,
+        kind: Policy.Kind?,
+        subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws {
-        senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing, in: snapshot)
+        senders = try RuledSender.all(for: sender, claimed, signing.account, subaddressing: subaddressing, in: snapshot)
         rules = try snapshot.rules(
             forSenders: senders.flatMap { $0.ruleAddresses(subaddressing) },
             recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) },

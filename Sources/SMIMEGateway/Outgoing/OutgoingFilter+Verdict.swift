@@ -5,8 +5,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension OutgoingFilter {
-    /// What was found out about the form of a message that is to be changed.
-    struct Form {
+    /// A message that is to be changed, with what its form allows.
+    struct PreparedMessage {
         let limits: FormLimits
         /// The message with our mark; nil if it gets none.
         let marked: (any ByteSource)?
@@ -26,9 +26,9 @@ extension OutgoingFilter {
         init(
             _ recipients: [EmailAddress],
             _ questions: [PolicyQuestion],
-            _ parties: [EmailAddress: CipherNegotiation.Party],
-            _ sources: [EmailAddress: KnownRecipient.Source],
-            _ signing: SigningAvailability
+            parties: [EmailAddress: CipherNegotiation.Party],
+            sources: [EmailAddress: KnownRecipient.Source],
+            signing: SigningAvailability
         ) {
             decisions = recipients.compactMap { PolicyDecision.strictest(for: $0, questions) }
             self.parties = parties
@@ -46,7 +46,7 @@ extension OutgoingFilter {
                 question.encryptionObstacle = form.encryption.map { "\($0)" }
                 return question
             }
-            return Verdict(recipients, limited, parties, sources, signing)
+            return Verdict(recipients, limited, parties: parties, sources: sources, signing: signing)
         }
     }
 }

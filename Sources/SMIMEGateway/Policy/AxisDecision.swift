@@ -15,8 +15,8 @@ struct AxisDecision {
     init(
         _ name: String,
         _ axis: KeyPath<ProtectionRequest, Policy.Level?>,
-        _ choice: RulePrecedence.Choice,
-        _ question: PolicyQuestion
+        choice: RulePrecedence.Choice,
+        question: PolicyQuestion
     ) {
         if let flag = question.flags[keyPath: axis] {
             level = flag

@@ -5,10 +5,10 @@ extension Policy.Kind {
     /// The kind of message by `header` and envelope; nil for mail from one person to another.
     ///
     /// RFC 5321 §4.5.5, RFC 3834 §5, RFC 2919, RFC 2369
-    init?(of header: HeaderBlock, isFromNobody: Bool) {
+    init?(of header: HeaderBlock, hasNullSender: Bool) {
         let precedence = header.first("Precedence")?.value.lowercased()
         let submitted = header.all("Auto-Submitted").map { Self.keyword($0) }
-        if isFromNobody {
+        if hasNullSender {
             self = .bounce
         } else if header.fields.contains(where: Self.isOfList)
             || ["list", "bulk", "junk"].contains(precedence)

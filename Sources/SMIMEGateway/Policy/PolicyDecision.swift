@@ -60,9 +60,15 @@ public struct PolicyDecision: Hashable, Sendable {
             kind: question.kind,
             subaddressing: question.subaddressing
         )
-        let sign = AxisDecision("sign", \.sign, precedence.signing, question)
-        let encrypt = AxisDecision("encrypt", \.encrypt, precedence.encryption, question)
-        let outcome = PolicyOutcome(recipient, sign.level, encrypt.level, precedence, question)
+        let sign = AxisDecision("sign", \.sign, choice: precedence.signing, question: question)
+        let encrypt = AxisDecision("encrypt", \.encrypt, choice: precedence.encryption, question: question)
+        let outcome = PolicyOutcome(
+            recipient,
+            sign: sign.level,
+            encrypt: encrypt.level,
+            precedence: precedence,
+            question
+        )
         self.recipient = recipient
         self.sign = sign.level
         self.encrypt = encrypt.level

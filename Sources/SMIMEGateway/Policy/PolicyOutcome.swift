@@ -17,9 +17,9 @@ struct PolicyOutcome {
 
     init(
         _ recipient: EmailAddress,
-        _ sign: Policy.Level,
-        _ encrypt: Policy.Level,
-        _ precedence: RulePrecedence,
+        sign: Policy.Level,
+        encrypt: Policy.Level,
+        precedence: RulePrecedence,
         _ question: PolicyQuestion
     ) {
         let missing = precedence.missing
@@ -42,13 +42,13 @@ struct PolicyOutcome {
         }
         let doesSign =
             (resigns || !isSigned)
-            && can(sign, question.signing, ("identity to sign with", "signed"), question.sender)
-            && isAllowed(sign, "signed", question.signingObstacle)
+            && can(sign, question.signing, what: ("identity to sign with", "signed"), whose: question.sender)
+            && isAllowed(sign, "signed", why: question.signingObstacle)
         let availability = question.encryption[recipient] ?? .missing(why: "none is known")
         let doesEncrypt =
             !isEncrypted
-            && can(encrypt, availability, ("certificate", "encrypted"), recipient)
-            && isAllowed(encrypt, "encrypted", question.encryptionObstacle)
+            && can(encrypt, availability, what: ("certificate", "encrypted"), whose: recipient)
+            && isAllowed(encrypt, "encrypted", why: question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
         guard obstacles.isEmpty else {
             // A message that cannot be signed or encrypted stays so: waiting would not help.
@@ -72,7 +72,7 @@ struct PolicyOutcome {
 
     /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
     private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ availability: Availability) {
-        guard can(.require, availability, ("certificate", "encrypted"), recipient) else { return }
+        guard can(.require, availability, what: ("certificate", "encrypted"), whose: recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
         reasons.append(text)
         obstacles.append(text)
@@ -80,7 +80,7 @@ struct PolicyOutcome {
     }
 
     /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
-    private mutating func isAllowed(_ level: Policy.Level, _ done: String, _ why: String?) -> Bool {
+    private mutating func isAllowed(_ level: Policy.Level, _ done: String, why: String?) -> Bool {
         guard let why else { return true }
         let text = "the message cannot be \(done) (\(why))"
         reasons.append(text)
@@ -101,8 +101,8 @@ struct PolicyOutcome {
     private mutating func can(
         _ level: Policy.Level,
         _ availability: Availability,
-        _ what: (needed: String, done: String),
-        _ whose: EmailAddress?
+        what: (needed: String, done: String),
+        whose: EmailAddress?
     ) -> Bool {
         guard level != .never else { return false }
         let why: String

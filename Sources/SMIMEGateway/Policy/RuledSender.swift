@@ -17,7 +17,7 @@ struct RuledSender: Sendable {
         for sender: EnvelopeSender,
         _ claimed: [EmailAddress],
         _ account: EmailAddress?,
-        _ subaddressing: Subaddressing,
+        subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
     ) throws -> [RuledSender] {
         let envelope = RuledSender(address: sender.ruled, account: account, isClaimed: false)

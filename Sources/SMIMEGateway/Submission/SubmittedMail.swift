@@ -41,7 +41,9 @@ package struct SubmittedMail: Sendable {
         if readsHeader { found += try Self.recipients(in: header, resent, qualifier) }
         var seen: Set<String> = []
         found = found.filter { seen.insert($0).inserted }
-        guard !found.isEmpty else { throw GatewayRefusal(.message, "5.1.3", "the message has no recipients") }
+        guard !found.isEmpty else {
+            throw GatewayRefusal(.message, "5.1.3", explanation: "the message has no recipients")
+        }
         let login = EnvelopeSender(qualifier.qualified(user))
         let author: EmailAddress? =
             if resent.isEmpty {
@@ -55,7 +57,7 @@ package struct SubmittedMail: Sendable {
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
         // The sender of a resent message is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
-        self.source = try Self.completed(source, header, author: written, named: name, qualifier)
+        self.source = try Self.completed(source, header, author: written, named: name, qualifier: qualifier)
     }
 
     private static func qualified(_ sender: EnvelopeSender, _ qualifier: AddressQualifier) -> EnvelopeSender {
@@ -81,7 +83,7 @@ package struct SubmittedMail: Sendable {
                 throw GatewayRefusal(
                     .recipient,
                     "5.1.3",
-                    "\(field.name): not an address list: \(field.value.escapedForDisplay)"
+                    explanation: "\(field.name): not an address list: \(field.value.escapedForDisplay)"
                 )
             }
             return list.addresses.map(\.text)
@@ -106,7 +108,7 @@ package struct SubmittedMail: Sendable {
             throw GatewayRefusal(
                 .message,
                 "5.6.0",
-                "Resent-From and Resent-Sender name different people: it is not clear whose rules count",
+                explanation: "Resent-From and Resent-Sender name different people: it is not clear whose rules count",
                 hints: ["name the sender: smime sendmail -f ADDRESS"]
             )
         }
@@ -126,20 +128,21 @@ package struct SubmittedMail: Sendable {
         _ header: HeaderBlock,
         author: EmailAddress?,
         named name: String?,
-        _ qualifier: AddressQualifier
+        qualifier: AddressQualifier
     ) throws -> any ByteSource {
         guard let field = header.first("From") else {
             guard let author else { return source }
             let phrase = name.map { "\"\($0.replacing("\\", with: "").replacing("\"", with: "'"))\" " } ?? ""
             let isPlain = phrase.utf8.allSatisfy { 32...126 ~= $0 }
             let value = isPlain ? "\(phrase)<\(author)>" : "\(EncodedWord.encode(name ?? "")) <\(author)>"
-            return HeaderEdit(added: [NewField("From", value)]).apply(to: source, header)
+            return HeaderEdit(added: [NewField("From", value: value)]).apply(to: source, header)
         }
         let qualified = qualifier.qualified(list: field.value)
         guard qualified != field.value, header.all("From").count == 1 else { return source }
         var edit = HeaderEdit()
         edit.replacement = { other in
-            other.isNamed("From") ? NewField("From", qualified).bytes(lineEnd: header.lineEnd) : Array(other.rawBytes)
+            other.isNamed("From")
+                ? NewField("From", value: qualified).bytes(lineEnd: header.lineEnd) : Array(other.rawBytes)
         }
         return edit.apply(to: source, header)
     }

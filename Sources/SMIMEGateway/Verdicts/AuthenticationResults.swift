@@ -53,22 +53,22 @@ struct AuthenticationResults {
             let properties = Self.properties(signer)
             // Reservations about a valid signature are reported, and the result is not `pass`.
             if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
-                return Self.finding(.policy, .valid, left, properties)
+                return Self.finding(.policy, .valid, problems: left, properties: properties)
             }
             if report.status(of: signer) == .untrusted, signer.failsForUnknownRevocationOnly {
                 let code = ProblemCode.revocationUnknown.rawValue
                 return Finding(result: .temporaryError, reason: code, properties: properties)
             }
             let problems = report.problems + signer.problems
-            return Self.finding(report.status(of: signer), problems, properties, malformed: malformed)
+            return Self.finding(report.status(of: signer), problems, properties: properties, malformed: malformed)
         }
     }
 
     private static func finding(
         _ result: Result,
         _ status: VerificationReport.Status,
-        _ problems: [Problem],
-        _ properties: String
+        problems: [Problem],
+        properties: String
     ) -> Finding {
         let codes = Array(Set(problems.map(\.kind.rawValue))).sorted().prefix(4)
         let reason = status.rawValue + (codes.isEmpty ? "" : ": " + codes.joined(separator: ", "))
@@ -79,10 +79,15 @@ struct AuthenticationResults {
     private static func finding(
         _ status: VerificationReport.Status,
         _ problems: [Problem],
-        _ properties: String = "",
+        properties: String = "",
         malformed: Result
     ) -> Finding {
-        finding(result(status, malformed), status, problems.filter { $0.level == .error }, properties)
+        finding(
+            result(status, malformed),
+            status,
+            problems: problems.filter { $0.level == .error },
+            properties: properties
+        )
     }
 
     private static func result(_ status: VerificationReport.Status, _ malformed: Result) -> Result {
@@ -99,7 +104,7 @@ struct AuthenticationResults {
     /// The field, in the name of `host`.
     func field(by host: String) -> NewField {
         let results = findings.map { "smime=\($0.result.rawValue) (\($0.reason))\($0.properties)" }
-        return NewField(Self.fieldName, "\(host); " + results.joined(separator: "; "))
+        return NewField(Self.fieldName, value: "\(host); " + results.joined(separator: "; "))
     }
 
     /// The signer and the signed part. Serial number and issuer belong together (RFC 7281 §3.2).

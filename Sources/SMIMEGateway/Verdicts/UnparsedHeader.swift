@@ -70,8 +70,8 @@ struct UnparsedHeader {
         let first = Self.squeezed(value.prefix { $0 != UInt8(ascii: ";") })
         let all = Self.squeezed(value)
         // A value beyond ASCII, or with an encoded word, may be one of our names in another form.
-        let isEncoded = Self.contains(Array(value), Array("=?".utf8)) || value.contains { $0 > 127 }
-        return first.isEmpty || isEncoded || names.contains { Self.contains(all, $0) }
+        let isEncoded = Self.contains(Array(value), word: Array("=?".utf8)) || value.contains { $0 > 127 }
+        return first.isEmpty || isEncoded || names.contains { Self.contains(all, word: $0) }
     }
 
     /// The letters, digits, dots, hyphens and underscores of `text`, in lower case.
@@ -87,7 +87,7 @@ struct UnparsedHeader {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
     }
 
-    private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
+    private static func contains(_ text: [UInt8], word: [UInt8]) -> Bool {
         guard text.count >= word.count else { return false }
         return (0...(text.count - word.count)).contains { text[$0...].starts(with: word) }
     }

@@ -52,11 +52,11 @@ struct VerdictTags {
         guard !text.isEmpty || isChanged else { return Array(field.rawBytes) }
         let subject = isChanged ? EncodedWord.encode(clean) : field.value
         let tagged = text.isEmpty ? subject : "\(EncodedWord.encode(text)) \(subject)"
-        return NewField(field.name, tagged).bytes(lineEnd: lineEnd)
+        return NewField(field.name, value: tagged).bytes(lineEnd: lineEnd)
     }
 
     /// The field for a message that has no subject; nil if there is nothing to say.
-    var field: NewField? { text.isEmpty ? nil : NewField("Subject", EncodedWord.encode(text)) }
+    var field: NewField? { text.isEmpty ? nil : NewField("Subject", value: EncodedWord.encode(text)) }
 
     /// The rest around a removed tag may be a tag itself.
     private static func removingAllTags(from subject: String) -> String {

@@ -27,12 +27,12 @@ final class InPlaceSender {
         let oldLength = try Self.headerLength(original) { try slot.originalBytes(in: $0) }
         header = Array(try slot.bytes(of: form.content, in: 0..<length).readableBytesView)
         unsent = length..<form.content.count
-        isBodyUnchanged = try Self.isSame(unsent, oldLength..<original.count, of: form, in: slot)
+        isBodyUnchanged = try Self.isSame(unsent, as: oldLength..<original.count, of: form, in: slot)
     }
 
     private static func isSame(
         _ body: Range<Int>,
-        _ old: Range<Int>,
+        as old: Range<Int>,
         of form: MessageFlow.MessageForm,
         in slot: MessageSlot
     ) throws -> Bool {

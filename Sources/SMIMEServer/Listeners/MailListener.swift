@@ -21,16 +21,16 @@ struct MailListener {
             switch endpoint.scheme {
             case .milter:
                 let milter = MilterSettings(maximumSize: settings.maximumSize, nextHop: nextHop)
-                return MilterConnection(core, endpoint, milter, channel)
+                return MilterConnection(core, endpoint, settings: milter, channel: channel)
             case .smtp, .lmtp:
-                return SMTPConnection(core, endpoint, Self.session(endpoint, settings), channel) {
+                return SMTPConnection(core, endpoint, settings: Self.session(endpoint, settings), channel: channel) {
                     nextHop?.deliver($0)
                 }
             }
         }
         let refuse = { (channel: any Channel) in
             core.metrics.strangers += 1
-            core.warn(endpoint, channel, "may not connect (--allow)")
+            core.warn(endpoint, channel, reason: "may not connect (--allow)")
         }
         let bound = NIOLoopBound((make: makeHandler, refuse: refuse), eventLoop: core.loop)
         return SocketBinder.bind(endpoint.socket, on: core.loop, mode: Self.mode, passed: passed) { channel in

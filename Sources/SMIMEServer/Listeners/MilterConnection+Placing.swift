@@ -9,11 +9,11 @@ extension MilterConnection {
         let form = parcel.forms[place]
         var others = parcel.forms
         others.remove(at: place)
-        guard !others.isEmpty else { return send(form, parcel, MessageFlow.Placement()) }
+        guard !others.isEmpty else { return send(form, parcel, placement: MessageFlow.Placement()) }
         // Whether the mail server allows the changes is known before copies leave.
         if let failure = failure(of: form, parcel) { return parcel.done(failure) }
         guard let hop = settings.nextHop else {
-            let reply = SMTPReply(451, "4.3.5", "the gateway cannot send the recipients different messages")
+            let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
             return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
         }
         let generation = generation
@@ -26,7 +26,7 @@ extension MilterConnection {
                     failed.failure = .undetermined
                     return parcel.done(failed)
                 }
-                send(form, parcel, placement)
+                send(form, parcel, placement: placement)
             }
         }
         hop.deliver(copies)
@@ -52,8 +52,7 @@ extension MilterConnection {
         }
     }
 
-    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, _ placement: MessageFlow.Placement)
-    {
+    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, placement: MessageFlow.Placement) {
         var failed = placement
         guard !isOver else {
             failed.failure = .undetermined

@@ -39,7 +39,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private var isStopping = false
     var isOver = false
 
-    init(_ core: GatewayCore, _ listener: Endpoint, _ settings: MilterSettings, _ channel: any Channel) {
+    init(_ core: GatewayCore, _ listener: Endpoint, settings: MilterSettings, channel: any Channel) {
         self.core = core
         self.listener = listener
         self.settings = settings
@@ -55,7 +55,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             core.warn(
                 listener,
                 channel,
-                core.isStopping ? "the gateway is stopping" : "the gateway has too many connections"
+                reason: core.isStopping ? "the gateway is stopping" : "the gateway has too many connections"
             )
             return close()
         }
@@ -137,7 +137,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         case .close(let violation):
             if let violation {
                 core.metrics.violations += 1
-                core.warn(listener, channel, "\(violation)")
+                core.warn(listener, channel, reason: "\(violation)")
             }
             close()
         }
@@ -171,9 +171,9 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         if size > settings.maximumSize, flow != nil {
             flow?.abandon()
             flow = nil
-            refusal = SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes")
+            refusal = SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
             core.metrics.countUnread(role, .refused)
-            core.warn(listener, channel, "a message has more than \(settings.maximumSize) bytes (--max-size)")
+            core.warn(listener, channel, reason: "a message has more than \(settings.maximumSize) bytes (--max-size)")
         }
         flow?.append(bytes)
     }

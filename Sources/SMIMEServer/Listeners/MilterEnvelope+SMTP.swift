@@ -49,8 +49,8 @@ extension MilterEditError {
     /// What the sender hears of it.
     var reply: SMTPReply {
         switch self {
-        case .fieldTooLong, .headerTooLarge, .malformedHeader: SMTPReply(554, "5.6.0", description)
-        case .actionNotOffered, .noSuchRecipient, .notWaiting: SMTPReply(451, "4.3.5", description)
+        case .fieldTooLong, .headerTooLarge, .malformedHeader: SMTPReply(554, "5.6.0", text: description)
+        case .actionNotOffered, .noSuchRecipient, .notWaiting: SMTPReply(451, "4.3.5", text: description)
         }
     }
 }

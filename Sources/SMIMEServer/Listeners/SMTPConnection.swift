@@ -39,8 +39,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     init(
         _ core: GatewayCore,
         _ listener: Endpoint,
-        _ settings: SMTPServerSession.Settings,
-        _ channel: any Channel,
+        settings: SMTPServerSession.Settings,
+        channel: any Channel,
         place: @escaping MessageFlow.Place
     ) {
         self.core = core
@@ -55,7 +55,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             guard let self else { return }
 
             // A client that times out gets 421, and its message is dropped.
-            session.close(SMTPReply(421, "4.4.2", "nothing came for too long"))
+            session.close(SMTPReply(421, "4.4.2", text: "nothing came for too long"))
             work()
         }
         if core.isStopping {
@@ -68,8 +68,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     private func refuse(_ reason: String) {
-        core.warn(listener, channel, reason)
-        session.close(SMTPReply(421, "4.3.2", reason))
+        core.warn(listener, channel, reason: reason)
+        session.close(SMTPReply(421, "4.3.2", text: reason))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -115,12 +115,12 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func drain() {
-        session.drain(SMTPReply(421, "4.3.2", "the gateway is stopping"))
+        session.drain(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         work()
     }
 
     func stop() {
-        session.close(SMTPReply(421, "4.3.2", "the gateway is stopping"))
+        session.close(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         work()
     }
 
@@ -188,8 +188,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         session.refusal = nil
         core.metrics.countUnread(role, .refused)
         switch refusal {
-        case .size: core.warn(listener, channel, "a message is larger than --max-size")
-        case .hiddenDot: core.warn(listener, channel, "a message has a line of NUL characters and a dot")
+        case .size: core.warn(listener, channel, reason: "a message is larger than --max-size")
+        case .hiddenDot: core.warn(listener, channel, reason: "a message has a line of NUL characters and a dot")
         }
     }
 
@@ -201,9 +201,9 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         noteReply(isRead: true)
         if let violation = session.violation {
             core.metrics.violations += 1
-            core.warn(listener, channel, "protocol error: \(violation)")
+            core.warn(listener, channel, reason: "protocol error: \(violation)")
         } else if let abuse = session.abuse {
-            core.warn(listener, channel, abuse)
+            core.warn(listener, channel, reason: abuse)
         }
         flow?.abandon()
         endMessage()

@@ -49,7 +49,7 @@ package final class GatewayCore {
     }
 
     /// Logs that `listener` refused the client of `channel`, in cases that no message's line covers.
-    func warn(_ listener: Endpoint, _ channel: any Channel, _ reason: String) {
+    func warn(_ listener: Endpoint, _ channel: any Channel, reason: String) {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"
         warn("\(listener): \(peer): \(reason)")

@@ -5,7 +5,7 @@ import SMIMEGateway
 /// A worker handles the message, and the next hop takes its forms.
 extension MessageFlow {
     func submit(rescuedFrom: Int32?) {
-        guard let slot else { return end(SMTPReply(451, "4.3.0", "the gateway lost the message")) }
+        guard let slot else { return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message")) }
         do throws(StreamError) {
             if let spoolFailure { throw spoolFailure }
             let job = WorkerJob(
@@ -22,7 +22,7 @@ extension MessageFlow {
             core.pool.submit(job) { [self] in answered($0) }
         } catch {
             log.fail("\(error)")
-            end(SMTPReply(452, "4.3.1", "the gateway has no room for the message"))
+            end(SMTPReply(452, "4.3.1", text: "the gateway has no room for the message"))
         }
     }
 
@@ -44,16 +44,16 @@ extension MessageFlow {
         case .died(let signal):
             core.metrics.workerDeaths += 1
             log.fail("a second worker died at this message (signal \(signal))")
-            end(SMTPReply(451, "4.3.0", "the gateway failed at this message"))
+            end(SMTPReply(451, "4.3.0", text: "the gateway failed at this message"))
         case .unavailable(let reason):
             log.fail(reason)
-            end(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
+            end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
     }
 
     private func handle(_ outcome: WorkerOutcome) {
         switch outcome {
-        case .served: end(SMTPReply(250, "2.0.0", "all recipients have the message already"))
+        case .served: end(SMTPReply(250, "2.0.0", text: "all recipients have the message already"))
         case .refused(let refusal):
             log.fail(refusal.detail.isEmpty ? refusal.sentence : refusal.detail)
             end(refusal.reply)
@@ -62,7 +62,7 @@ extension MessageFlow {
             end(.late)
         case .forms(let forms, let learns):
             guard let slot, !forms.isEmpty else {
-                return end(SMTPReply(451, "4.3.0", "the gateway lost the message"))
+                return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message"))
             }
             self.learns = learns
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
@@ -71,7 +71,7 @@ extension MessageFlow {
             }
             // No recipient is lost between two names for the same one.
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
-                return end(SMTPReply(451, "4.3.0", "the gateway lost a recipient"))
+                return end(SMTPReply(451, "4.3.0", text: "the gateway lost a recipient"))
             }
             isInJournal =
                 journalName(envelope) != nil
@@ -94,7 +94,7 @@ extension MessageFlow {
         guard let failure = placement.failure else {
             isTaken = true
             let names = placement.names.joined(separator: ", ")
-            return end(SMTPReply(250, "2.0.0", names.isEmpty ? "sent" : "sent as \(names)"))
+            return end(SMTPReply(250, "2.0.0", text: names.isEmpty ? "sent" : "sent as \(names)"))
         }
         log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
         // Before the reply, which may bring the next attempt.

@@ -64,5 +64,5 @@ extension MessageFlow {
 
 extension SMTPReply {
     /// The reply when a message took too long.
-    static let late = SMTPReply(451, "4.3.2", "the gateway needs more time for the message; try again later")
+    static let late = SMTPReply(451, "4.3.2", text: "the gateway needs more time for the message; try again later")
 }

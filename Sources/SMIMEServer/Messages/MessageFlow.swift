@@ -108,12 +108,12 @@ package final class MessageFlow {
             core.metrics.storeErrors += 1
             log.fail("the store cannot be used: \(trouble.reason)")
             postpone(envelope)
-            return answer(SMTPReply(451, "4.3.0", "the gateway cannot work now"))
+            return answer(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
         guard !core.isStopping else {
             log.fail("the gateway is stopping")
             postpone(envelope)
-            return answer(SMTPReply(421, "4.3.2", "the gateway is stopping"))
+            return answer(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         }
         self.envelope = envelope
         ticket = core.slots.acquire { [self] slot in
@@ -128,7 +128,7 @@ package final class MessageFlow {
             self.ticket = nil
             log.fail("too many messages at a time (--max-messages)")
             postpone(envelope)
-            answer(SMTPReply(451, "4.3.2", "the gateway has too many messages"))
+            answer(SMTPReply(451, "4.3.2", text: "the gateway has too many messages"))
         }
     }
 

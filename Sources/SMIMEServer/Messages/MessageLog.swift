@@ -20,7 +20,7 @@ package struct MessageLog {
 
     /// Adds what a worker said.
     mutating func add(_ log: WorkerLog) {
-        line.add(log.fields, log.details)
+        line.add(log.fields, details: log.details)
         warnings += log.warnings
     }
 

@@ -25,6 +25,6 @@ extension SMTPEnvelope {
 extension WorkerRefusal {
     /// The reply to the mail server.
     var reply: SMTPReply {
-        SMTPReply(code, EnhancedStatusCode(enhancedCode), sentence)
+        SMTPReply(code, EnhancedStatusCode(enhancedCode), text: sentence)
     }
 }

@@ -8,23 +8,23 @@ struct FieldAlignment {
 
     init(of new: [MilterField], in old: [MilterField]) {
         let (cells, isLarge) = new.count.multipliedReportingOverflow(by: old.count)
-        places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old) : Self.best(new, old)
+        places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old: old) : Self.best(new, old: old)
     }
 
     /// The value of writing `new` in the place of `old`; zero if that is impossible.
-    private static func worth(_ new: MilterField, _ old: MilterField) -> Int32 {
+    private static func worth(_ new: MilterField, old: MilterField) -> Int32 {
         if new == old { return 3 }
         // An empty value would remove the field.
         return new.name == old.name && !new.value.isEmpty ? 1 : 0
     }
 
     /// The longest common subsequence, weighted.
-    private static func best(_ new: [MilterField], _ old: [MilterField]) -> [Int?] {
+    private static func best(_ new: [MilterField], old: [MilterField]) -> [Int?] {
         let width = old.count + 1
         var table = [Int32](repeating: 0, count: (new.count + 1) * width)
         for row in new.indices.reversed() {
             for column in old.indices.reversed() {
-                let worth = worth(new[row], old[column])
+                let worth = worth(new[row], old: old[column])
                 let together = worth > 0 ? worth + table[(row + 1) * width + column + 1] : 0
                 table[row * width + column] = max(
                     together,
@@ -38,7 +38,7 @@ struct FieldAlignment {
         var column = 0
         while row < new.count, column < old.count {
             let value = table[row * width + column]
-            let worth = worth(new[row], old[column])
+            let worth = worth(new[row], old: old[column])
             if worth > 0, value == worth + table[(row + 1) * width + column + 1] {
                 places[row] = column
                 row += 1
@@ -52,14 +52,14 @@ struct FieldAlignment {
         return places
     }
 
-    private static func nextOfName(_ new: [MilterField], _ old: [MilterField]) -> [Int?] {
+    private static func nextOfName(_ new: [MilterField], old: [MilterField]) -> [Int?] {
         // The indices of every name, last first.
         var open: [String: [Int]] = [:]
         for place in old.indices.reversed() { open[old[place].name, default: []].append(place) }
         var next = 0
         return new.map { field in
             while let place = open[field.name]?.popLast() {
-                guard place >= next, worth(field, old[place]) > 0 else { continue }
+                guard place >= next, worth(field, old: old[place]) > 0 else { continue }
                 next = place + 1
                 return place
             }

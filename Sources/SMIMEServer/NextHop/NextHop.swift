@@ -29,7 +29,7 @@ final class NextHop {
     /// Sends the forms of `parcel` one after the other over one connection, and reports the result to `parcel`.
     func deliver(_ parcel: MessageFlow.Parcel) { run(NextHopDelivery(parcel)) }
 
-    /// Closes what is not in use.
+    /// Closes the idle connections.
     func close() {
         let idle = idle
         self.idle = []
@@ -62,7 +62,7 @@ final class NextHop {
                 let channel = try result.get()
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(delivery, isFresh: true)
             } catch {
-                let reply = SMTPReply(451, "4.4.1", "the mail server behind the gateway cannot be reached")
+                let reply = SMTPReply(451, "4.4.1", text: "the mail server behind the gateway cannot be reached")
                 delivery.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
             }
         }

@@ -166,6 +166,9 @@ final class NextHopConnection: ChannelInboundHandler {
         channel.close(promise: nil)
         guard let left else { return }
         if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
-        left.fail(SMTPReply(451, "4.4.2", "the mail server behind the gateway ended the connection"), failure.reason)
+        left.fail(
+            SMTPReply(451, "4.4.2", text: "the mail server behind the gateway ended the connection"),
+            failure.reason
+        )
     }
 }

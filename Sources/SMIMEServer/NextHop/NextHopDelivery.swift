@@ -64,7 +64,7 @@ final class NextHopDelivery {
     /// The hop does not take the present form.
     func refused(_ refusals: [SMTPRefusal]) {
         let replies = refusals.map(\.reply)
-        note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", "refused"))
+        note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", text: "refused"))
         // Nothing was sent yet, and nothing will be.
         place = isProbing ? forms.count : place + 1
         isProbing = false

@@ -9,7 +9,7 @@ struct PrometheusText {
     private var name = ""
 
     /// Begins a metric, to which values are added.
-    mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+    mutating func begin(_ name: String, _ kind: Kind, help: String) {
         self.name = name
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
@@ -22,8 +22,8 @@ struct PrometheusText {
     }
 
     /// Adds a metric with one value.
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-        begin(name, kind, help)
+    mutating func add(_ name: String, _ kind: Kind, help: String, value: Double) {
+        begin(name, kind, help: help)
         add(value)
     }
 }

@@ -79,7 +79,7 @@ package struct ServerMetrics {
     /// The text for Prometheus.
     var text: String {
         var text = PrometheusText()
-        text.begin("smime_messages_total", .counter, "Messages by role and by how they ended.")
+        text.begin("smime_messages_total", .counter, help: "Messages by role and by how they ended.")
         for role in GatewayRole.allCases {
             for result in Result.allCases {
                 text.add(
@@ -100,16 +100,21 @@ package struct ServerMetrics {
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),
         ]
-        for (name, value, help) in counters { text.add(name, .counter, help, Double(value)) }
-        text.add("smime_connections", .gauge, "Open connections of mail servers.", Double(connections))
-        text.add("smime_messages_in_flight", .gauge, "Messages being received or handled.", Double(messagesInFlight))
-        text.add("smime_workers", .gauge, "Worker processes.", Double(workers))
+        for (name, value, help) in counters { text.add(name, .counter, help: help, value: Double(value)) }
+        text.add("smime_connections", .gauge, help: "Open connections of mail servers.", value: Double(connections))
+        text.add(
+            "smime_messages_in_flight",
+            .gauge,
+            help: "Messages being received or handled.",
+            value: Double(messagesInFlight)
+        )
+        text.add("smime_workers", .gauge, help: "Worker processes.", value: Double(workers))
         if let expiringCertificates {
             text.add(
                 "smime_certificates_expiring",
                 .gauge,
-                "Current certificates of accounts that end within 30 days.",
-                Double(expiringCertificates)
+                help: "Current certificates of accounts that end within 30 days.",
+                value: Double(expiringCertificates)
             )
         }
         return text.text
@@ -125,11 +130,11 @@ package struct ServerMetrics {
 
     private func add(
         _ histograms: [GatewayRole: Histogram],
-        _ name: String,
-        _ help: String,
-        _ text: inout PrometheusText
+        name: String,
+        help: String,
+        to text: inout PrometheusText
     ) {
-        text.begin(name, .histogram, help)
+        text.begin(name, .histogram, help: help)
         for role in GatewayRole.allCases {
             let histogram = histograms[role] ?? Histogram()
             var total: UInt64 = 0

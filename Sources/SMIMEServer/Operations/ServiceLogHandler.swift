@@ -91,7 +91,7 @@ private final class JournalSocket: Sendable {
     }
 
     /// A field; if its value contains a line end, the length precedes it.
-    private static func field(_ name: String, _ value: String) -> [UInt8] {
+    private static func field(_ name: String, value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
         let count = UInt64(value.utf8.count).bigEndianBytes.reversed()
         return Array("\(name)\n".utf8) + count + Array(value.utf8) + [10]

@@ -9,7 +9,7 @@ extension GatewayRuntime {
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
-            line.add(log.fields, log.details)
+            line.add(log.fields, details: log.details)
             let text = line.text
             if !text.isEmpty { logger.info("\(text)") }
             for warning in log.warnings { logger.warning("\(warning)") }

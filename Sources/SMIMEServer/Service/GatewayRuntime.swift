@@ -31,7 +31,7 @@ final class GatewayRuntime {
         _ settings: ServerSettings,
         on loop: any EventLoop,
         _ manager: ServiceManager,
-        _ logger: Logger,
+        logger: Logger,
         logsFields: Bool
     ) throws {
         self.settings = settings

@@ -57,7 +57,7 @@ package struct GatewayServer: Service {
         ServiceManager.clearEnvironment()
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let runtime = try await loop.submit {
-            let runtime = try GatewayRuntime(settings, on: loop, manager, logger, logsFields: logsFields)
+            let runtime = try GatewayRuntime(settings, on: loop, manager, logger: logger, logsFields: logsFields)
             return NIOLoopBound(runtime, eventLoop: loop)
         }.get()
         try await withGracefulShutdownHandler {

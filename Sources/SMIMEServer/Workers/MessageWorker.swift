@@ -35,7 +35,7 @@ package struct MessageWorker {
     /// What stood in the way at the last check.
     private var lastObstacle: Store.Obstacle?
 
-    private init(_ socket: WorkerSocket, _ descriptors: [Int32], _ tools: Tools) {
+    private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
         self.socket = socket
         self.tools = tools
         spools = stride(from: 0, to: descriptors.count - 1, by: 2).map {
@@ -57,7 +57,7 @@ package struct MessageWorker {
         } catch {
             return try socket.send(WorkerAnswer.unusable(reason: error.reason, isLasting: error.isLasting).frame)
         }
-        var worker = MessageWorker(socket, role.spools, tools)
+        var worker = MessageWorker(socket, role.spools, tools: tools)
         try worker.socket.send(WorkerAnswer.ready.frame)
         while let frame = try worker.socket.next() {
             switch try WorkerRequest(frame) {
@@ -82,7 +82,7 @@ package struct MessageWorker {
             mail = try Self.mail(job, spools[job.slot].message)
         } catch {
             let refusal = GatewayRefusal(error, in: job.role)
-            return try answer(job, .refused(WorkerRefusal(refusal)), WorkerLog())
+            return try answer(job, .refused(WorkerRefusal(refusal)), log: WorkerLog())
         }
         if let signal = job.rescuedFrom {
             result = await engine.rescue(mail, signal: signal)
@@ -97,15 +97,15 @@ package struct MessageWorker {
         if let messageID = mail.messageID { log.fields.insert(LogField("message_id", [messageID]), at: 0) }
         count(in: &log)
         switch result.outcome {
-        case .sentBefore: try answer(job, .served, log)
+        case .sentBefore: try answer(job, .served, log: log)
         case .refused(let refusal):
             log.warnings += refusal.hints
-            try answer(job, .refused(WorkerRefusal(refusal)), log)
+            try answer(job, .refused(WorkerRefusal(refusal)), log: log)
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
             finished.add(job.number, entry: entry, learnable: processed.learnable)
-            try answer(job, outcome(of: processed, for: job), log)
+            try answer(job, outcome(of: processed, for: job), log: log)
         }
     }
 
@@ -151,7 +151,11 @@ package struct MessageWorker {
             // Recipients in no form have the message already, which only the journal can know.
             let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
             guard missing.isEmpty || job.queueName != nil else {
-                throw GatewayRefusal(.temporary, "4.3.0", "no message for \(missing.sorted().joined(separator: ", "))")
+                throw GatewayRefusal(
+                    .temporary,
+                    "4.3.0",
+                    explanation: "no message for \(missing.sorted().joined(separator: ", "))"
+                )
             }
             let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
             return .forms(forms, learns: tools.learns && processed.learnable != nil)

@@ -71,7 +71,7 @@ package enum IdentitySelection {
             return state == .superseded && verdicts.isRevoked(identity.certificate) ? .revoked : state
         }
         let usable = identities.indices.filter { states[$0] == .superseded }
-        let best = usable.max { precedes(identities[$1], identities[$0], verdicts) }
+        let best = usable.max { precedes(identities[$1], over: identities[$0], by: verdicts) }
         guard let best else { return states }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { states[index] = .untrusted }
         // If none is trusted, the others are not used because they are older.
@@ -144,7 +144,9 @@ package enum IdentitySelection {
         return .superseded
     }
 
-    private static func precedes(_ a: AccountIdentity, _ b: AccountIdentity, _ verdicts: CertificateVerdicts) -> Bool {
+    private static func precedes(_ a: AccountIdentity, over b: AccountIdentity, by verdicts: CertificateVerdicts)
+        -> Bool
+    {
         if a.isPinned != b.isPinned { return a.isPinned }
         let (isAUntrusted, isBUntrusted) = (verdicts.isUntrusted(a.certificate), verdicts.isUntrusted(b.certificate))
         if isAUntrusted != isBUntrusted { return isBUntrusted }

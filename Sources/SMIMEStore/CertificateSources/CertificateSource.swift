@@ -114,11 +114,11 @@ extension CertificateSource {
         let limit = limit ?? timeLimit
         let answer = Promise<Result<Answer, SourceOutage>>()
         Thread.detachNewThread {
-            answer.give(Result { () throws(SourceOutage) in try question(self) })
+            answer.fulfil(Result { () throws(SourceOutage) in try question(self) })
         }
         // A queue of its own: the threads of the global one may all be waiting.
         DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + limit.timeInterval) {
-            answer.give(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
+            answer.fulfil(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
         }
         return try await answer.value().get()
     }

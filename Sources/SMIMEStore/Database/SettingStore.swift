@@ -46,19 +46,21 @@ package struct SettingStore: Sendable {
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         let (isShared, path) = (isShared, database.path)
         let file = host.file ?? HostSettings.systemFile
-        guard !isShared || !HostSettings.names.contains(key) else { throw Self.refusal(of: key, path, file) }
+        guard !isShared || !HostSettings.names.contains(key) else {
+            throw Self.refusal(of: key, path: path, file: file)
+        }
         try await database.write { database in
             try Self.change(key, in: database) { old in
                 let value = body(old)
                 guard !isShared || !HostSettings.areMeant(by: key, value) else {
-                    throw Self.refusal(of: key, path, file)
+                    throw Self.refusal(of: key, path: path, file: file)
                 }
                 return value
             }
         }
     }
 
-    private static func refusal(of key: String, _ path: String, _ file: String) -> KeystoreError {
+    private static func refusal(of key: String, path: String, file: String) -> KeystoreError {
         let why =
             "\(key) names a program, file or socket of one host, and hosts share this store: write it into \(file) of each host"
         return .notOnServer(path: path, why: why)

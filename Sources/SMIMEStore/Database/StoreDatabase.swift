@@ -76,7 +76,9 @@ final class StoreDatabase: Sendable {
         guard let moment else { return nil }
         try enter()
         defer { gate.end() }
-        do { return try moment.firstRows(engine, sql, arguments) } catch { throw KeystoreError(error, path: path) }
+        do { return try moment.firstRows(engine, sql, arguments: arguments) } catch {
+            throw KeystoreError(error, path: path)
+        }
     }
 
     /// Checks that this program can still use the store's form, since another process may have migrated the store.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that nobody else can write.
+/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that no other user can write.
 ///
 /// They name programs, files and folders. In the shared database they do not count: who can write there must not choose what runs on a
 /// gateway.
@@ -73,7 +73,7 @@ package struct HostSettings: Equatable, Sendable {
             let key = String(line.prefix { $0 != "=" && !$0.isWhitespace })
             var value = line.dropFirst(key.count).trimming { $0.isWhitespace }
             if value.first == "=" { value = value.dropFirst().trimming { $0.isWhitespace } }
-            if let fault = Self.fault(key, String(value), isSecond: values[key] != nil) {
+            if let fault = Self.fault(key, value: String(value), isSecond: values[key] != nil) {
                 throw .unusableHostSettings(path: file, why: "line \(number + 1): \(fault)")
             }
             values[key] = String(value)
@@ -82,7 +82,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     /// What is wrong with a line; nil if nothing is.
-    private static func fault(_ key: String, _ value: String, isSecond: Bool) -> String? {
+    private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard areMeant(by: key, value) else {
             return "\(key) is no setting of one host: it belongs into the store (smime config set)"
         }
@@ -98,7 +98,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     private static func content(of path: String) throws(KeystoreError) -> [UInt8] {
-        // Nobody waits for the writer of a pipe.
+        // Opening a pipe must not wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .unusableHostSettings(path: path, why: String(cString: strerror(errno)))

@@ -91,14 +91,14 @@ package struct StoreLocation: Equatable, Sendable {
             return
         }
         let user = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-        func folder(_ variable: String, _ fallback: String) -> String {
+        func folder(_ variable: String, fallback: String) -> String {
             guard let value = environment[variable], value.hasPrefix("/") else { return "\(user)/\(fallback)/smime" }
             return Self.absolute(value) + "/smime"
         }
         self.init(
             home: nil,
-            dataFolder: folder("XDG_DATA_HOME", ".local/share"),
-            keyFolder: folder("XDG_CONFIG_HOME", ".config")
+            dataFolder: folder("XDG_DATA_HOME", fallback: ".local/share"),
+            keyFolder: folder("XDG_CONFIG_HOME", fallback: ".config")
         )
     }
 

@@ -11,7 +11,7 @@ struct ImportTransaction {
     /// - Parameter sealedKeys: the private keys of `batch.identities`, in the same order.
     func run(_ batch: ImportBatch, sealedKeys: [[UInt8]]) throws -> ImportReport {
         var report = ImportReport()
-        for (item, sealed) in zip(batch.identities, sealedKeys) { try add(item, sealed, &report) }
+        for (item, sealed) in zip(batch.identities, sealedKeys) { try add(item, sealed, report: &report) }
         for item in batch.recipients { try add(item, &report) }
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
@@ -48,7 +48,7 @@ struct ImportTransaction {
         return report
     }
 
-    private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], _ report: inout ImportReport) throws {
+    private func add(_ item: ImportBatch.IdentityItem, _ sealed: [UInt8], report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.identity.certificate, into: database)
         try insert("INSERT INTO private_key (certificate, sealed) VALUES (?, ?) ON CONFLICT DO NOTHING", [row, sealed])
         for address in item.accounts {

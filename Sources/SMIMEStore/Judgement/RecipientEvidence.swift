@@ -95,7 +95,7 @@ struct RecipientEvidence: Sendable {
                     let known = book.verdict(on: record, asks: asks) { recipient.certificate }
                     return RecipientChoice.Judged(verdict: known.verdict, chain: known.chain)
                 }
-                return RecipientChoice.Judged(recipient, of: recipients, trust, authorities, at: time)
+                return RecipientChoice.Judged(recipient, of: recipients, trust, extra: authorities, at: time)
             }
             return RecipientChoice(address: address, recipients: recipients, judged: judged, under: options, at: time)
         }

@@ -33,11 +33,11 @@ struct LearningTransaction {
             if let recipient = known.first(where: { $0.certificate == certificate }) {
                 isKnown = true
                 report.known.append((sighting.address, certificate))
-                if isSigner || signer == .chain { try update(recipient, sighting, &report) }
+                if isSigner || signer == .chain { try update(recipient, sighting, report: &report) }
             } else if sighting.isAnchored {
                 isKnown = true
                 let own = try trust(in: certificate, known, sighting)
-                try insert(certificate, sighting, known, own == .chain ? signer : own, &report)
+                try insert(certificate, sighting, known: known, trust: own == .chain ? signer : own, report: &report)
             }
         }
         if isKnown, signer == .chain { try learnAuthorities(sighting.authorities, &report) }
@@ -46,9 +46,9 @@ struct LearningTransaction {
     private func insert(
         _ certificate: Certificate,
         _ sighting: SignerSighting,
-        _ known: [KnownRecipient],
-        _ trust: KnownRecipient.Trust,
-        _ report: inout LearningReport
+        known: [KnownRecipient],
+        trust: KnownRecipient.Trust,
+        report: inout LearningReport
     ) throws {
         let peers = peers(of: certificate, known)
         let continues = peers.contains { $0.isBelieved && self.continues($0, certificate) }
@@ -122,7 +122,7 @@ struct LearningTransaction {
     private func update(
         _ recipient: KnownRecipient,
         _ sighting: SignerSighting,
-        _ report: inout LearningReport
+        report: inout LearningReport
     ) throws {
         // Nothing is learned about our own identities.
         guard recipient.source != .identity else { return }

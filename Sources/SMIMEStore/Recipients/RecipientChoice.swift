@@ -78,7 +78,7 @@ package struct RecipientChoice: Sendable {
         at time: Date
     ) {
         let judged = recipients.map { recipient in
-            recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra, at: time)
+            recipient.trust == .distrusted ? nil : Judged(recipient, of: recipients, trust, extra: extra, at: time)
         }
         self.init(address: address, recipients: recipients, judged: judged, under: trust.options, at: time)
     }
@@ -117,7 +117,7 @@ extension RecipientChoice.Judged {
         _ recipient: KnownRecipient,
         of recipients: [KnownRecipient],
         _ trust: TrustStore,
-        _ extra: [Certificate],
+        extra: [Certificate],
         at time: Date
     ) {
         var trust = trust

@@ -77,7 +77,7 @@ package enum RecipientSelection {
     ) -> [Reason] {
         var reasons = zip(recipients, chains).map { reason(for: $0, $1, at: time) }
         let usable = reasons.indices.filter { reasons[$0] == nil }
-        guard let best = usable.max(by: { precedes(recipients[$1], recipients[$0]) }) else {
+        guard let best = usable.max(by: { precedes(recipients[$1], over: recipients[$0]) }) else {
             return reasons.compactMap(\.self)
         }
         for index in usable { reasons[index] = reason(for: recipients[index], besides: recipients[best]) }
@@ -85,7 +85,7 @@ package enum RecipientSelection {
         return reasons.compactMap(\.self)
     }
 
-    private static func precedes<Recipient: SelectableRecipient>(_ a: Recipient, _ b: Recipient) -> Bool {
+    private static func precedes<Recipient: SelectableRecipient>(_ a: Recipient, over b: Recipient) -> Bool {
         if a.address.isDomain != b.address.isDomain { return b.address.isDomain }
         if a.lacksKey != b.lacksKey { return b.lacksKey }
         if a.rank != b.rank { return a.rank < b.rank }

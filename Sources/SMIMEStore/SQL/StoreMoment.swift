@@ -26,7 +26,7 @@ final class StoreMoment: Sendable {
     /// The rows of the first query, which has the change counter in its first column, by one round trip.
     ///
     /// - Returns: nil where that saves nothing.
-    func firstRows(_ engine: any SQLEngine, _ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? {
+    func firstRows(_ engine: any SQLEngine, _ sql: String, arguments: SQLArguments) throws -> [SQLRow]? {
         guard number == nil, let rows = try engine.rowsAtOnce(sql, arguments) else { return nil }
         note(try ChangeCounter.value(in: rows))
         return rows

@@ -54,15 +54,15 @@ extension Store {
                 return nil
             } catch {
                 guard case .permissions(let path, let why) = error else { return nil }
-                return StoreFinding(.permissions, .error, "\(path): \(why)")
+                return StoreFinding(.permissions, .error, text: "\(path): \(why)")
             }
         }
     }
 
     static func damage(in database: SQLDatabase) throws -> [StoreFinding] {
-        try database.damagedPages().map { StoreFinding(.integrity, .error, $0) }
+        try database.damagedPages().map { StoreFinding(.integrity, .error, text: $0) }
             + database.brokenReferences().sorted { $0.key < $1.key }.map {
-                StoreFinding(.reference, .error, "\($0.key): references to records that are missing: \($0.value)")
+                StoreFinding(.reference, .error, text: "\($0.key): references to records that are missing: \($0.value)")
             }
     }
 
@@ -78,7 +78,11 @@ extension Store {
             let (stored, der): ([UInt8], [UInt8]) = try (row.value("fingerprint"), row.value("der"))
             guard try DigestAlgorithm.sha256.digest(der) != stored else { return }
             findings.append(
-                StoreFinding(.fingerprint, .error, "\(name(stored)): the certificate is not the one that was stored")
+                StoreFinding(
+                    .fingerprint,
+                    .error,
+                    text: "\(name(stored)): the certificate is not the one that was stored"
+                )
             )
         }
         return findings.sorted { $0.text < $1.text }
@@ -104,18 +108,20 @@ extension Store {
             StoreFinding(
                 .orphanCertificate,
                 .warning,
-                "\(name($0)): nothing refers to it",
+                text: "\(name($0)): nothing refers to it",
                 isUnusedCertificate: true
             )
         }
-            + keys.map { StoreFinding(.orphanKey, .warning, "\(name($0)): its private key belongs to no account") }
+            + keys.map {
+                StoreFinding(.orphanKey, .warning, text: "\(name($0)): its private key belongs to no account")
+            }
     }
 
     private func leftovers(_ protectors: Protectors) -> [StoreFinding] {
         let temporaries = [location.databaseSuccessor, location.keyFile + ".new", location.keyFileSuccessor]
         let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
         return stale.filter { access($0, F_OK) == 0 }.map {
-            StoreFinding(.staleFile, .warning, "\($0): left behind by a change that was interrupted")
+            StoreFinding(.staleFile, .warning, text: "\($0): left behind by a change that was interrupted")
         }
     }
 
@@ -126,10 +132,10 @@ extension Store {
         let storeKey: StoreKey
         do throws(KeystoreError) { storeKey = try await unlocker.key(for: protectors) } catch {
             guard case .locked = error else { throw error }
-            return [StoreFinding(.locked, .note, "locked with a passphrase, so no private key was opened")]
+            return [StoreFinding(.locked, .note, text: "locked with a passphrase, so no private key was opened")]
         }
         return keys.damaged(under: storeKey).map {
-            StoreFinding(.privateKey, .error, "\($0.fingerprint): its private key is damaged")
+            StoreFinding(.privateKey, .error, text: "\($0.fingerprint): its private key is damaged")
         }
     }
 }

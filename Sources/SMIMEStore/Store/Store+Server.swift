@@ -67,7 +67,7 @@ extension Store {
             database = try StoreDatabase.open(server, readOnly: mode == .readOnly)
         }
         guard let database else { throw .corrupt(path: server.name, detail: "cannot be migrated") }
-        let store = Store(location, database, StoreUnlocker(location, source: passphrase), exists: true)
+        let store = Store(location, database, unlocker: StoreUnlocker(location, source: passphrase), exists: true)
         if mode != .readOnly { try store.finishInterruptedChange() }
         return store
     }

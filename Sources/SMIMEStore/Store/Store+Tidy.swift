@@ -49,7 +49,7 @@ private struct FetchedRemains {
             (answers.count, "answers of responders that ended"),
             (lists.count, "fetched revocation lists that ended and have successors"),
             (authorities.count, "authorities from mail that no certificate here leads to"),
-        ].filter { $0.0 > 0 }.map { StoreFinding(.ended, .note, "\($0.1): \($0.0)") }
+        ].filter { $0.0 > 0 }.map { StoreFinding(.ended, .note, text: "\($0.1): \($0.0)") }
     }
 
     func remove(from database: SQLDatabase) throws {

@@ -123,7 +123,7 @@ public final class Store: Sendable {
     /// with those of earlier messages, and look once, in the first query, whether anything has changed since.
     ///
     /// What it reads first and what it reads last may be of two moments, as with any store. It is closed with this one.
-    package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker, exists: exists) }
+    package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker: unlocker, exists: exists) }
 
     /// How many look-ups what is remembered has answered, and how many went to the files.
     package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
@@ -138,7 +138,7 @@ public final class Store: Sendable {
     init(
         _ location: StoreLocation,
         _ database: StoreDatabase,
-        _ unlocker: StoreUnlocker,
+        unlocker: StoreUnlocker,
         exists: Bool
     ) {
         self.location = location
@@ -176,7 +176,7 @@ public final class Store: Sendable {
                 return Store(
                     location,
                     try .empty(path: location.path),
-                    StoreUnlocker(location, source: nil),
+                    unlocker: StoreUnlocker(location, source: nil),
                     exists: false
                 )
             }
@@ -188,7 +188,7 @@ public final class Store: Sendable {
         }
         let unlocker = StoreUnlocker(location, source: passphrase)
         if let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) {
-            let store = Store(location, database, unlocker, exists: true)
+            let store = Store(location, database, unlocker: unlocker, exists: true)
             if mode != .readOnly { try store.finishInterruptedChange() }
             return store
         }
@@ -196,7 +196,7 @@ public final class Store: Sendable {
         guard let database = try StoreDatabase.open(location, readOnly: mode == .readOnly) else {
             throw KeystoreError.corrupt(path: location.database, detail: "cannot be migrated")
         }
-        return Store(location, database, unlocker, exists: true)
+        return Store(location, database, unlocker: unlocker, exists: true)
     }
 
     /// A change of the store key that was killed before it had tidied up.

@@ -46,7 +46,7 @@ public struct StoreCheck: Sendable {
         let loose = Store.looseFiles(of: location)
         var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
         let isDamaged = findings.contains { $0.level == .error }
-        let ended = isDamaged ? [] : try await forgetEnded(cleaning, at: time, reading, writing)
+        let ended = isDamaged ? [] : try await forgetEnded(cleaning, at: time, reading: reading, writing: writing)
         guard cleaning == .unused else {
             return StoreCheck(findings: findings, ended: ended, forgotten: nil, repaired: nil, protection: protection)
         }
@@ -67,8 +67,8 @@ public struct StoreCheck: Sendable {
     private static func forgetEnded(
         _ cleaning: Cleaning,
         at time: Date,
-        _ reading: () async throws -> Store,
-        _ writing: () async throws -> Store
+        reading: () async throws -> Store,
+        writing: () async throws -> Store
     ) async throws -> [StoreFinding] {
         let reader = try await reading()
         let found = try await reader.untidied(at: time)

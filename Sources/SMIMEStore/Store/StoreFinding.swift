@@ -51,7 +51,7 @@ public struct StoreFinding: Sendable, Equatable {
     /// Whether `Store.repairRows` removes it or puts it right.
     package var isWrongRow: Bool { level == .warning && (code == .columns || code == .unreadable) }
 
-    init(_ code: Code, _ level: Level, _ text: String, isUnusedCertificate: Bool = false) {
+    init(_ code: Code, _ level: Level, text: String, isUnusedCertificate: Bool = false) {
         self.code = code
         self.level = level
         self.text = text

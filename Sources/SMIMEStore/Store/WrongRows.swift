@@ -60,7 +60,7 @@ struct WrongRows {
         let name = Fingerprint(bytes: fingerprint).map { "\($0)" } ?? "a certificate"
         guard let certificate = try? row.certificate() else {
             let isGiven: Bool = try row.value("is_given")
-            add(.unreadable, isGiven ? .error : .warning, "\(name): the certificate cannot be read")
+            add(.unreadable, isGiven ? .error : .warning, text: "\(name): the certificate cannot be read")
             if !isGiven { certificates.append(id) }
             return
         }
@@ -69,7 +69,7 @@ struct WrongRows {
         let wrong = try CertificateRecord.changes(of: row, to: certificate)
         guard !wrong.isEmpty else { return }
         let columns = wrong.map(\.column).joined(separator: ", ")
-        add(.columns, .warning, "\(name): the database says something else than the certificate (\(columns))")
+        add(.columns, .warning, text: "\(name): the database says something else than the certificate (\(columns))")
         changes.append((id, wrong))
     }
 
@@ -81,7 +81,11 @@ struct WrongRows {
         let address = try? AddressScope(text)
         guard !isKnown || address == nil || isLearned && address?.key != key else { return }
         let name = String(key.prefix(100).filter { !$0.isNewline })
-        add(.unreadable, isLearned ? .warning : .error, "\(name): a certificate is stored for another address, or none")
+        add(
+            .unreadable,
+            isLearned ? .warning : .error,
+            text: "\(name): a certificate is stored for another address, or none"
+        )
         if isLearned { recipients.append((key, try row.value("certificate"))) }
     }
 
@@ -91,16 +95,16 @@ struct WrongRows {
         let list = try? CertificateList(der: row.value("der"))
         guard let list, let key = try? list.issuer.matchingKey, list.fingerprint.bytes == fingerprint else {
             let isFetched: Bool = try row.value("fetched")
-            add(.unreadable, isFetched ? .warning : .error, "\(name): the revocation list cannot be read")
+            add(.unreadable, isFetched ? .warning : .error, text: "\(name): the revocation list cannot be read")
             if isFetched { lists.append(fingerprint) }
             return
         }
         guard try row.value("issuer_key") != key else { return }
-        add(.columns, .warning, "\(name): the database says something else than the revocation list (issuer_key)")
+        add(.columns, .warning, text: "\(name): the database says something else than the revocation list (issuer_key)")
         issuers.append((fingerprint, key))
     }
 
-    private mutating func add(_ code: StoreFinding.Code, _ level: StoreFinding.Level, _ text: String) {
-        findings.append(StoreFinding(code, level, text))
+    private mutating func add(_ code: StoreFinding.Code, _ level: StoreFinding.Level, text: String) {
+        findings.append(StoreFinding(code, level, text: text))
     }
 }

@@ -2,11 +2,11 @@ import COpenSSL
 import Foundation
 import TestSupport
 
-/// A private key in the hands of an attacker, who keeps no rule: raw operations of libcrypto, not those of our codec.
+/// A private key of an attacker. It uses raw operations of libcrypto instead of our own code, so it can violate every rule.
 final class AttackerKey: Sendable {
     struct Failure: Error { let operation: String }
 
-    /// Never changed after it was read.
+    /// Not modified after `init`.
     private nonisolated(unsafe) let pointer: OpaquePointer
 
     /// Reads the PEM file `certs/NAME`.
@@ -22,7 +22,7 @@ final class AttackerKey: Sendable {
 
     enum Padding { case none, pkcs1, pss }
 
-    /// The signature over `bytes`; `digest` nil for Ed25519.
+    /// Signs `bytes`; `digest` is nil for Ed25519.
     func sign(_ bytes: [UInt8], digest: String? = "SHA256", padding: Padding = .none) throws -> [UInt8] {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
@@ -39,12 +39,12 @@ final class AttackerKey: Sendable {
         return Array(signature.prefix(count))
     }
 
-    /// `block` raised to the public exponent, whatever it is padded with.
+    /// `block` raised to the public exponent, without any padding.
     func encryptRaw(_ block: [UInt8]) throws -> [UInt8] {
         try encrypt(block) { EVP_PKEY_CTX_set_rsa_padding($0, RSA_NO_PADDING) }
     }
 
-    /// `value` in RSAES-PKCS1-v1_5.
+    /// Encrypts `value` with RSAES-PKCS1-v1_5.
     func encrypt(_ value: [UInt8]) throws -> [UInt8] {
         try encrypt(value) { EVP_PKEY_CTX_set_rsa_padding($0, RSA_PKCS1_PADDING) }
     }
@@ -70,7 +70,7 @@ final class AttackerKey: Sendable {
     }
 }
 
-/// Symmetric cryptography without rules.
+/// Symmetric cryptography without any checks.
 enum Attacker {
     static func digest(_ bytes: [UInt8], _ name: String) throws -> [UInt8] {
         var value = [UInt8](repeating: 0, count: 64)
@@ -79,7 +79,7 @@ enum Attacker {
         return Array(value.prefix(count))
     }
 
-    /// `bytes` under `cipher`, with the tag where there is one; `isPadded` false leaves the padding to the caller.
+    /// Encrypts `bytes` and appends the tag, if any. If `isPadded` is false, the caller adds the padding.
     static func encrypt(
         _ bytes: [UInt8],
         _ cipher: String,

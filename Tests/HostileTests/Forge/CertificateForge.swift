@@ -1,13 +1,13 @@
 import Foundation
 
-/// An authority that signs whatever it is given.
+/// An authority that signs anything.
 struct Authority: Sendable {
     let name: [UInt8]
     let key: AttackerKey
-    /// What must travel along so that the chain can be built.
+    /// The certificates that a message must include so that the chain can be built.
     let chain: [[UInt8]]
 
-    /// The intermediate of `certs/`, which the tests trust by way of its root.
+    /// The intermediate authority in `certs/`, whose root the tests trust.
     static let trusted = Result {
         let file = try PEMFile.blocks("ca/chain.pem")
         return Authority(
@@ -27,7 +27,7 @@ struct Authority: Sendable {
     }
 }
 
-/// A certificate to be: everything in it can be changed before it is signed.
+/// A certificate in preparation: every field can be changed before it is signed.
 struct CertificateForge {
     var subject = Name.common("Forged")
     var serial = Int.random(in: 1 << 40..<1 << 50)
@@ -45,7 +45,7 @@ struct CertificateForge {
         self.names = names
     }
 
-    /// The certificate, signed by `authority`, with the key identifier that belongs to the key unless told otherwise.
+    /// The certificate signed by `authority`; by default with the key identifier of its key.
     func signed(by authority: Authority, ownIdentifier: Bool = true) throws -> [UInt8] {
         let alternative = names.isEmpty ? nil : Extension.make("2.5.29.17", TLV.sequence(names.flatMap { $0 }))
         let identifier = Extension.make("2.5.29.14", TLV.octets(try Attacker.digest(publicKey, "SHA1")))
@@ -75,7 +75,7 @@ struct CertificateForge {
 enum Name {
     static func common(_ text: String) -> [UInt8] { rdns([("2.5.4.3", TLV.utf8(text))]) }
 
-    /// A name whose DN holds the address.
+    /// A name that contains the address in the DN.
     static func withAddress(_ text: String, commonName: String = "Forged") -> [UInt8] {
         rdns([("2.5.4.3", TLV.utf8(commonName)), ("1.2.840.113549.1.9.1", TLV.ia5(text))])
     }
@@ -104,7 +104,7 @@ enum Extension {
         return make("2.5.29.19", isCritical: true, TLV.sequence(isAuthority ? TLV.yes : [], length))
     }
 
-    /// `bits` as RFC 5280 §4.2.1.3 numbers them.
+    /// `bits` are numbered as in RFC 5280 §4.2.1.3.
     static func keyUsage(_ bits: [Int]) -> [UInt8] {
         let octet = bits.reduce(UInt8(0)) { $0 | (0x80 >> UInt8($1)) }
         return make("2.5.29.15", isCritical: true, TLV.element(0x03, [UInt8(octet.trailingZeroBitCount), octet]))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// One RecipientInfo to be: RSA key transport, unless it is given whole.
+/// A RecipientInfo in preparation: RSA key transport, unless a complete one is given.
 struct RecipientForge {
     var version = 0
     var identifier: [UInt8]
     var algorithm = TLV.sequence(TLV.oid(OID.rsa), TLV.null)
-    /// What is written as the encrypted key, given the content key.
+    /// Makes the encrypted key from the content key.
     var wrap: ([UInt8]) throws -> [UInt8]
 
     init(_ person: Person) {
@@ -18,7 +18,7 @@ struct RecipientForge {
     }
 }
 
-/// EnvelopedData or AuthEnvelopedData to be.
+/// An EnvelopedData or AuthEnvelopedData in preparation.
 struct EnvelopedForge {
     var type = OID.authEnvelopedData
     var cipher = "AES-256-GCM"
@@ -26,16 +26,16 @@ struct EnvelopedForge {
     var key = (0..<32).map { UInt8($0 &* 7 &+ 1) }
     var iv: [UInt8]
     var tagCount = 16
-    /// The AlgorithmIdentifier's parameters; those of the cipher unless told otherwise.
+    /// The parameters of the AlgorithmIdentifier; nil uses those of the cipher.
     var parameters: [UInt8]?
     var version = 0
     var recipients: [RecipientForge]
-    /// RecipientInfos that are written as they stand.
+    /// Complete RecipientInfos, written unchanged.
     var rawRecipients: [[UInt8]] = []
     var plaintext: [UInt8]
     var isPadded = true
     var authenticatedAttributes: [[UInt8]] = []
-    /// Whether the tag covers the authenticated attributes.
+    /// Whether the tag authenticates the attributes.
     var coversAttributes = true
     var unauthenticatedAttributes: [[UInt8]] = []
     var ciphertextAfterwards: ([UInt8]) -> [UInt8] = { $0 }

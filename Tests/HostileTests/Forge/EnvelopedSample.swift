@@ -4,9 +4,9 @@ import Foundation
 import PKIX
 import TestSupport
 
-/// Messages of our own writer, to be taken apart.
+/// Messages made by our own writer, to be modified.
 enum EnvelopedSample {
-    /// The usual text to carol, by key agreement on P-256.
+    /// The usual text to carol, encrypted with key agreement on P-256.
     static func carol() throws -> [UInt8] {
         let certificate = try Certificate(der: Person.carol.get().certificate)
         let writer = try EnvelopedDataWriter(
@@ -20,7 +20,7 @@ enum EnvelopedSample {
     }
 }
 
-/// What an attacker does to a KeyAgreeRecipientInfo.
+/// Manipulations of a KeyAgreeRecipientInfo.
 enum KeyAgreementTampering: String, CaseIterable {
     case pointOffCurve = "point-off-curve"
     case pointAtInfinity = "point-at-infinity"
@@ -36,7 +36,7 @@ enum KeyAgreementTampering: String, CaseIterable {
     case keyingMaterialAdded = "keying-material-added"
     case kdfOther = "kdf-other"
 
-    /// `message` with its one recipient tampered with.
+    /// `message` with its single recipient modified.
     func apply(to message: [UInt8]) throws -> [UInt8] {
         TLV.rebuild(message) { info in
             info[1] = TLV.rebuild(info[1]) { explicit in
@@ -49,7 +49,7 @@ enum KeyAgreementTampering: String, CaseIterable {
         }
     }
 
-    /// version, [0] originator, algorithm, keys.
+    /// The parts are version, [0] originator, algorithm and keys.
     private func change(_ parts: inout [[UInt8]]) {
         switch self {
         case .pointOffCurve: point(&parts) { $0.dropLast() + [($0.last ?? 0) ^ 1] }

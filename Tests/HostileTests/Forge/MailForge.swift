@@ -1,6 +1,6 @@
 import Foundation
 
-/// A mail to be: header fields around an entity, every line of them free.
+/// A mail in preparation: header fields around an entity; every line can be changed.
 struct MailForge {
     var header = [
         "From: alice@example.com", "To: bob@example.com", "Subject: hi", "Date: Sun, 01 Nov 2026 00:00:00 +0000",
@@ -11,7 +11,7 @@ struct MailForge {
 
     init() {}
 
-    /// A mail from another author, or with other fields.
+    /// A mail from another author.
     init(from: String) { header[0] = "From: \(from)" }
 
     func mail(_ fields: [String], _ body: [UInt8]) -> [UInt8] {
@@ -19,12 +19,12 @@ struct MailForge {
         return Array((lines.joined(separator: lineEnd) + lineEnd).utf8) + body
     }
 
-    /// A mail whose body is `entity`.
+    /// A mail with `entity` as its body.
     func mail(_ entity: [UInt8]) -> [UInt8] {
         Array(((header + ["MIME-Version: 1.0"]).joined(separator: lineEnd) + lineEnd).utf8) + entity
     }
 
-    /// A CMS object as the whole mail.
+    /// A mail that consists of a CMS object.
     func cms(_ object: [UInt8], _ type: String = "signed-data") -> [UInt8] { mail(CMSPart.entity(object, type)) }
 
     /// multipart/signed.
@@ -33,7 +33,7 @@ struct MailForge {
     }
 }
 
-/// What stands where in multipart/signed.
+/// The variable parts of multipart/signed.
 struct SignedShape {
     var type = "multipart/signed"
     var parameters = "protocol=\"application/pkcs7-signature\"; micalg=sha-256"
@@ -86,7 +86,7 @@ enum CMSPart {
     }
 }
 
-/// Parts one after another in a multipart.
+/// The parts of a multipart in order.
 enum Multipart {
     static func entity(_ type: String, _ parts: [UInt8]...) -> [UInt8] {
         let boundary = "outer"

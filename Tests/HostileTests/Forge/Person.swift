@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A person of `certs/`, with the key in an attacker's hands.
+/// A person in `certs/` whose key the attacker has.
 struct Person: Sendable {
     let certificate: [UInt8]
     let chain: [[UInt8]]
@@ -13,7 +13,7 @@ struct Person: Sendable {
         key = try AttackerKey("\(name)/\(keyFile)")
     }
 
-    /// A person with a certificate made for the occasion and the key of another.
+    /// A person with a new certificate and an existing key.
     init(certificate: [UInt8], chain: [[UInt8]] = [], key: AttackerKey) {
         self.certificate = certificate
         self.chain = chain
@@ -28,7 +28,7 @@ struct Person: Sendable {
     static let carol = Result { try Person("carol") }
 }
 
-/// What is read out of a certificate's DER.
+/// Fields parsed from a certificate's DER.
 struct CertificateFields {
     let issuer, serial, subject: [UInt8]
     let extensions: [[UInt8]]
@@ -42,7 +42,7 @@ struct CertificateFields {
 
     var issuerAndSerial: [UInt8] { TLV.sequence(issuer, serial) }
 
-    /// The value of the subjectKeyIdentifier extension; empty if there is none.
+    /// The value of the subjectKeyIdentifier extension; empty if absent.
     var keyIdentifier: [UInt8] {
         let found = extensions.first { $0.starts(with: [0x30, $0[1]] + TLV.oid("2.5.29.14")) }
         return found.flatMap { TLV.children($0).last }.map { TLV.contents(TLV.contents($0)) } ?? []
@@ -51,7 +51,7 @@ struct CertificateFields {
 
 /// The DER in PEM files of `certs/`.
 enum PEMFile {
-    /// The base64 of the first block, in one line.
+    /// The base64 of the first block as a single line.
     static func text(_ name: String) throws -> [UInt8] {
         Array(Data(try blocks(name).first ?? []).base64EncodedString().utf8)
     }

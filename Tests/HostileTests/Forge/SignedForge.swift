@@ -1,22 +1,22 @@
 import Foundation
 
-/// One SignerInfo to be, with every part in the attacker's hands.
+/// A SignerInfo in preparation; every part can be changed.
 struct SignerForge {
     var person: Person
     var version = 1
     var identifier: [UInt8]
-    /// The digest that content and attributes are hashed with.
+    /// The digest for content and attributes.
     var digest = "SHA256"
-    /// What digestAlgorithm says; the digest itself unless told otherwise.
+    /// The digestAlgorithm; nil uses that of `digest`.
     var claimedDigest: [UInt8]?
     var signatureAlgorithm = TLV.sequence(TLV.oid(OID.rsa), TLV.null)
     var padding = AttackerKey.Padding.pkcs1
-    /// The attributes that are signed, given the content's digest; nil for a signature over the content itself.
+    /// Makes the signed attributes from the content's digest; nil for a signature over the content itself.
     var signedAttributes: (([UInt8]) throws -> [[UInt8]])?
     var unsignedAttributes: [[UInt8]] = []
-    /// What becomes of the encoded attributes after they were signed.
+    /// Modifies the encoded attributes after they were signed.
     var attributesAfterwards: ([UInt8]) -> [UInt8] = { $0 }
-    /// What becomes of the signature value.
+    /// Modifies the signature value.
     var signatureAfterwards: ([UInt8]) -> [UInt8] = { $0 }
 
     init(_ person: Person) {
@@ -25,7 +25,7 @@ struct SignerForge {
         signedAttributes = { Attributes.usual($0) }
     }
 
-    /// Names the certificate by its key identifier.
+    /// Identifies the certificate by its key identifier.
     mutating func useKeyIdentifier() {
         version = 3
         identifier = TLV.element(0x80, person.keyIdentifier)
@@ -34,7 +34,7 @@ struct SignerForge {
     func encoded(over content: [UInt8]) throws -> [UInt8] {
         let value = try Attacker.digest(content, digest)
         let attributes = try signedAttributes.map { TLV.sortedSet(try $0(value)) }
-        // Ed25519 hashes by itself.
+        // Ed25519 does its own hashing.
         let isPure = signatureAlgorithm == TLV.sequence(TLV.oid("1.3.101.112"))
         let signature = try person.key.sign(attributes ?? content, digest: isPure ? nil : digest, padding: padding)
         return TLV.sequence(
@@ -60,7 +60,7 @@ enum Attributes {
         OID.smimeCapabilities,
         TLV.sequence(TLV.sequence(TLV.oid(OID.aes256CBC)), TLV.sequence(TLV.oid(OID.aes128CBC)))
     )
-    /// - Parameter name: issuer and serial number in the certificate's own encoding, which may be left out.
+    /// - Parameter name: issuer and serial number in the certificate's own encoding; nil omits them.
     static func signingCertificate(
         _ certificate: [UInt8],
         name: (issuer: [UInt8], serialNumber: [UInt8])? = nil
@@ -75,22 +75,22 @@ enum Attributes {
     static func usual(_ value: [UInt8]) -> [[UInt8]] { [contentType(), digest(value), time(), capabilities] }
 }
 
-/// A SignedData to be.
+/// A SignedData in preparation.
 struct SignedForge {
     var version = 1
     var digestAlgorithms: [[UInt8]] = [OID.digest("SHA256")]
     var contentType = OID.data
-    /// What stands inside as the content; nil for a detached signature.
+    /// The embedded content; nil for a detached signature.
     var content: [UInt8]?
-    /// The `[0]` with the content, where it is to be written otherwise.
+    /// The `[0]` element with the content, if it is to be written differently.
     var rawContent: [UInt8]?
-    /// What is really signed, if that is not the content inside.
+    /// The bytes that are signed, if they differ from the embedded content.
     var signed: [UInt8]
     var certificates: [[UInt8]]
     var lists: [[UInt8]] = []
     var signers: [SignerForge]
 
-    /// `entity` signed by `person`, detached or with the content inside.
+    /// Signs `entity` as `person`, detached or with embedded content.
     init(_ entity: [UInt8], by person: Person, isDetached: Bool = true) {
         signed = entity
         content = isDetached ? nil : entity

@@ -1,6 +1,6 @@
 import Foundation
 
-/// BER written by hand: whatever is asked for, sound or not, and taken apart again.
+/// Writes BER by hand, valid or not, and takes it apart.
 enum TLV {
     static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] { element(tag, parts.flatMap { $0 }) }
 
@@ -15,7 +15,7 @@ enum TLV {
 
     static func sequence(_ parts: [UInt8]...) -> [UInt8] { element(0x30, parts.flatMap { $0 }) }
     static func set(_ parts: [[UInt8]]) -> [UInt8] { element(0x31, parts.flatMap { $0 }) }
-    /// A SET in the order of DER.
+    /// A SET, sorted as in DER.
     static func sortedSet(_ parts: [[UInt8]], tag: UInt8 = 0x31) -> [UInt8] {
         element(tag, parts.sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 })
     }
@@ -52,14 +52,14 @@ enum TLV {
     /// `20260101000000Z` as a GeneralizedTime, `260101000000Z` as a UTCTime.
     static func time(_ digits: String) -> [UInt8] { element(digits.count == 15 ? 0x18 : 0x17, Array(digits.utf8)) }
 
-    /// The contents of an element of definite length.
+    /// The contents of a definite-length element.
     static func contents(_ element: some Collection<UInt8>) -> [UInt8] {
         let bytes = Array(element)
         let extra = bytes[1] < 0x80 ? 0 : Int(bytes[1] & 0x7F)
         return Array(bytes.dropFirst(2 + extra))
     }
 
-    /// The elements inside an element, whole; all lengths definite.
+    /// The complete elements inside an element; all lengths must be definite.
     static func children(_ parent: some Collection<UInt8>) -> [[UInt8]] {
         var (rest, found) = (contents(parent)[...], [[UInt8]]())
         while rest.count > 1 {
@@ -72,7 +72,7 @@ enum TLV {
         return found
     }
 
-    /// `element` with the contents that `change` makes of its children.
+    /// `element` after `change` has modified its children.
     static func rebuild(_ element: [UInt8], _ change: (inout [[UInt8]]) throws -> Void) rethrows -> [UInt8] {
         var parts = children(element)
         try change(&parts)
@@ -80,7 +80,7 @@ enum TLV {
     }
 }
 
-/// Object identifiers that the forgeries use.
+/// Object identifiers used in the forgeries.
 enum OID {
     static let data = "1.2.840.113549.1.7.1"
     static let signedData = "1.2.840.113549.1.7.2"

@@ -1,4 +1,4 @@
-"""What the sockets of the service have to bear: clients that break the protocol, are slow, many, or gone; large messages; its end."""
+"""Hostile and faulty clients of the service: protocol violations, slow, numerous or vanished clients, large messages, and its end."""
 
 import os
 import random
@@ -43,7 +43,7 @@ def logs(around, text):
 
 
 def is_well(around, name):
-    """A message still comes through."""
+    """A message still passes."""
     send(around.port["serve_out"], "alice@example.com", ["x@plain.test"], message(name, "x@plain.test", "Well."))
     check(len(arrived(around, name)) == 1, f"{name} did not come")
 
@@ -257,7 +257,7 @@ def tried_again(around):
                 elif attempt == 2:
                     for _ in to if "lmtp" in place else [None]:
                         wire.expect("250")
-        # What the first attempts began has ended.
+        # The work of the first attempts has ended.
         wait_until(lambda: around.service.metric("smime_messages_in_flight") == 0, "an attempt stays in flight")
         taken = sorted(address for entry in arrived(around, f"impatient-{place}") for address in entry["recipients"])
         check(taken == sorted(to), f"{place}: {taken} have it")
@@ -274,7 +274,7 @@ def tried_again(around):
                 if says:
                     wire.expect("250")
                     wire.say(says, "221")
-            # What was not read is recorded by now.
+            # Messages whose replies were not read have been recorded by now.
             time.sleep(0.5)
         check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own with a synchronous standby, in a folder, reached on the loopback interface."""
+"""A separate PostgreSQL with a synchronous standby, in a folder, reached on the loopback interface."""
 
 import glob
 import os
@@ -10,13 +10,13 @@ from surroundings import Failure, check, children, wait_until
 
 
 def programs():
-    """The folder of PostgreSQL's programs; None where it is not installed."""
+    """The folder of PostgreSQL's programs; None if it is not installed."""
     found = [path for path in glob.glob("/usr/lib/postgresql/*/bin") if os.access(os.path.join(path, "initdb"), os.X_OK)]
     return max(found, key=lambda path: int(path.split("/")[-2]), default=None)
 
 
 class Database:
-    """Two servers: the first one is the primary until `promote`. Nothing of it has to outlast the power."""
+    """Two servers: the first one is the primary until `promote`. The data need not survive a power failure."""
 
     SETTINGS = ["fsync = off", "full_page_writes = off", "wal_level = replica", "max_connections = 200", "wal_receiver_status_interval = 1s"]
 
@@ -41,14 +41,14 @@ class Database:
             file.write("\n".join([*own, *settings, ""]))
 
     def call(self, program, *words, expect=0):
-        """Runs one of PostgreSQL's programs, none of which root may be."""
+        """Runs one of PostgreSQL's programs as another user, because they refuse root."""
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
         result = subprocess.run([*user, os.path.join(self.bin, program), *words], cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         check(expect is None or result.returncode == expect, f"{program}: {result.stdout.decode(errors='replace')[-500:]}")
         return result.stdout.decode(errors="replace")
 
     def control(self, number, *words, expect=0):
-        # The server must not hold the pipe open that its output is read from.
+        # The server must not keep the output pipe open.
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
         log = os.path.join(self.folder, f"log{number}")
         command = [*user, os.path.join(self.bin, "pg_ctl"), "-D", self.data(number), "-l", log, "-w", "-t", "120", *words]
@@ -60,16 +60,16 @@ class Database:
         self.control(number, "start")
 
     def sql(self, *statements, database="postgres", user="postgres"):
-        """Runs SQL on the primary; gives the values of the last statement."""
+        """Runs SQL on the primary; returns the values of the last statement."""
         words = [word for statement in statements for word in ("-c", statement)]
         return self.call("psql", "-XqAt", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(self.ports[self.primary]), "-U", user, "-d", database, *words).strip()
 
     def url(self, user="smime_gateway"):
-        """Both servers; whichever can be written is used."""
+        """The URL of both servers; the writable one is used."""
         return f"postgresql://{user}@127.0.0.1:{self.ports[0]},127.0.0.1:{self.ports[1]}/mail?target_session_attrs=read-write"
 
     def add_standby(self):
-        """Makes the second server a synchronous standby: what the primary says is done, it has, too."""
+        """Makes the second server a synchronous standby: it has everything that the primary confirms."""
         self.call("pg_basebackup", "-D", self.data(1), "-R", "-c", "fast", "-d", f"host=127.0.0.1 port={self.ports[0]} user=postgres application_name=standby")
         self.configure(1)
         self.start(1)
@@ -91,7 +91,7 @@ class Database:
             os.kill(pid, number)
 
     def promote(self):
-        """The primary is gone at once, and the standby takes its place."""
+        """Kills the primary, and promotes the standby."""
         self.control(0, "-m", "immediate", "stop")
         self.control(1, "promote")
         self.primary = 1

@@ -1,4 +1,4 @@
-"""Both roles by LMTP and SMTP behind a real Postfix: what recipients get, what senders hear, and what the log says."""
+"""Both roles over LMTP and SMTP behind a real Postfix: the results for recipients and senders, and the log."""
 
 import base64
 import email
@@ -47,7 +47,7 @@ def sizes(around):
 
 
 def verify(around, found, text):
-    """openssl finds the signature good over the very bytes, and `text` in them."""
+    """Checks with openssl that the signature over these bytes is valid, and that they contain `text`."""
     path = around.name("got")
     open(path, "wb").write(around.content(found))
     result = around.run(
@@ -82,7 +82,7 @@ def mixed(around, port):
         ["openssl", "cms", "-decrypt", "-in", file.name, "-recip", f"{around.certs}/bob/cert.pem", "-inkey", f"{around.certs}/bob/key.pem"],
         expect=(2, 3, 4),
     )
-    # The log answers: which mail, to whom, why, with which certificate, when.
+    # The log shows which mail was sent to whom, why, with which certificate, and when.
     queue = re.search(rf"cleanup\[\d+\]: (\w+): message-id=<mixed-{port}@test>", around.postfix.log())
     check(queue, "no queue id in Postfix's log")
     line = next((line for line in around.service.log().splitlines() if f"queue_id={queue[1]}" in line), None)
@@ -178,7 +178,7 @@ def incoming(around, port):
     around.gateway("policy", "set", "--recipient", "alice@example.com", "--decrypt-at-gateway", "yes")
     around.reader("encrypt", name, "--sign", "-o", around.name("secret.eml"))
     secret = open(around.name("secret.eml"), "rb").read().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n").replace(b"<good-", b"<secret-")
-    # One whose mail is decrypted, and one whose mail is not.
+    # A recipient whose mail is decrypted, and one whose mail is not.
     send(around.port[port], "bob@example.com", ["alice@example.com", "carol@example.com"], secret)
     open_form = around.content(around.wait_for(f"<secret-{port}@test>", "alice@example.com")[0])
     check(b"Written by bob" in open_form and b"X-SMIME-Decrypted: gw.test" in open_form, f"not decrypted: {open_form[:800]!r}")

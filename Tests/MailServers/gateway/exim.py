@@ -1,4 +1,4 @@
-"""The service behind Exim, which sends by BDAT and has its own way with DSN, 8-bit and long lines."""
+"""The service behind Exim, which uses BDAT and treats DSN, 8-bit and long lines in its own way."""
 
 import email
 import os

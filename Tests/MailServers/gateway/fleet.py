@@ -1,4 +1,4 @@
-"""The fleet: gateways, their clients, and what becomes of the messages."""
+"""The fleet: gateways, their clients, and the results of the messages."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from database import Database
 from surroundings import HERE, check, is_free, wait_until
 
 SECRET = "This is for nobody else."
-# How a message is sent: the role, the recipients, and who must get it encrypted; None for what must be refused.
+# The kinds of messages: the role, the recipients, and those who must get it encrypted; None if it must be refused.
 KINDS = [
     ("out", ["bob@example.com"], ["bob@example.com"]),
     ("out", ["bob@example.com", "eve@example.net"], ["bob@example.com"]),
@@ -28,7 +28,7 @@ KINDS = [
     ("learned", ["alice@example.com"], []),
 ]
 GATEWAYS = 4
-# Who signs mail that comes in; nothing of theirs is known before.
+# The signers of incoming mail, whose certificates are unknown at first.
 SIGNERS = ["carol", "dana", "p521", "pss"]
 
 
@@ -37,7 +37,7 @@ def step(text):
 
 
 class Gateway:
-    """`smime serve` with a home of its own, as on a host of its own."""
+    """`smime serve` with its own home, as on a separate host."""
 
     def __init__(self, fleet, number):
         self.fleet, self.number, self.process = fleet, number, None
@@ -53,7 +53,7 @@ class Gateway:
         os.replace(os.path.join(self.home, "key", "new"), os.path.join(self.home, "key", "store.key"))
 
     def start(self, *more, waits=True, home=None):
-        """Starts it, on the shared store or on the one in `home`."""
+        """Starts it with the shared store, or with the one in `home`."""
         hop = f"smtp:127.0.0.1:{self.fleet.port('sink')}"
         words = [
             self.fleet.smime, "serve", "--home", home or self.home, *more, "--no-system-anchors", "--revocation", "off", "--authserv-id", "gw.test",
@@ -68,7 +68,7 @@ class Gateway:
         return self
 
     def ready(self):
-        """The status of readyz and its sentence; 0 while nothing listens."""
+        """The status and text of /readyz; status 0 while nothing listens."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port['metrics']}/readyz", timeout=10) as answer:
                 return answer.status, answer.read().decode()
@@ -94,7 +94,7 @@ class Gateway:
             return file.read()
 
     def send(self, role, identifier, sender, recipients, content):
-        """Sends as a mail server with a queue id; raises what smtplib raises."""
+        """Sends like a mail server with a queue id; raises the errors of smtplib."""
         with smtplib.SMTP("127.0.0.1", self.port["out" if role == "out" else "in"], local_hostname="mail.test", timeout=120) as client:
             client.ehlo()
             check(client.docmd("XFORWARD", f"IDENT={identifier}")[0] == 250, "XFORWARD")
@@ -102,7 +102,7 @@ class Gateway:
 
 
 class Fleet:
-    """A folder with everything; `end` takes it away."""
+    """A folder with everything; `end` removes it."""
 
     def __init__(self, smime, certs):
         self.work = tempfile.mkdtemp(prefix="smime-fleet.", dir="/var/tmp")
@@ -143,11 +143,11 @@ class Fleet:
             self.person(name, "import", f"{self.certs}/alice/cert.pem")
 
     def admin(self, *words, **options):
-        """The command, on the shared store as its owner."""
+        """Runs the command on the shared store, as its owner."""
         return self.run(words, {"SMIME_HOME": self.name("admin"), "SMIME_STORE": self.database.url("smime_owner")}, **options)
 
     def person(self, name, *words, **options):
-        """The command, in the store of a correspondent elsewhere."""
+        """Runs the command on the store of an external correspondent."""
         return self.run(words, {"SMIME_HOME": self.name("people", name)}, **options)
 
     def run(self, words, environment, expect=(0,), **options):

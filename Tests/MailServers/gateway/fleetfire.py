@@ -1,4 +1,4 @@
-"""Messages of all kinds through all gateways, while gateways, workers and the database are being killed."""
+"""Messages of all kinds through all gateways, while gateways, workers and the database are killed repeatedly."""
 
 import os
 import random
@@ -16,7 +16,7 @@ CLIENTS = 8
 
 
 class Traffic:
-    """What clients send and hear."""
+    """The messages of the clients and the replies to them."""
 
     def __init__(self, fleet, count):
         self.fleet, self.count = fleet, count
@@ -24,7 +24,7 @@ class Traffic:
         self.lock = threading.Lock()
         self.next, self.done = 0, 0
         self.wrong, self.replies = [], Counter()
-        # Of each message: the gateway, when it was given to that one, and when the client knew how that ended.
+        # For each message: the gateway, when the message was sent to it, and when the client knew the result.
         self.attempts = defaultdict(list)
 
     def take(self):
@@ -34,7 +34,7 @@ class Traffic:
 
 
 class Client(threading.Thread):
-    """A mail server's queue: tries each message at any gateway, under one queue id, until it hears the end of it."""
+    """A mail server's queue: tries each message with any gateway, with one queue id, until it gets a final reply."""
 
     def __init__(self, traffic):
         super().__init__(daemon=True)
@@ -64,7 +64,7 @@ class Client(threading.Thread):
         self.traffic.wrong.append((number, "never"))
 
     def attempt(self, gateway, role, number, sender, recipients, content):
-        """The reply; 0 for a connection that was lost."""
+        """The reply; 0 if the connection was lost."""
         try:
             gateway.send(role, f"Q{number}", sender, recipients, content)
             return 250
@@ -77,13 +77,13 @@ class Client(threading.Thread):
 
 
 class Killer(threading.Thread):
-    """Kills a gateway or a worker at a time, and starts the gateway again."""
+    """Repeatedly kills a gateway or a worker, and restarts the gateway."""
 
     def __init__(self, fleet):
         super().__init__(daemon=True)
         self.fleet, self.kills, self.failure = fleet, [], None
         self.ended = threading.Event()
-        # Held while nothing is to be killed.
+        # Held while nothing may be killed.
         self.pause = threading.Lock()
 
     def run(self):
@@ -106,7 +106,7 @@ class Killer(threading.Thread):
 
 
 def contents(fleet):
-    """Gives the content of a message by its number."""
+    """Returns the content of a message by its number."""
 
     def protected(name, identifier, *words):
         plain = message(identifier, "alice@example.com", SECRET, f"{name}@example.com")
@@ -154,7 +154,7 @@ def fire(fleet, count):
 
 
 def outage(fleet, killer, what, action):
-    """Does that to the database, and waits until every gateway goes on by itself."""
+    """Does this to the database, and waits until every gateway continues by itself."""
     with killer.pause:
         fleet.wait_all_ready()
         pids = [gateway.process.pid for gateway in fleet.gateways]
@@ -172,7 +172,7 @@ def be_away(fleet):
     fleet.database.start(fleet.database.primary)
 
 
-# Between the record of a kill and the death, and between clocks of clients and of what they send to.
+# The tolerance between recording a kill and the death, and between the clocks of clients and gateways.
 SLACK = 2
 
 
@@ -187,7 +187,7 @@ def is_excused(first, attempts, kills):
 
 
 def judge(fleet, count, kills, attempts):
-    """Nothing lost, nothing in clear, and doubled only what was under way when its gateway was killed (RFC 1047)."""
+    """Checks that no message was lost or sent in clear, and that only messages in flight at a kill were doubled (RFC 1047)."""
     came, clear = defaultdict(list), []
     for entry in fleet.received():
         content = fleet.content(entry)
@@ -211,12 +211,12 @@ def judge(fleet, count, kills, attempts):
     check(not clear, f"in clear: {clear[:10]}")
     check(not strange, f"should not have been sent: {sorted(strange)[:10]}")
     check(reasons["none"] == 0, "doubled without a kill")
-    # A gateway handles no more messages at a time than there are clients, each for some recipients.
+    # A gateway handles at most as many messages at once as there are clients, each with some recipients.
     check(reasons["gateway killed"] <= 4 * CLIENTS * len(kills), "more was doubled than was under way")
 
 
 def check_learned(fleet):
-    """Eight processes learned the same certificates: each is there, and the store is whole."""
+    """Eight processes learned the same certificates: all are in the store, and the store is intact."""
     for name in SIGNERS:
         rows = fleet.database.sql(f"SELECT count(DISTINCT source) FROM smime.recipient WHERE source = 'harvest' AND address_key = '{name}@example.com'", database="mail")
         check(rows == "1", f"{name}: not learned")

@@ -1,4 +1,4 @@
-"""How gateways start, wait for their database and their key, and see what others change."""
+"""Gateways start, wait for their database and their key, and notice changes by others."""
 
 import os
 import shutil
@@ -50,7 +50,7 @@ def workers(gateway):
 
 
 def waits(gateway):
-    """Mail is to be tried again meanwhile."""
+    """Checks that mail is deferred meanwhile."""
     for role, sender in (("out", "alice@example.com"), ("in", "eve@example.net")):
         try:
             gateway.send(role, "W1", sender, ["bob@example.com"], message("wait", "bob@example.com", SECRET, sender))

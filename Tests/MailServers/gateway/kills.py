@@ -1,4 +1,4 @@
-"""Everything is killed at random moments, and no mail is lost, doubled, or in clear; and messages at which workers die."""
+"""Kills everything at random moments, and checks that no mail is lost, doubled or in clear; and messages that crash workers."""
 
 import os
 import random
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 
 from surroundings import Postfix, Service, check, children, message, send, step, wait_until
 
-# How a message is sent: the port, the recipients, and who must get it encrypted.
+# The kinds of messages: the port, the recipients, and those who must get it encrypted.
 KINDS = [
     ("out_lmtp", ["bob@example.com"], ["bob@example.com"]),
     ("out_smtp", ["bob@example.com", "eve@example.net"], ["bob@example.com"]),
@@ -24,9 +24,9 @@ KINDS = [
     ("in_milter", ["carol@example.com"], []),
 ]
 SECRET = "This is for nobody else."
-# Every 16th message is sent a second time when it was taken, byte for byte; the kinds take turns.
+# Every 16th message is sent a second time after it was accepted, byte for byte; the kinds take turns.
 TWICE = 16
-# How long after the next hop's reply a service may still have to record it, on a busy machine.
+# The maximum time between the next hop's reply and its record by the service, on a busy machine.
 RECORDING = 5
 
 
@@ -48,7 +48,7 @@ def run(around):
 
 def in_part(around):
     step("by milter: a copy that the next hop refuses; the others go out once, however often it is tried again")
-    # The form for most recipients stays in place; the others are copies.
+    # The form for most recipients replaces the message; the others are copies.
     to = ["bob@example.com", "later-content@plain.test", "eve@example.net", "eve2@example.net"]
     for _ in range(3):
         try:
@@ -61,7 +61,7 @@ def in_part(around):
 
 
 class Killer(threading.Thread):
-    """Kills a process at a time, and starts again what does not start by itself."""
+    """Repeatedly kills a process, and restarts those that do not restart by themselves."""
 
     def __init__(self, around):
         super().__init__(daemon=True)
@@ -92,7 +92,7 @@ class Killer(threading.Thread):
         elif what == "master":
             if master := around.postfix.master():
                 self.note(what)
-                # Its children end when they notice.
+                # Its children end when they notice that.
                 for pid in [master, *children(master)]:
                     end(pid)
                 wait_until(lambda: subprocess.run(["postfix", "start"], stderr=subprocess.DEVNULL).returncode == 0, "Postfix does not start again")
@@ -104,7 +104,7 @@ class Killer(threading.Thread):
                 end(random.choice(pids))
 
     def note(self, what):
-        # A service that hangs tells no number, and has no more messages than places.
+        # A service that hangs reports no number, and has at most as many messages as places.
         in_flight = self.around.service.metric("smime_messages_in_flight") if what == "service" else 0
         self.kills.append((time.time(), what, in_flight))
 
@@ -117,13 +117,13 @@ def end(pid):
 
 
 class Sender(threading.Thread):
-    """Sends messages as a client that tries again until it hears 250. Each attempt is another message, for the client cannot know."""
+    """Sends messages like a client that tries again until it gets 250. Each attempt is a different message, because the client cannot know the result."""
 
     def __init__(self, around, numbers, contents):
         super().__init__(daemon=True)
         self.around, self.numbers, self.contents = around, numbers, contents
         self.refused = []
-        # For each message that was sent twice, the attempt that was taken first, and how often the same was sent again.
+        # For each message that was sent twice: the attempt that was accepted first, and how often it was sent again.
         self.again = {}
 
     def run(self):
@@ -135,7 +135,7 @@ class Sender(threading.Thread):
                 self.again[number, attempt] = times + 1 if times is not None else 1000
 
     def bring(self, number, name):
-        """Sends the message until it is taken; gives the number of failures before that, None if it is refused."""
+        """Sends the message until it is accepted; returns the number of failures before that, None if it is refused."""
         port, recipients, _ = KINDS[number % len(KINDS)]
         sender = "bob@example.com" if port.startswith("in") else "alice@example.com"
         for attempt in range(1000):
@@ -158,7 +158,7 @@ class Sender(threading.Thread):
 
 
 def contents(around):
-    """Gives content by a name: outgoing from alice; incoming, encrypted to alice by bob."""
+    """Returns content by name: outgoing from alice; incoming from bob, encrypted to alice."""
     name = around.name("kill.eml")
     with open(name, "wb") as file:
         file.write(message("NAME", "alice@example.com", SECRET, "bob@example.com"))
@@ -210,18 +210,18 @@ def count_what_came(around, count, kills, again):
                     clear.append((number, address))
     there = {(number, address) for number, address, _ in came}
     lost = [(number, address) for number in range(count) for address in KINDS[number % len(KINDS)][1] if (number, address) not in there]
-    # One that was sent again is another message. Its copies may be missing where the service died between its verdict for the first one,
-    # given as a milter, and the end of the journal's record of that.
+    # A message that was sent again is a different one. Its copies may be missing if the service died between its verdict on the first one,
+    # given as a milter, and the end of the journal's record of it.
     missing = [key for key in came if again.get((key[0], key[2])) and len(came[key]) < 2]
     excused = [key for key in missing if "milter" in KINDS[key[0] % len(KINDS)][0] and died(kills, "service", came[key][0])]
     surplus = {key: len(entries) - 1 - again.get((key[0], key[2]), 0) for key, entries in came.items()}
     doubled = {key: entries for key, entries in came.items() if surplus[key] > 0}
-    # Why each copy but the last was sent again. The next hop took it and died before it said so (RFC 1047); or the service died before it
-    # recorded, and told Postfix, what the next hop had said.
+    # Each copy but the last must have a reason: the next hop accepted it and died before it said so (RFC 1047), or the service died before it
+    # recorded the next hop's reply and passed it to Postfix.
     reasons, by_kill = Counter(), defaultdict(set)
     for key, entries in doubled.items():
         whys = [("hop", first["taken"]) if not first["replied"] else ("service", died(kills, "service", first)) for first in entries[:-1]]
-        # Of a message that was sent twice, some copies need no reason.
+        # Some copies of a message that was sent twice need no reason.
         for why, what in sorted(whys, key=lambda pair: not pair[1])[: surplus[key]]:
             if not what:
                 reasons["neither"] += 1
@@ -240,12 +240,12 @@ def count_what_came(around, count, kills, again):
     check(set(reasons) <= {"hop", "service"}, f"doubled without a kill of the next hop or the service: {reasons} {[key for key in doubled][:10]}")
     check(len(by_kill.pop("hop", ())) <= unanswered, "more was doubled than was in flight when the next hop was killed")
     for (_, _, in_flight), messages in by_kill.items():
-        # Some have come since the number was asked for.
+        # Some have arrived since the number was read.
         check(len(messages) <= in_flight + 8, f"{len(messages)} messages were doubled of {in_flight} in flight when the service was killed")
 
 
 def died(kills, what, entry):
-    """The kill at which `entry` was with the next hop already, and not yet recorded."""
+    """The kill at which the next hop already had `entry`, but it was not yet recorded."""
     return next((kill for kill in kills if kill[1] == what and entry["at"] - 0.1 <= kill[0] <= (entry["replied"] or entry["at"]) + RECORDING), None)
 
 
@@ -266,12 +266,12 @@ def marked(around):
             check(re.search(rb"^Authentication-Results: gw\.test;\s+smime=permerror", text, re.M), f"{port}: no permerror: {text[:600]!r}")
             check(b"forged" not in text and b"X-SMIME-Verdict" not in text, f"{port}: a forged verdict: {text[:600]!r}")
             check(text.endswith(b"\r\n\r\nThe deadly mark.\r\n"), "another body")
-        # Directly, as a mail server with a queue id: once 451, then 554.
+        # Sent directly, like a mail server with a queue id: first 451, then 554.
         replies = [attempt(around, way) for _ in range(3)]
         check([code for code, _ in replies] == [451, 554, 554], f"{replies}")
         check(re.match(rb"5\.\d+\.\d+ \w", replies[1][1]), f"no sentence: {replies[1]}")
         send(around.port["out_lmtp"], "alice@example.com", ["bob@example.com"], message(f"deadly-{way}-out", "bob@example.com", "The deadly mark."))
-        # Postfix lets a message rest for five minutes that it found while it still delivered it.
+        # Postfix defers a message for five minutes if it was still being delivered.
         around.wait_for(f"deadly-{way}-out", "alice@example.com", seconds=500)
         for one in around.having(f"<deadly-{way}-out@test>"):
             check(one["sender"] == "", "it went")

@@ -1,4 +1,4 @@
-"""Both roles as a milter of a real Postfix, and what only broken mail servers say to a milter."""
+"""Both roles as a milter of a real Postfix, and commands that only broken mail servers send."""
 
 import shutil
 import smtplib
@@ -69,7 +69,7 @@ def again(around):
             send(around.port["out_milter"], "alice@example.com", to, content)
             for address in to:
                 around.wait_for(mark, address, count=times)
-            # The journal forgets the message just after the reply.
+            # The journal removes the message just after the reply.
             time.sleep(2)
         for address in to:
             check(len(around.having(mark, address)) == 2, f"{mark} to {address} came {len(around.having(mark, address))} times")
@@ -177,7 +177,7 @@ mt.disconnect(conn)
 
 
 def scripted(around):
-    # It has room for answers of 1,024 bytes only: nothing here has a body that changes.
+    # Its buffer for answers has only 1,024 bytes, so no body is changed here.
     step("miltertest: incoming, refused, and aborted")
     wanted = {
         "x@eve.test": 'if mt.eom_check(conn, MT_BODYCHANGE) then error "another body" end\n'

@@ -1,4 +1,4 @@
-"""What systemd, Prometheus and a disk that is full have to do with the service."""
+"""The service with systemd, with Prometheus, and with a full disk."""
 
 import os
 import re
@@ -96,7 +96,7 @@ def measured(around):
     check(operations == ["sign", "verify", "encrypt", "decrypt", "digest"], f"no seconds of libcrypto: {operations}")
     for path, status in (("healthz", 200), ("readyz", 200), ("", 404), ("metrics/x", 404)):
         check(around.service.get(path)[0] == status, f"/{path} is not {status}")
-    # A scraper that says nothing, and one that says too much.
+    # A scraper that sends nothing, and one that sends too much.
     quiet = socket.create_connection(("127.0.0.1", around.port["metrics"]), 60)
     loud = socket.create_connection(("127.0.0.1", around.port["metrics"]), 60)
     try:
@@ -147,7 +147,7 @@ def few_files(around):
         if heard[-1] != "220":
             break
     check(heard[-1] == "421" and len(heard) > 8, f"{len(heard)} connections: {heard[-3:]}")
-    # One that is in has what it needs for a message: the next hop, a worker.
+    # A running message already has all it needs: the next hop, a worker.
     wires[0].say("EHLO c.test", "250")
     wires[0].begin("bob@example.com")
     wires[0].send(message("in-time", "bob@example.com", "x") + b".\r\n")
@@ -188,7 +188,7 @@ def reloaded_early(around):
             check(time.time() < start + 60, "it does not begin")
         service.process.send_signal(signal.SIGHUP)
         while service.get("readyz")[0] != 200:
-            # Each one that the service hears replaces the workers.
+            # The workers are replaced for each signal that the service receives.
             if time.time() < start + 0.3:
                 service.process.send_signal(signal.SIGHUP)
             check(service.process.poll() is None, f"it ended with {service.process.poll()}")

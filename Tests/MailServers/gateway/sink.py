@@ -1,4 +1,4 @@
-"""The mail server at the end: takes messages, and writes down each before it says so. `sink.py PORT FOLDER`
+"""The last mail server: accepts messages, and stores each one before it confirms it. `sink.py PORT FOLDER`
 
 FOLDER/log has a line of JSON for each message taken ("taken"), one for each reply that was given to its client ("replied"), so that it
 can be told what was in flight when the sink was killed, and one when content has come ("begun"). What recipients it does not take, their addresses say: `later`, `never`, and

@@ -1,4 +1,4 @@
-"""Many messages of all kinds, and what the service and its workers hold afterwards."""
+"""Many messages of all kinds, and the memory and descriptors of the service and its workers afterwards."""
 
 import os
 import threading
@@ -10,7 +10,7 @@ from wire import MilterWire, Wire
 
 
 def run(around):
-    """SMIME_TEST_SOAK says how many messages; memory is compared with that after a quarter of them, at most 10,000."""
+    """SMIME_TEST_SOAK sets the number of messages; memory is compared with that after a quarter of them, at most 10,000."""
     count = int(os.environ.get("SMIME_TEST_SOAK", "2000"))
     around.start_sink()
     around.service = Service(around, hops="sink").start()
@@ -30,10 +30,10 @@ def run(around):
     check(around.service.metric("smime_worker_deaths_total") == 0, "workers died")
     check(abs(after["service_fds"] - before["service_fds"]) <= 16, "the service's descriptors grow")
     check(after["worker_fds"] <= before["worker_fds"] + 4, "the workers' descriptors grow")
-    # In a short run the caches are still filling.
+    # In a short run the caches are not yet full.
     allowed = 5 if warm >= 5000 else 16
     check(after["service_mb"] <= before["service_mb"] + allowed, "the service's memory grows")
-    # What a worker keeps for its next message comes and goes by some MB; what leaks does so in all of them.
+    # Buffers of single workers vary by some MB, but a leak grows in all of them.
     check(after["least_worker_mb"] <= before["least_worker_mb"] + allowed, "the workers' memory grows")
     check(after["worker_mb"] <= before["worker_mb"] + 16, "a worker's memory grows")
     check(around.service.stop() == 0, "SIGTERM does not end it with 0")
@@ -44,7 +44,7 @@ def told(use):
 
 
 def settled(around):
-    """What is used when the workers beyond the usual number and kept connections are gone; the service needs a minute for that."""
+    """The usage after extra workers and idle connections have ended, for which the service needs a minute."""
     time.sleep(2)
     return around.service.use()
 
@@ -72,7 +72,7 @@ def bring(around, count, made):
                 else:
                     verdict, changes = wire.bring(f"Q{number}", sender, recipients, content)
                     check(verdict == b"c" and changes, f"{verdict} {changes}")
-                # The sink's folder would grow, too.
+                # Otherwise the sink's folder would grow as well.
                 if number // len(kinds) % 100 == 0:
                     sweep(around)
             wire.socket.close()

@@ -1,4 +1,4 @@
-"""What the tests of `smime serve` stand on: a folder, a store, the service, a Postfix of its own, and the sink at the end."""
+"""The environment of the tests of `smime serve`: a folder, a store, the service, a separate Postfix, and the last mail server."""
 
 import glob
 import json
@@ -33,7 +33,7 @@ def check(condition, text):
 
 
 def wait_until(condition, text, seconds=120):
-    """Waits; machines are busy, so the limit is far off."""
+    """Waits for a condition; the limit is generous because machines are busy."""
     end = time.time() + seconds
     while time.time() < end:
         if result := condition():
@@ -53,7 +53,7 @@ def is_free(port):
 
 
 def children(pid):
-    """The processes that `pid` started and that live."""
+    """The living child processes of `pid`."""
     found = []
     for path in glob.glob(f"/proc/{pid}/task/*/children"):
         try:
@@ -69,7 +69,7 @@ def status(pid, key, base=10):
 
 
 class Surroundings:
-    """A folder with everything; `end` takes it away."""
+    """A folder with everything; `end` removes it."""
 
     def __init__(self, smime, certs):
         self.work = tempfile.mkdtemp(prefix="smime-serve.", dir="/var/tmp")
@@ -115,14 +115,14 @@ class Surroundings:
         self.reader("import", f"{self.certs}/alice/cert.pem")
 
     def gateway(self, *words):
-        """The command, in the service's store."""
+        """Runs the command on the service's store."""
         home = ["--home", self.name("store")]
         place = 2 if words[0] in ("config", "policy", "recipient", "trust") else 1
         words = [*words[:place], *home, *words[place:]]
         return self.run(["runuser", "-u", "nobody", "--", self.smime, *words])
 
     def reader(self, *words, **options):
-        """The command, in the store of who reads the mail."""
+        """Runs the command on the reader's store."""
         return self.run([self.smime, *words], env={**os.environ, "SMIME_HOME": self.name("reader")}, **options)
 
     def run(self, words, expect=(0,), **options):
@@ -139,7 +139,7 @@ class Surroundings:
         return not is_free(self.port[port])
 
     def received(self):
-        """What the sink took, oldest first."""
+        """The messages that the sink accepted, oldest first."""
         messages, replied = [], {}
         if os.path.exists(self.name("received", "log")):
             for line in open(self.name("received", "log")):
@@ -156,7 +156,7 @@ class Surroundings:
         return open(self.name("received", message["taken"]), "rb").read()
 
     def having(self, text, to=None):
-        """The messages that arrived with `text` in them."""
+        """The arrived messages that contain `text`."""
         text = text.encode()
         return [
             message
@@ -184,7 +184,7 @@ class Surroundings:
 
 
 class Service:
-    """`smime serve`, as a user of its own."""
+    """`smime serve`, run as a separate user."""
 
     def __init__(self, around, *words, environment=None, hops="again"):
         self.around = around
@@ -265,7 +265,7 @@ class Service:
         self.process.wait()
 
     def stop(self):
-        """Ends it as an administrator would; gives its status."""
+        """Ends it as an administrator would; returns its status."""
         if self.process is None or self.process.poll() is not None:
             return self.process and self.process.returncode
         self.process.terminate()
@@ -278,7 +278,7 @@ class Service:
 
 
 class Postfix:
-    """A Postfix of its own in this mount namespace, with the service behind its ports."""
+    """A separate Postfix in this mount namespace, with the service behind its ports."""
 
     MAIN = {
         "inet_interfaces": "127.0.0.1", "inet_protocols": "ipv4", "mydestination": "", "myhostname": "gw.test", "mydomain": "test",
@@ -294,14 +294,14 @@ class Postfix:
     }  # fmt: skip
 
     def __init__(self, around, ports=None, services=""):
-        """`ports` names for each port an option of its smtpd; `services` is more for master.cf."""
+        """`ports` maps each port to options of its smtpd; `services` are further lines for master.cf."""
         self.around = around
         for folder in ("/etc/postfix", "/var/spool/postfix", "/var/lib/postfix"):
             copy = around.name(folder.strip("/").replace("/", "-"))
             subprocess.run(["cp", "-a", folder, copy], check=True)
             subprocess.run(["mount", "--bind", copy, folder], check=True)
         port, run = around.port, around.name("run")
-        # Nothing of the system's own settings.
+        # None of the system's own settings.
         open("/etc/postfix/main.cf", "w").close()
         lines = open("/etc/postfix/master.cf").read()
         lines = re.sub(r"^(smtp|submission|smtps|pickup)\s+(inet|unix.*pickup).*\n(?:[ \t].*\n)*", "", lines, flags=re.M)
@@ -338,7 +338,7 @@ class Postfix:
             return None
 
     def queue(self):
-        """How many messages wait; nil if it cannot tell now."""
+        """The number of waiting messages; None if that cannot be read now."""
         result = subprocess.run(["postqueue", "-j"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         return len(result.stdout.splitlines()) if result.returncode == 0 else None
 
@@ -360,7 +360,7 @@ class Postfix:
 
 
 def send(port, sender, recipients, content, mail=(), rcpt=()):
-    """Sends one message; raises what smtplib raises for a refusal. `content` has CRLF line ends."""
+    """Sends a message; raises the errors of smtplib for a refusal. `content` has CRLF line ends."""
     with smtplib.SMTP("127.0.0.1", port, local_hostname="client.test", timeout=300) as client:
         client.ehlo()
         code, text = client.mail(sender, list(mail))

@@ -1,4 +1,4 @@
-"""Clients of SMTP, LMTP and milters that say what they want, byte by byte."""
+"""Clients for SMTP, LMTP and milters that send arbitrary bytes."""
 
 import re
 import socket
@@ -9,7 +9,7 @@ from surroundings import Failure
 
 class Wire:
     def __init__(self, around, place="serve_out", hello="EHLO c.test", timeout=120):
-        """`place` is a port's name, or the name of a socket such as out.lmtp."""
+        """`place` is the name of a port, or of a socket such as out.lmtp."""
         if place in around.port:
             self.socket = socket.create_connection(("127.0.0.1", around.port[place]), timeout)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -116,7 +116,7 @@ class MilterWire:
             raise Failure(f"{command} expected, not {found} {data[:200]!r}")
 
     def bring(self, identifier, sender, recipients, content):
-        """Gives a message with CRLF line ends to the milter; gives the replies to its end, the last one without the changes before."""
+        """Sends a message with CRLF line ends to the milter. Returns the replies to its end; the last one is without the changes before it."""
         self.send(b"D", f"Mi\0{identifier}\0".encode())
         commands = [(b"M", f"<{sender}>\0".encode()), *[(b"R", f"<{recipient}>\0".encode()) for recipient in recipients], (b"T", b"")]
         header, body = content.split(b"\r\n\r\n", 1)

@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// What can be wrong with a certificate, its chain, and what says that it was revoked.
+/// Problems of a certificate, its chain, and its revocation data.
 enum ChainProvocations {
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
         .certificateExpired: { try judge("expired") },
@@ -15,7 +15,7 @@ enum ChainProvocations {
         .chainNoAnchor: { try judge("mallory") },
         .chainNotCA: { try judge("leaf-as-ca") },
         .chainNotChecked: {
-            // A version that is no number: we do not look at it, libcrypto does.
+            // An invalid version number, which libcrypto checks but this package does not.
             var der = try Certificate(fixture: "alice/cert.pem").der
             let version = try #require(der.indices.first { der[$0...].starts(with: [0xA0, 3, 2, 1, 2]) })
             der[version + 2] = 4
@@ -100,7 +100,7 @@ enum ChainProvocations {
         .revocationUnknown: { try judge("alice", lists: [list()]) },
     ]
 
-    /// What the forum's rules say of a leaf that was issued in a special way.
+    /// The violations of the CA/Browser Forum's rules by a leaf issued with special options.
     private static func profile(
         _ name: String,
         key: String = "EC -pkeyopt ec_paramgen_curve:P-256",
@@ -120,7 +120,7 @@ enum ChainProvocations {
 
     private static func list() throws -> CertificateList { try CertificateList(der: Fixtures.cert("revoked/crl.der")) }
 
-    /// The problems of `name` of `certs/` on all axes.
+    /// The problems of the certificate `name` in `certs/`: trust, validity and revocation.
     private static func judge(
         _ name: String,
         at date: Date? = nil,
@@ -156,7 +156,7 @@ enum ChainProvocations {
         return judge(leaf, in: store, extra: certificates, at: leaf.notBefore.addingTimeInterval(60))
     }
 
-    /// The problems of a leaf that was issued in a special way.
+    /// The problems of a leaf issued with special options.
     private static func made(
         key: String = "EC -pkeyopt ec_paramgen_curve:P-256",
         authority: String = "EC -pkeyopt ec_paramgen_curve:P-256",

@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Problems that only a command reports: in what it imports, and learns.
+/// Problems that only commands report, when they import or learn something.
 enum CommandProvocations {
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
         .accountUnused: { try importing("$CERTS/bob/cert.pem --account bob@example.com") },
@@ -11,7 +11,7 @@ enum CommandProvocations {
         .notLearned: { try importing("mail.eml $CERTS/bob/cert.pem") },
     ]
 
-    /// The problems that `smime import --json ARGUMENTS` reports, in a store of its own.
+    /// The problems that `smime import --json ARGUMENTS` reports, with a new store.
     private static func importing(_ arguments: String) throws -> [Problem] {
         let temporary = try TemporaryFolder()
         let folder = temporary.url

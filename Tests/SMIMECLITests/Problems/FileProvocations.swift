@@ -3,7 +3,7 @@ import LibCrypto
 import PKIX
 import TestSupport
 
-/// What can be wrong with a PKCS#12 file.
+/// Problems of PKCS#12 files.
 enum FileProvocations {
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
         .pkcs12BadCertificate: { try open([certificateBag(DER.sequence([5, 0]))]) },
@@ -20,7 +20,7 @@ enum FileProvocations {
         try PKCS12(bytes, passphrase: Passphrase("test".utf8)).problems
     }
 
-    /// What is said about a file that holds alice's identity and `bags`.
+    /// The problems of a file with alice's identity and `bags`.
     private static func open(_ bags: [[UInt8]]) throws -> [Problem] {
         let all = try [certificateBag(Certificate(fixture: "alice/cert.pem").der), keyBag("alice")] + bags
         let safe = data(DER.element(0x30, all.flatMap { $0 }))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Elements of DER put together by hand, as no writer would.
+/// DER elements assembled by hand, in ways that no program would write.
 enum DER {
     static func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
         let contents = parts.flatMap { $0 }
@@ -15,7 +15,7 @@ enum DER {
 
     static func octets(_ bytes: [UInt8]) -> [UInt8] { element(0x04, bytes) }
 
-    /// The elements inside one of definite length.
+    /// The elements inside an element of definite length.
     static func children(of element: [UInt8]) throws -> [[UInt8]] {
         var rest = try contents(element[...]).contents
         var found: [[UInt8]] = []
@@ -38,7 +38,7 @@ enum DER {
         return (bytes[first..<first + length], first + length)
     }
 
-    /// `1.2.840.113549` and what follows, each below 128.
+    /// The OID `1.2.840.113549` followed by `rest`; each number must be below 128.
     static func rsadsi(_ rest: UInt8...) -> [UInt8] { element(0x06, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D] + rest) }
 
     static let data = rsadsi(1, 7, 1)
@@ -49,17 +49,17 @@ enum DER {
     static let rsa = sequence(rsadsi(1, 1, 1), [5, 0])
 }
 
-/// A SignedData of which every field can be told, and whose signature is none.
+/// A SignedData in which every field can be chosen; its signature is not valid.
 struct HandmadeSignedData {
     var digests = [DER.sha256]
     var contentType = DER.data
-    /// The element in [0]; nil if the content is detached.
+    /// The element in [0]; nil for detached content.
     var content: [UInt8]? = DER.octets(Array("Content-Type: text/plain\r\n\r\nhello\r\n".utf8))
     var certificates: [[UInt8]] = []
     var lists: [[UInt8]] = []
     var digest = DER.sha256
     var algorithm = DER.rsa
-    /// Nil for a signature without signed attributes.
+    /// The signed attributes; nil for none.
     var attributes: [[UInt8]]?
     var unsigned: [[UInt8]] = []
 
@@ -67,7 +67,7 @@ struct HandmadeSignedData {
         DER.sequence(DER.rsadsi(1, 9, number), DER.element(0x31, values.flatMap { $0 }))
     }
 
-    /// contentType and messageDigest as they should be, but for the digest itself.
+    /// contentType and messageDigest with an arbitrary digest.
     static let usual = [attribute(3, DER.data), attribute(4, DER.octets([UInt8](repeating: 7, count: 32)))]
 
     var signerInfo: [UInt8] {

@@ -6,13 +6,13 @@ import SMIME
 import TestSupport
 import Testing
 
-/// What can be wrong with the message around a signature, and with who is said to have sent it.
+/// Problems of the message around a signature, and of the sender's identity.
 enum MessageProvocations {
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
         .bareCR: { try inspect("From: alice@example.com\r\nSubject: a\rb\r\n\r\nhello\r\n") },
         .bareLF: { try inspect("From: alice@example.com\r\nSubject: a\n\r\nhello\r\n") },
         .base64Padding: {
-            // One of three lengths needs padding, at least.
+            // At least one of three consecutive lengths needs base64 padding.
             let mails = try (0..<3).map { try signed(plain + [UInt8](repeating: 0x78, count: $0), as: .opaque) }
             let texts = mails.map { String(decoding: $0, as: UTF8.self) }
             let text = texts.first { $0.contains("=\r\n") }?.replacing("=\r\n", with: "\r\n").replacing(
@@ -135,7 +135,7 @@ enum MessageProvocations {
         try Inspection(of: MemorySource(bytes), form: .message).allProblems
     }
 
-    /// What is said about the identity of a signer if From is this.
+    /// The problems of the signer's identity for the given From field.
     private static func identity(signer: String = "alice", from: String) async throws -> [Problem] {
         let mail = try signed(plain, by: signer)
         let text = String(decoding: mail, as: UTF8.self).replacing(/From: [^\r]*\r\n/, with: "", maxReplacements: 1)
@@ -144,7 +144,7 @@ enum MessageProvocations {
         return report.signers.flatMap(\.identity.problems)
     }
 
-    /// What is said about a mail whose header was changed, outside after it was signed or inside before.
+    /// The problems of a mail whose header was changed: outside after signing, or inside before.
     private static func whole(replacing old: String, with new: String, inside: Bool = false) async throws -> [Problem] {
         let mail = "From: alice@example.com\r\nTo: carol@example.com\r\n\r\nhello\r\n"
         let text = String(

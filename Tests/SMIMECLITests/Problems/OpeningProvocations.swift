@@ -4,7 +4,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// What keeps a message from being opened, or is odd about it, as `smime decrypt --json` says it.
+/// Problems that prevent a message from being opened, or are noticed then, from `smime decrypt --json`.
 enum OpeningProvocations {
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
         .certificatesOnly: { try decrypting("certs.eml") },
@@ -16,7 +16,7 @@ enum OpeningProvocations {
         .unreadable: { try decrypting("missing.eml") },
     ]
 
-    /// The problems in the JSON of `smime decrypt FILE`, in a store with the key of alice.
+    /// The problems in the JSON report of `smime decrypt FILE`, with alice's key in the store.
     private static func decrypting(_ file: String, status: Int32? = nil) throws -> [Problem] {
         let temporary = try TemporaryFolder()
         let folder = temporary.url
@@ -51,7 +51,7 @@ enum OpeningProvocations {
         }
         let whole = try String(contentsOf: folder.appending(path: "whole.eml"), encoding: .utf8)
         var lines = whole.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        // A line near the end of the base64 holds nothing but ciphertext and the tag.
+        // A line near the end of the base64 contains only ciphertext and the tag.
         if let last = lines.lastIndex(where: { $0.count > 20 }) {
             lines[last] = (lines[last].hasPrefix("A") ? "B" : "A") + lines[last].dropFirst()
         }

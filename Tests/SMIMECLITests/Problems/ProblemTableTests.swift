@@ -3,11 +3,11 @@ import PKIX
 import TestSupport
 import Testing
 
-/// The problem codes, and the page of the manual that lists them.
+/// The problem codes and the manual page that lists them agree.
 @Suite struct ProblemTableTests {
     private static let page = Fixtures.root.appending(path: "docs/problems.md")
 
-    /// What `smime explain --json` lists.
+    /// The output of `smime explain --json`.
     private struct Listing: Decodable {
         struct Row: Decodable {
             let code: String
@@ -18,13 +18,13 @@ import Testing
         let problems: [Row]
     }
 
-    /// The table as the command shows it.
+    /// The rows that the command shows.
     private static func rows() throws -> [Listing.Row] {
         let result = try CommandRunner(Tool.smime().path).run(["explain", "--json"])
         return try JSONDecoder().decode(Listing.self, from: Data(result.standardOutput)).problems
     }
 
-    /// The page as the table wants it.
+    /// The page as generated from the table.
     private static func expected() throws -> String {
         let rows = try rows().map { row in
             "## \(row.code)\n\n\(Self.sentence(row.level)) \(Self.sentence(row.meaning))\n\n\(Self.sentence(row.advice))\n\n"
@@ -45,7 +45,7 @@ import Testing
             """ + rows.joined().dropLast()
     }
 
-    /// A sentence of the page: a capital letter, unless the first word is a name, and a full stop.
+    /// The text as a sentence: with a capital letter, unless the first word is a name, and a full stop.
     private static func sentence(_ text: String) -> String {
         let first = text.prefix { $0 != " " }
         let isName = first != first.lowercased() || ["libcrypto", "smime", "smime-type"].contains(String(first))

@@ -2,11 +2,11 @@ import PKIX
 import TestSupport
 import Testing
 
-/// Every code of the table can be met, and what is met has the level that the table gives.
+/// Every problem code can be provoked, and has the level given in the table.
 @Suite struct ProvocationTests {
     typealias Recipe = @Sendable () async throws -> [Problem]
 
-    /// One way to each problem. A code without one fails the test.
+    /// One way to provoke each problem. The test fails for a code without one.
     private static let recipes: [[ProblemCode: Recipe]] = [
         SignatureProvocations.recipes, ChainProvocations.recipes, MessageProvocations.recipes, FileProvocations.recipes,
         CommandProvocations.recipes, OpeningProvocations.recipes,

@@ -7,11 +7,11 @@ import SMIME
 import TestSupport
 import Testing
 
-/// What can be wrong with a signature.
+/// Problems of signatures.
 enum SignatureProvocations {
     private typealias Handmade = HandmadeSignedData
 
-    /// What reading says about an object.
+    /// The problems found when reading an object.
     private static func read(_ change: (inout Handmade) -> Void) throws -> [Problem] {
         var object = Handmade()
         change(&object)
@@ -81,7 +81,7 @@ enum SignatureProvocations {
 
     private static let capabilities = HandmadeSignedData.attribute(15, DER.sequence())
 
-    /// What a look at the signature of a handmade object finds.
+    /// The problems found when checking the signature of a handmade object.
     private static func check(_ change: (inout HandmadeSignedData) -> Void) throws -> [Problem] {
         var made = HandmadeSignedData()
         change(&made)
@@ -104,7 +104,7 @@ enum SignatureProvocations {
         try CMSOutline(reading: MemorySource(bytes).stream(), content: CountingSink()).problems
     }
 
-    /// What is found if `content` lies inside a signature, and `other` beside it.
+    /// The problems found if `content` is inside the signature and `other` beside it.
     private static func hashed(_ content: [UInt8], besides other: [UInt8]) throws -> [Problem] {
         var data = try SignedData(reading: MemorySource(signature(of: content, by: "alice")).stream())
         try data.hashDetached(MemorySource(other).stream())

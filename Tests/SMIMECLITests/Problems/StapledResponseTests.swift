@@ -5,7 +5,7 @@ import SMIME
 import TestSupport
 import Testing
 
-/// An OCSP response that rides along in a message counts like a list (RFC 5940).
+/// An OCSP response included in a message is used like an included revocation list (RFC 5940).
 @Suite struct StapledResponseTests {
     @Test(arguments: [("V", VerificationReport.Status.valid), ("R", .revoked)])
     func `an OCSP response in the message is used`(status: String, expected: VerificationReport.Status) async throws {
@@ -35,7 +35,7 @@ import Testing
         #expect(plain.signers.first?.revocation.problems.map(\.code) == ["revocation-unknown"])
     }
 
-    /// The SignedData `object` with `response` among its revocation information, in front of the SignerInfos.
+    /// The SignedData `object` with `response` added to its revocation information, before the SignerInfos.
     private static func staple(_ response: [UInt8], to object: [UInt8]) throws -> [UInt8] {
         let format = DER.element(0x06, [0x2B, 6, 1, 5, 5, 7, 16, 2])
         let information = DER.element(0xA1, DER.element(0xA1, format, response))

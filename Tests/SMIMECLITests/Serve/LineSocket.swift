@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A stream socket that is written and read as lines, as SMTP is.
+/// A stream socket that is read and written in lines, as in SMTP.
 final class LineSocket {
     private let descriptor: Int32
     private var unread: [UInt8] = []
@@ -14,7 +14,7 @@ final class LineSocket {
         let result = Self.withAddress(path) { connect(descriptor, $0, $1) }
         self.init(descriptor)
         try #require(result == 0, "\(path): \(String(cString: strerror(errno)))")
-        // A test that waits for ever says nothing.
+        // A test that waits forever would report nothing.
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
@@ -55,7 +55,7 @@ final class LineSocket {
         }
     }
 
-    /// The next reply of SMTP, its lines separated by line feeds; empty at the end.
+    /// The next SMTP reply, with its lines separated by line feeds; empty at the end.
     func reply() -> String {
         var lines: [String] = []
         while let line = line().map({ String(decoding: $0, as: UTF8.self) }) {

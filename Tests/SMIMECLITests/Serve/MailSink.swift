@@ -10,7 +10,7 @@ final class MailSink: Sendable {
     }
 
     private let mails = Mutex<[Mail]>([])
-    /// Recipients whose address begins so are refused with this reply.
+    /// Replies that refuse recipients whose addresses begin with the key.
     private let refusals: [String: String]
 
     init(on path: String, refusing refusals: [String: String] = [:]) throws {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A store, a next hop, and `smime serve` between this test and it. All sockets are in a folder of its own.
+/// A store, a next hop, and `smime serve` between the test and the next hop. All sockets are in a separate folder.
 final class ServeScene {
     private let folder: TemporaryFolder
     let smime: URL
@@ -12,8 +12,8 @@ final class ServeScene {
     private let options: [String]
 
     /// - Parameters:
-    ///   - options: more of the command line.
-    ///   - variables: more of the environment.
+    ///   - options: additional options of the command.
+    ///   - variables: additional environment variables.
     init(
         _ options: [String] = [],
         variables: [String: String] = [:],
@@ -39,7 +39,7 @@ final class ServeScene {
 
     func path(_ name: String) -> String { folder.file(name).path }
 
-    /// What the service has written to its log.
+    /// The log of the service.
     var log: String { (try? String(contentsOf: folder.file("log"), encoding: .utf8)) ?? "" }
 
     /// Runs a command on the same store.
@@ -49,7 +49,7 @@ final class ServeScene {
         return result.text
     }
 
-    /// Starts the service, and waits until it listens.
+    /// Starts the service and waits until it listens.
     func start() throws {
         let file = folder.file("log")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
@@ -67,7 +67,7 @@ final class ServeScene {
         try wait("the service listens") { log.contains("ready, listening on") }
     }
 
-    /// Waits until `condition` holds, for a minute at most, since the machine may be busy.
+    /// Waits until `condition` holds, for at most a minute because the machine may be busy.
     func wait(_ what: Comment, _ condition: () throws -> Bool) throws {
         for _ in 0..<6000 {
             if try condition() { return }
@@ -77,7 +77,7 @@ final class ServeScene {
         throw CancellationError()
     }
 
-    /// Connects and greets.
+    /// Connects and sends the greeting.
     func connect(_ listener: String) throws -> LineSocket {
         let socket = try LineSocket(to: path(listener))
         #expect(socket.reply().hasPrefix("220 gw.example.com"))
@@ -85,7 +85,7 @@ final class ServeScene {
         return socket
     }
 
-    /// Sends a message, and returns the replies at its end.
+    /// Sends a message and returns the replies to its end.
     func send(_ mail: String, from sender: String, to recipients: [String], via listener: String) throws -> [String] {
         let socket = try connect(listener)
         #expect(socket.ask("MAIL FROM:<\(sender)>").hasPrefix("250"))

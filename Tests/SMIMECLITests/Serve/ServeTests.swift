@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `smime serve` as a mail server meets it, over unix sockets.
+/// `smime serve` as seen by a mail server, over unix sockets.
 @Suite struct ServeTests {
     private let alice = "alice@example.com"
     private let bob = "bob@example.com"
@@ -65,7 +65,7 @@ import Testing
     @Test func `a message that ends its worker is tried once more, and other messages are served`() throws {
         let scene = try ServeScene(variables: ["SMIME_TEST_TRAP": "ILL", "SMIME_TEST_TRAP_MARK": "deadly"])
         let bytes = try Data(contentsOf: scene.smime)
-        // The release binary has no trap.
+        // The release binary does not contain the trap.
         guard bytes.range(of: Data("SMIME_TEST_TRAP_MARK".utf8)) != nil else { return }
         for expected in ["451 4.3.0", "554-5.6.0"] {
             let replies = try scene.send(ServeScene.mail("deadly"), from: alice, to: [bob], via: "out")
@@ -124,7 +124,7 @@ import Testing
         #expect(!last.isEmpty)
         kill(service, SIGKILL)
         try scene.wait("the workers end") { last.allSatisfy { kill($0, 0) != 0 } }
-        // The socket of the killed one is taken over.
+        // The new service takes over the socket of the killed one.
         try scene.start()
         #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true)
     }
@@ -138,7 +138,7 @@ import Testing
             (["--listen", "outgoing=smtp:0.0.0.0:1"] + hop, 64, "--allow"),
             (["--listen", "outgoing=smtp:unix:\(scene.path("out"))"] + hop, 73, "cannot listen on"),
             (
-                // The second of them finds the port taken, by whichever process.
+                // The second one finds the port in use, whichever process uses it.
                 ["--listen", "outgoing=smtp:127.0.0.1:\(port)", "--metrics", "127.0.0.1:\(port)"] + hop, 73,
                 ":\(port): Address already in use"
             ),

@@ -1,22 +1,22 @@
 import NIOCore
 import SMIMEServer
 
-/// The mail server's end of a milter connection, as a value.
+/// The mail server's side of a milter connection, as a value.
 struct MilterClientSide {
-    /// What Postfix 3.7 offers for version 6.
+    /// The options that Postfix 3.7 offers with version 6.
     static let postfix = MilterOptions(
         version: 6,
         actions: MilterActions(rawValue: 0x1FF),
         steps: MilterSteps(rawValue: 0x1F_FFFF)
     )
-    /// What Postfix offers with `milter_protocol = 2`.
+    /// The options that Postfix offers with `milter_protocol = 2`.
     static let oldest = MilterOptions(
         version: 2,
         actions: MilterActions(rawValue: 0x3F),
         steps: MilterSteps(rawValue: 0x7F)
     )
 
-    /// The commands for a message with two recipients, from the first MAIL on.
+    /// The commands for a message with two recipients, beginning with MAIL.
     static func message(
         header: [(String, String)] = [("From", " alice@example.org"), ("Subject", " test\n folded")],
         body: [String] = ["one\r\n", "two\r\n"],
@@ -32,7 +32,7 @@ struct MilterClientSide {
             + [.endOfHeader] + body.map { .body(ByteBuffer(string: $0)) } + [.endOfMessage(ByteBuffer())]
     }
 
-    /// What comes before the first message.
+    /// The commands before the first message.
     static func opening(_ options: MilterOptions = postfix) -> [MilterCommand] {
         [
             .negotiate(options),
@@ -47,7 +47,7 @@ struct MilterClientSide {
         return bytes
     }
 
-    /// The replies in what a session wrote.
+    /// The replies in the output of a session.
     static func replies(in bytes: ByteBuffer) throws -> [MilterReply] {
         var decoder = MilterPacketDecoder()
         decoder.append(bytes)
@@ -58,7 +58,7 @@ struct MilterClientSide {
 }
 
 extension MilterSession {
-    /// Takes commands, as many as a mail server sends at once.
+    /// Processes several commands, as many as a mail server sends at once.
     mutating func receive(_ commands: [MilterCommand]) -> [Event] {
         receive(MilterClientSide.bytes(of: commands))
     }
@@ -72,14 +72,14 @@ extension [MilterSession.Event] {
         return all
     }
 
-    /// The replies in what was written.
+    /// The replies in the output.
     func replies() throws -> [MilterReply] {
         var all = ByteBuffer()
         for case .write(let bytes) in self { all.writeImmutableBuffer(bytes) }
         return try MilterClientSide.replies(in: all)
     }
 
-    /// The same, with pieces of content joined, however they were cut.
+    /// The same events, with adjacent pieces of content joined.
     var joined: [MilterSession.Event] {
         reduce(into: []) { events, event in
             if case .content(let next) = event, case .content(var last) = events.last {

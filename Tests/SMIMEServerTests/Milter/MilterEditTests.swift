@@ -3,7 +3,7 @@ import SMIMEServer
 import TestSupport
 import Testing
 
-/// The changes of a header, carried out as Postfix and as Sendmail do it, give the wanted header byte for byte.
+/// Header changes, applied as Postfix and Sendmail do it, yield exactly the wanted header.
 @Suite struct MilterEditTests {
     private static let body = "one\r\ntwo\r\n"
 

@@ -2,7 +2,7 @@ import NIOCore
 import SMIMEServer
 import Testing
 
-/// What a mail server gone wild gets.
+/// Reactions to a mail server that violates the protocol or its limits.
 @Suite struct MilterLimitTests {
     private func session(_ change: (inout MilterLimits) -> Void = { _ in }) -> MilterSession {
         var limits = MilterLimits()
@@ -68,7 +68,7 @@ import Testing
             try session.finish(.replace(MilterReplacement(header: [], body: .unchanged)))
         }
         _ = try session.finish(.accept)
-        // The next message is not touched by that.
+        // The next message is unaffected.
         _ = session.receive(MilterClientSide.message(header: [("X-A", " 1")]))
         _ = try session.finish(.replace(MilterReplacement(header: [], body: .unchanged)))
     }

@@ -3,7 +3,7 @@ import SMIMEServer
 import TestSupport
 import Testing
 
-/// How the journal knows a message that came through a milter.
+/// The journal's names for messages that came through a milter.
 @Suite struct MilterNameTests {
     private func name(_ fields: [(String, String)], id: String = "4ZQ1") -> String? {
         var session = MilterSession()

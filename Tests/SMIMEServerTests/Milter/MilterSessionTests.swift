@@ -120,7 +120,7 @@ import Testing
             #expect(events.content == Self.text)
             #expect(try MilterClientSide.replies(in: session.finish(.accept)) == [.continue])
         }
-        // An abort behind the end of a message is no event.
+        // An abort after the end of a message is not an event.
         #expect(session.receive([.abort]).isEmpty)
         #expect(session.receive([.quit]) == [.close(nil)])
     }

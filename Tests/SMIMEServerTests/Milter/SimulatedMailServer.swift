@@ -1,13 +1,13 @@
 import NIOCore
 import SMIMEServer
 
-/// What a mail server makes of a message after the changes of a milter.
+/// Simulates how a mail server applies a milter's changes to a message.
 protocol SimulatedMailServer {
     /// - Parameters:
-    ///   - fields: the message's fields as `Name:value`, lines with line feeds.
-    ///   - body: with CRLF.
+    ///   - fields: the message's fields as `Name:value`, with line feeds between lines.
+    ///   - body: the body, with CRLF.
     init(fields: [String], body: String)
-    /// The header and the body as they are sent on, without the server's own fields.
+    /// The header and body that the server sends on, without its own fields.
     var message: String { get }
     mutating func apply(_ reply: MilterReply, leadingSpace: Bool)
 }
@@ -18,7 +18,8 @@ extension SimulatedMailServer {
     }
 }
 
-/// The queue file of Postfix: records of lines. A field that is removed is gone for later indexes; positions count the Received field on top.
+/// Postfix's queue file, a sequence of line records. A removed field no longer counts in later indexes; positions count the
+/// Received field at the top.
 struct PostfixQueueFile: SimulatedMailServer {
     private var fields: [String]
     private var body: String
@@ -36,7 +37,7 @@ struct PostfixQueueFile: SimulatedMailServer {
             + "\r\n" + body
     }
 
-    /// The place of a field of the message, without the first one on top.
+    /// The index of a field of the message; the field at the top is not counted.
     private func place(of index: UInt32, _ name: String) -> Int? {
         let places = fields.indices.dropFirst().filter { fields[$0].name == name.lowercased() }
         let number = Int(max(index, 1))
@@ -66,11 +67,11 @@ struct PostfixQueueFile: SimulatedMailServer {
     }
 }
 
-/// The list of fields of Sendmail. It begins with the fields that Sendmail would add; removed ones stay in the list and count.
+/// Sendmail's list of fields. It begins with the fields that Sendmail would add; removed fields stay in the list and count.
 struct SendmailHeaderList: SimulatedMailServer {
     private struct Node {
         var name: String
-        /// nil once it is removed.
+        /// The value; nil after removal.
         var value: String?
         var isFromUser: Bool
     }
@@ -97,7 +98,7 @@ struct SendmailHeaderList: SimulatedMailServer {
             + "\r\n" + body
     }
 
-    /// Names of fields that stand twice, Sendmail's own among them.
+    /// Names of fields that occur twice, including Sendmail's own.
     var doubledDefaults: [String] {
         let own = nodes.filter { !$0.isFromUser && $0.value != nil && $0.name != "Received" }.map {
             $0.name.lowercased()
@@ -133,14 +134,14 @@ struct SendmailHeaderList: SimulatedMailServer {
             nodes[place].value = node(field, leadingSpace).value
             nodes[place].isFromUser = true
         } else {
-            // In front of the first of its name.
+            // Before the first field with the same name.
             let place = nodes.firstIndex { $0.name.lowercased() == field.name.lowercased() } ?? nodes.count
             nodes.insert(node(field, leadingSpace), at: place)
         }
     }
 
     private mutating func insert(_ field: MilterField, _ leadingSpace: Bool, _ position: Int) {
-        // Behind the node at the position, or at the end.
+        // After the node at the position, or at the end.
         nodes.insert(node(field, leadingSpace), at: min(position + 1, nodes.count))
     }
 
@@ -153,12 +154,12 @@ struct SendmailHeaderList: SimulatedMailServer {
             return
         }
         nodes[place].value = field.value.isEmpty ? nil : node(field, leadingSpace).value
-        // The name stays as it was.
+        // The spelling of the name does not change.
         if !field.value.isEmpty { nodes[place].isFromUser = true }
     }
 }
 
 extension String {
-    /// The name of a field, in one case.
+    /// The name of a field in lower case.
     fileprivate var name: String { prefix { $0 != ":" }.lowercased() }
 }

@@ -3,16 +3,16 @@ import SMIMEServer
 import TestSupport
 import Testing
 
-/// Our client speaks to our server, with what is between them cut at random.
+/// Our client talks to our server; the bytes between them are split at random.
 @Suite struct BackToBackTests {
-    /// The two sessions and the bytes on their way.
+    /// The two sessions, and the bytes in transit.
     struct Wire {
         var server: SMTPServerSession
         var client = SMTPClientSession(hostName: "gw.test")
         var random: SeededGenerator
         private var toServer = ByteBuffer()
         private var toClient = ByteBuffer()
-        var answer = SMTPReply(250, "2.0.0", "queued")
+        var answer = SMTPReply(250, "2.0.0", text: "queued")
         var content: [UInt8] = []
         private(set) var envelopes: [SMTPEnvelope] = []
         private(set) var received: [[UInt8]] = []
@@ -26,7 +26,7 @@ import Testing
             random = SeededGenerator(seed)
         }
 
-        /// Lets both speak until neither has more to say.
+        /// Runs both sessions until neither has more to send.
         mutating func run() {
             var isBusy = true
             while isBusy {
@@ -79,7 +79,7 @@ import Testing
             toServer.writeBuffer(&end)
         }
 
-        /// Some bytes from the front.
+        /// Takes some bytes from the front.
         private static func cut(_ buffer: inout ByteBuffer, _ random: inout SeededGenerator) -> ByteBuffer? {
             guard buffer.readableBytes > 0 else { return nil }
             return buffer.readSlice(length: Int.random(in: 1...min(60, buffer.readableBytes), using: &random))
@@ -125,30 +125,30 @@ import Testing
         var wire = Wire(extensions: extensions, seed: 1)
         wire.run()
         wire.content = Array("x\r\n".utf8)
-        wire.answer = SMTPReply(550, "5.7.1", "not\nwanted \u{1}")
+        wire.answer = SMTPReply(550, "5.7.1", text: "not\nwanted \u{1}")
         let transaction = SMTPTransaction(.plain, content: .init(size: 3, isEightBit: false))
         wire.client.begin(transaction)
         wire.run()
         #expect(
             wire.events.suffix(2) == [
-                .refused([SMTPRefusal(.content, SMTPReply(550, "5.7.1", "not\nwanted \\x{1}"))]), .ready,
+                .refused([SMTPRefusal(.content, SMTPReply(550, "5.7.1", text: "not\nwanted \\x{1}"))]), .ready,
             ]
         )
         wire.client.begin(SMTPTransaction(.plain, content: transaction.content, isProbe: true))
         wire.run()
         #expect(wire.events.suffix(2) == [.probed, .ready])
-        wire.answer = SMTPReply(250, "2.0.0", "queued")
+        wire.answer = SMTPReply(250, "2.0.0", text: "queued")
         wire.client.begin(transaction)
         wire.run()
         #expect(wire.events.suffix(2) == [.accepted(wire.answer), .ready])
     }
 
-    /// Lines with many dots and carriage returns, as SMTP allows them.
+    /// Lines with many dots and carriage returns that SMTP allows.
     private static func content(_ random: inout SeededGenerator) -> [UInt8] {
         let words = [".", "..", "a", "\r\n", "\r\n", "\r\n.", " \r ", "text of a line", "\r\r\n", "ä"]
         let text = (0..<Int.random(in: 0...80, using: &random)).map { _ in words.randomElement(using: &random) ?? "" }
             .joined()
-        // A dot between a bare carriage return and a line end, which is refused.
+        // A dot between a bare carriage return and a line end, which the server refuses.
         return Array(text.utf8) + Array(".x\r\n".utf8.prefix(Int.random(in: 2...4, using: &random)))
     }
 
@@ -157,6 +157,6 @@ import Testing
     }
 
     private static func reply(_ reply: SMTPReply, _ extensions: Set<SMTPExtension>) -> SMTPReply {
-        extensions.contains(.enhancedStatusCodes) ? reply : SMTPReply(reply.code, nil, reply.text)
+        extensions.contains(.enhancedStatusCodes) ? reply : SMTPReply(reply.code, nil, text: reply.text)
     }
 }

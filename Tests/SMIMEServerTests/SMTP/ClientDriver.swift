@@ -1,12 +1,12 @@
 import NIOCore
 import SMIMEServer
 
-/// Drives a client's session against what a test says in the place of the hop.
+/// Drives a client session; the test plays the next hop.
 struct ClientDriver {
     var session = SMTPClientSession(hostName: "gw.test")
     /// What the session wrote, in order.
     private(set) var written = ""
-    /// The events apart from writing.
+    /// The events other than writing.
     private(set) var events: [SMTPClientSession.Event] = []
 
     static let everything =
@@ -14,7 +14,7 @@ struct ClientDriver {
         + "250-ENHANCEDSTATUSCODES\r\n250-XFORWARD NAME ADDR PROTO HELO IDENT\r\n250 CHUNKING\r\n"
     static let nothing = "250 hop.test\r\n"
 
-    /// A session that is ready, and whose hop announced `extensions`.
+    /// A session that is ready, with a next hop that announced `extensions`.
     init(extensions: String) {
         receive("220 hop.test\r\n")
         receive(extensions)
@@ -22,7 +22,7 @@ struct ClientDriver {
         events = []
     }
 
-    /// A session at its beginning.
+    /// A session at the start.
     init() {}
 
     mutating func receive(_ text: String, inPiecesOf size: Int = .max) {
@@ -66,7 +66,7 @@ struct ClientDriver {
 }
 
 extension SMTPEnvelope {
-    /// An envelope with everything that can be passed on.
+    /// An envelope with every parameter that can be passed on.
     static let full = SMTPEnvelope(
         sender: "a@x.test",
         parameters: ["SIZE=99", "BODY=8BITMIME", "RET=HDRS", "ENVID=q"].compactMap { SMTPParameter($0) },

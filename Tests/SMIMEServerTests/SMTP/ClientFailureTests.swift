@@ -25,7 +25,7 @@ import Testing
         #expect(driver.events.filter { if case .unusable = $0 { true } else { false } }.count == 1)
     }
 
-    /// How far a message got before the connection failed.
+    /// The progress of a message when the connection fails.
     enum Stage: CaseIterable, Sendable {
         case ready, envelope, data, content, outcome, reset
     }
@@ -63,7 +63,9 @@ import Testing
         var driver = Self.sending(byChunk: byChunk, size: 100)
         driver.send("x\r\n")
         driver.receive("452 4.3.1 full\r\n")
-        #expect(driver.events.dropLast().last == .refused([SMTPRefusal(.content, SMTPReply(452, "4.3.1", "full"))]))
+        #expect(
+            driver.events.dropLast().last == .refused([SMTPRefusal(.content, SMTPReply(452, "4.3.1", text: "full"))])
+        )
         #expect(driver.events.last == .unusable(.init(.noMessage, "452 4.3.1 full")))
         driver.written(after: "y\r\n", isEmpty: true)
     }
@@ -83,7 +85,7 @@ import Testing
         driver.receive("421 4.3.2 bye\r\n")
         #expect(
             driver.events.suffix(2) == [
-                .refused([SMTPRefusal(.content, SMTPReply(421, "4.3.2", "bye"))]),
+                .refused([SMTPRefusal(.content, SMTPReply(421, "4.3.2", text: "bye"))]),
                 .unusable(.init(.noMessage, "421 4.3.2 bye")),
             ]
         )
@@ -101,7 +103,7 @@ import Testing
         #expect(
             driver.events.suffix(2).first
                 == .refused([
-                    SMTPRefusal(.content, SMTPReply(554, "5.6.0", "a line end that is not CRLF in the message"))
+                    SMTPRefusal(.content, SMTPReply(554, "5.6.0", text: "a line end that is not CRLF in the message"))
                 ])
         )
         #expect(!driver.session.isReady)
@@ -126,7 +128,7 @@ import Testing
         driver.send("x\r\n")
         driver.receive("250 Ok\r\n")
         driver.endOfContent()
-        #expect(driver.events.suffix(2) == [.accepted(SMTPReply(250, nil, "Ok")), .ready])
+        #expect(driver.events.suffix(2) == [.accepted(SMTPReply(250, nil, text: "Ok")), .ready])
     }
 
     @Test("a kept connection ends with QUIT, or with what the hop says")
@@ -155,7 +157,7 @@ import Testing
         #expect(refusals.prefix(3).map(\.subject) == [.recipient(298), .recipient(299), .recipient(0)])
     }
 
-    /// A session that was asked for the content.
+    /// A session that has been asked for the content.
     private static func sending(byChunk: Bool, size: Int) -> ClientDriver {
         var driver = ClientDriver(extensions: byChunk ? "250-hop.test\r\n250 CHUNKING\r\n" : ClientDriver.nothing)
         driver.begin(SMTPEnvelope(sender: "", recipients: [.init("b@y.test")]), size: size)

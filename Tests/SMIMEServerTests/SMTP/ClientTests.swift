@@ -28,7 +28,7 @@ import Testing
         #expect(driver.written == "BDAT 5 LAST\r\n.\r\nx\r")
         driver.endOfContent()
         driver.receive("250 2.0.0 queued as 7\r\n", inPiecesOf: size)
-        #expect(driver.takeEvents() == [.accepted(SMTPReply(250, "2.0.0", "queued as 7")), .ready])
+        #expect(driver.takeEvents() == [.accepted(SMTPReply(250, "2.0.0", text: "queued as 7")), .ready])
         #expect(driver.session.isReady)
         #expect(driver.session.timeout == nil)
     }
@@ -51,7 +51,7 @@ import Testing
         driver.endOfContent()
         #expect(driver.written == "..\r\n..x\r\ny\r\n.\r\n")
         driver.receive("250 Ok\r\n")
-        #expect(driver.takeEvents() == [.accepted(SMTPReply(250, nil, "Ok")), .ready])
+        #expect(driver.takeEvents() == [.accepted(SMTPReply(250, nil, text: "Ok")), .ready])
     }
 
     @Test("one recipient that is refused resets the message for all, and the connection is kept")
@@ -64,8 +64,8 @@ import Testing
         #expect(
             driver.takeEvents() == [
                 .refused([
-                    SMTPRefusal(.recipient(1), SMTPReply(550, "5.1.1", "no")),
-                    SMTPRefusal(.recipient(0), SMTPReply(450, "4.2.0", "later")),
+                    SMTPRefusal(.recipient(1), SMTPReply(550, "5.1.1", text: "no")),
+                    SMTPRefusal(.recipient(0), SMTPReply(450, "4.2.0", text: "later")),
                 ])
             ]
         )
@@ -79,7 +79,7 @@ import Testing
         var driver = ClientDriver(extensions: isPipelined ? ClientDriver.everything : ClientDriver.nothing)
         driver.begin(.plain)
         driver.receive("452 4.3.1 full\r\n" + (isPipelined ? "503 5.5.1 MAIL first\r\n503 5.5.1 MAIL first\r\n" : ""))
-        #expect(driver.takeEvents() == [.refused([SMTPRefusal(.sender, SMTPReply(452, "4.3.1", "full"))])])
+        #expect(driver.takeEvents() == [.refused([SMTPRefusal(.sender, SMTPReply(452, "4.3.1", text: "full"))])])
         #expect(driver.takeLines().last == "RSET")
     }
 
@@ -96,7 +96,7 @@ import Testing
             _ = driver.takeEvents()
         }
         driver.receive("554 5.7.1 spam\r\n")
-        let refused = SMTPClientSession.Event.refused([SMTPRefusal(.content, SMTPReply(554, "5.7.1", "spam"))])
+        let refused = SMTPClientSession.Event.refused([SMTPRefusal(.content, SMTPReply(554, "5.7.1", text: "spam"))])
         #expect(driver.takeEvents() == (isBefore ? [refused] : [refused, .ready]))
         #expect((driver.takeLines().last == "RSET") == isBefore)
     }
@@ -111,7 +111,9 @@ import Testing
         #expect(driver.takeEvents() == [.probed, .ready])
         driver.begin(.plain, isProbe: true)
         driver.receive("250 Ok\r\n250 Ok\r\n550 no\r\n250 Ok\r\n")
-        #expect(driver.takeEvents() == [.refused([SMTPRefusal(.recipient(1), SMTPReply(550, nil, "no"))]), .ready])
+        #expect(
+            driver.takeEvents() == [.refused([SMTPRefusal(.recipient(1), SMTPReply(550, nil, text: "no"))]), .ready]
+        )
     }
 
     @Test("what the hop cannot take is not downgraded")
@@ -153,7 +155,7 @@ import Testing
                 .refused([
                     SMTPRefusal(
                         .recipient(1),
-                        SMTPReply(553, "5.1.3", "the recipient's address cannot be written in SMTP")
+                        SMTPReply(553, "5.1.3", text: "the recipient's address cannot be written in SMTP")
                     )
                 ]), .ready,
             ]

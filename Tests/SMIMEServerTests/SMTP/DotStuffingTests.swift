@@ -16,7 +16,7 @@ import Testing
             #expect(wire.hasSuffix(".\r\n"))
             #expect(wire == Self.encode(content, inPiecesOf: .max))
             for cut in 1...wire.utf8.count {
-                // A line that has no end got one.
+                // A line end is added to a last line without one.
                 let expected = content.isEmpty || content.hasSuffix("\r\n") ? content : content + "\r\n"
                 #expect(Self.decode(wire, inPiecesOf: cut) == expected)
             }
@@ -50,7 +50,7 @@ import Testing
         var wire = ByteBuffer()
         for piece in content.utf8.pieces(of: size) {
             guard var encoded = stuffing.encode(piece) else {
-                // It stays refused.
+                // The content stays refused.
                 return stuffing.end().map { _ in "ended" }
             }
             wire.writeBuffer(&encoded)
@@ -80,7 +80,7 @@ import Testing
 }
 
 extension String.UTF8View {
-    /// These bytes in buffers of `size` and a last one.
+    /// These bytes in buffers of `size`; the last one may be shorter.
     func pieces(of size: Int) -> [ByteBuffer] {
         var pieces: [ByteBuffer] = []
         var rest = self[...]

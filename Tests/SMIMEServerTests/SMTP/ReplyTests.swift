@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct ReplyTests {
     @Test func `421 of another server is passed on as 451`() {
-        let reply = SMTPReply(421, "4.3.2", "shutting down")
-        #expect(reply.passedOn == SMTPReply(451, "4.3.2", "shutting down"))
+        let reply = SMTPReply(421, "4.3.2", text: "shutting down")
+        #expect(reply.passedOn == SMTPReply(451, "4.3.2", text: "shutting down"))
         #expect(reply.milterRefusal.code == 451)
         for code in [450, 451, 452, 550, 554] {
-            let reply = SMTPReply(code, nil, "no")
+            let reply = SMTPReply(code, nil, text: "no")
             #expect(reply.passedOn == reply && reply.milterRefusal.code == code)
         }
     }
@@ -16,15 +16,18 @@ import Testing
     @Test(
         "replies as they go over the wire",
         arguments: [
-            (SMTPReply(250, "2.1.0", "Ok"), "250 2.1.0 Ok\r\n"),
-            (SMTPReply(250, nil, "a\nb\r\nc"), "250-a\r\n250-b\r\n250 c\r\n"),
-            (SMTPReply(550, "5.7.1", "one\ntwo"), "550-5.7.1 one\r\n550 5.7.1 two\r\n"),
-            (SMTPReply(550, "2.7.1", "class"), "550 5.7.1 class\r\n"),
-            (SMTPReply(354, "5.0.0", "go"), "354 go\r\n"),
-            (SMTPReply(450, nil, ""), "450 \r\n"),
-            (SMTPReply(450, nil, "end\n"), "450 end\r\n"),
-            (SMTPReply(17, "5.0.0", "no code"), "451 4.0.0 no code\r\n"),
-            (SMTPReply(550, nil, "f\u{FC}r \u{1B}[1m\u{0}\u{202E}"), "550 f\\x{FC}r \\x{1B}[1m\\x{0}\\x{202E}\r\n"),
+            (SMTPReply(250, "2.1.0", text: "Ok"), "250 2.1.0 Ok\r\n"),
+            (SMTPReply(250, nil, text: "a\nb\r\nc"), "250-a\r\n250-b\r\n250 c\r\n"),
+            (SMTPReply(550, "5.7.1", text: "one\ntwo"), "550-5.7.1 one\r\n550 5.7.1 two\r\n"),
+            (SMTPReply(550, "2.7.1", text: "class"), "550 5.7.1 class\r\n"),
+            (SMTPReply(354, "5.0.0", text: "go"), "354 go\r\n"),
+            (SMTPReply(450, nil, text: ""), "450 \r\n"),
+            (SMTPReply(450, nil, text: "end\n"), "450 end\r\n"),
+            (SMTPReply(17, "5.0.0", text: "no code"), "451 4.0.0 no code\r\n"),
+            (
+                SMTPReply(550, nil, text: "f\u{FC}r \u{1B}[1m\u{0}\u{202E}"),
+                "550 f\\x{FC}r \\x{1B}[1m\\x{0}\\x{202E}\r\n"
+            ),
         ]
     )
     func wire(reply: SMTPReply, text: String) {
@@ -34,21 +37,21 @@ import Testing
     @Test("a long text is wrapped between words, and a very long one is cut")
     func long() {
         let text = (1...400).map { "word\($0)" }.joined(separator: " ")
-        let lines = String(buffer: SMTPReply(550, "5.7.1", text).encoded()).split(separator: "\r\n")
+        let lines = String(buffer: SMTPReply(550, "5.7.1", text: text).encoded()).split(separator: "\r\n")
         #expect(lines.count > 1)
         #expect(lines.allSatisfy { $0.utf8.count <= 510 })
         #expect(lines.dropLast().allSatisfy { $0.hasPrefix("550-5.7.1 word") })
         #expect(lines.map { $0.dropFirst(10) }.joined(separator: " ") == text)
         let escaped = "a " + String(repeating: "b", count: 499) + String(repeating: "\u{10FFFF}", count: 10)
         #expect(
-            String(buffer: SMTPReply(550, nil, escaped).encoded()).split(separator: "\r\n").allSatisfy {
+            String(buffer: SMTPReply(550, nil, text: escaped).encoded()).split(separator: "\r\n").allSatisfy {
                 $0.utf8.count <= 510
             }
         )
-        let endless = String(buffer: SMTPReply(550, nil, String(repeating: "ä", count: 100_000)).encoded())
+        let endless = String(buffer: SMTPReply(550, nil, text: String(repeating: "ä", count: 100_000)).encoded())
         #expect(endless.utf8.count <= 20 * 512)
         #expect(endless.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 510 && $0.hasPrefix("550") })
-        let empty = String(buffer: SMTPReply(550, nil, String(repeating: "\n", count: 100_000)).encoded())
+        let empty = String(buffer: SMTPReply(550, nil, text: String(repeating: "\n", count: 100_000)).encoded())
         #expect(empty.split(separator: "\r\n").count == 20)
     }
 
@@ -57,9 +60,9 @@ import Testing
         arguments: ["Ok", "", "a\nb", "a\n\nb c", "5.7.1 in the text", "-dash"]
     )
     func roundTrip(text: String) {
-        for code in [nil, EnhancedStatusCode(4, 10, 999)] {
+        for code in [nil, EnhancedStatusCode(4, subject: 10, detail: 999)] {
             var parser = SMTPReplyParser()
-            let reply = SMTPReply(450, code, text)
+            let reply = SMTPReply(450, code, text: text)
             var buffer = reply.encoded()
             parser.receive(&buffer)
             #expect(parser.next() == .reply(reply))
@@ -70,12 +73,12 @@ import Testing
     @Test(
         "replies are read as servers write them",
         arguments: [
-            ("250\r\n", SMTPReply(250, nil, "")),
-            ("250-2.1.0 a\r\n250 2.1.0 b\r\n", SMTPReply(250, "2.1.0", "a\nb")),
-            ("250-2.1.0 a\r\n250 b\r\n", SMTPReply(250, "2.1.0", "a\nb")),
-            ("550 5.7.1\r\n", SMTPReply(550, "5.7.1", "")),
-            ("550 2.7.1 no\r\n", SMTPReply(550, nil, "2.7.1 no")),
-            ("550-\r\n550 \r\n", SMTPReply(550, nil, "\n")),
+            ("250\r\n", SMTPReply(250, nil, text: "")),
+            ("250-2.1.0 a\r\n250 2.1.0 b\r\n", SMTPReply(250, "2.1.0", text: "a\nb")),
+            ("250-2.1.0 a\r\n250 b\r\n", SMTPReply(250, "2.1.0", text: "a\nb")),
+            ("550 5.7.1\r\n", SMTPReply(550, "5.7.1", text: "")),
+            ("550 2.7.1 no\r\n", SMTPReply(550, nil, text: "2.7.1 no")),
+            ("550-\r\n550 \r\n", SMTPReply(550, nil, text: "\n")),
         ]
     )
     func reading(text: String, reply: SMTPReply) {

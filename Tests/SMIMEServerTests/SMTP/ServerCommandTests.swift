@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    @Test("what is not offered is neither announced nor taken")
+    @Test("an extension that is not offered is neither announced nor accepted")
     func withoutExtensions() {
         var driver = ServerDriver(greets: false) {
             $0.offersXFORWARD = false

@@ -36,11 +36,11 @@ import Testing
     @Test("LMTP answers for each recipient", arguments: [true, false])
     func perRecipient(byChunk: Bool) {
         var driver = ServerDriver(.lmtp)
-        driver.answers = { _ in [SMTPReply(250, "2.0.0", "one"), SMTPReply(550, "5.1.1", "two")] }
+        driver.answers = { _ in [SMTPReply(250, "2.0.0", text: "one"), SMTPReply(550, "5.1.1", text: "two")] }
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\nRCPT TO:<d@y.test>\r\n")
         driver.send(byChunk ? "BDAT 3 LAST\r\nx\r\n" : "DATA\r\n")
         if !byChunk { driver.send("x\r\n.\r\n") }
-        // In place of an answer that is missing: try again.
+        // A missing answer counts as a temporary failure.
         #expect(driver.codes.suffix(3) == [250, 550, 451])
         #expect(driver.replies.contains("250 2.0.0 one\r\n550 5.1.1 two\r\n451 4.3.0 "))
     }
@@ -48,10 +48,10 @@ import Testing
     @Test("a message that is not taken gets the caller's reply", arguments: [SMTPServerSession.Dialect.smtp, .lmtp])
     func refusal(dialect: SMTPServerSession.Dialect) {
         var driver = ServerDriver(dialect)
-        driver.decision = .refuse(SMTPReply(451, "4.3.1", "busy"))
+        driver.decision = .refuse(SMTPReply(451, "4.3.1", text: "busy"))
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\nDATA\r\n")
         driver.send("\(ServerDriver.envelope)RCPT TO:<c@y.test>\r\n")
-        // A client cannot wait with the content of a chunk, so it is passed over.
+        // A client sends a chunk's content without waiting, so the content is skipped.
         driver.send("BDAT 4 LAST\r\nQUITNOOP\r\n\(ServerDriver.envelope)BDAT 2\r\nxxBDAT 2 LAST\r\nyy")
         let replies = dialect == .lmtp ? [451, 451] : [451]
         #expect(driver.codes == [250, 250, 250, 451, 250, 250, 250] + replies + [250, 250, 250, 451, 503])
@@ -90,7 +90,7 @@ import Testing
             ("BDAT\r\n", [521]), ("BDAT x\r\n", [521]), ("BDAT -1\r\n", [521]), ("BDAT 1 FIRST\r\n", [521]),
             ("BDAT 1 LAST x\r\n", [521]),
             ("BDAT 99999999999999999999\r\n", [521]), ("BDAT 9999999999999999999\r\n", [521]),
-            // Shorter than what comes: the rest is no command.
+            // The size is too small: the remaining bytes are not a command.
             ("BDAT 2 LAST\r\nx\r\n.\r\n", [250, 521]),
             ("BDAT 0 LAST\r\n\r\n", [250, 521]),
         ]

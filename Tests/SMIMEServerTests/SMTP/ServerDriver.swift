@@ -1,9 +1,9 @@
 import NIOCore
 import SMIMEServer
 
-/// Drives a server's session as a connection would, and keeps what comes out of it.
+/// Drives a server session as a connection would, and records its output.
 struct ServerDriver {
-    /// What happened, with what belongs together put together.
+    /// An event; adjacent events of one kind are joined.
     enum Entry: Equatable {
         case replies(String)
         case message(SMTPEnvelope)
@@ -13,19 +13,19 @@ struct ServerDriver {
         case close
     }
 
-    /// How a `.message` is answered.
+    /// The answer to a `.message`.
     enum Decision {
         case accept
         case refuse(SMTPReply)
-        /// Not at all.
+        /// No answer.
         case wait
     }
 
     var session: SMTPServerSession
     var decision = Decision.accept
-    /// The answers to `.endOfMessage`; nil for none.
+    /// The answers to `.endOfMessage`; nil for no answer.
     var answers: (@Sendable (SMTPEnvelope) -> [SMTPReply])? = { envelope in
-        envelope.recipients.map { _ in SMTPReply(250, "2.0.0", "taken") }
+        envelope.recipients.map { _ in SMTPReply(250, "2.0.0", text: "taken") }
     }
     private(set) var entries: [Entry] = []
 
@@ -45,7 +45,7 @@ struct ServerDriver {
         entries = []
     }
 
-    /// Feeds `text`, in pieces of at most `size` bytes.
+    /// Sends `text` to the session, in pieces of at most `size` bytes.
     mutating func send(_ text: String, inPiecesOf size: Int = .max) { send(Array(text.utf8), inPiecesOf: size) }
 
     mutating func send(_ bytes: [UInt8], inPiecesOf size: Int = .max) {
@@ -63,7 +63,7 @@ struct ServerDriver {
         }
     }
 
-    /// Takes all events that there are.
+    /// Processes all pending events.
     mutating func pump() {
         while let event = session.next() {
             switch event {
@@ -94,17 +94,18 @@ struct ServerDriver {
         entries.compactMap { if case .message(let envelope) = $0 { envelope } else { nil } }
     }
 
-    /// The content of all messages.
+    /// The content of all messages together.
     var content: String { entries.map { if case .content(let text) = $0 { text } else { "" } }.joined() }
 
     var replies: String { entries.map { if case .replies(let text) = $0 { text } else { "" } }.joined() }
 
-    /// The codes of the replies, that of one in several lines once.
+    /// The codes of the replies; a multi-line reply counts once.
     var codes: [Int] {
         replies.split(separator: "\r\n").filter { $0.dropFirst(3).first != "-" }.compactMap { Int($0.prefix(3)) }
     }
 
-    /// The entries without the content of messages that were abandoned: how much comes before that is known depends on the cuts.
+    /// The entries without the content of abandoned messages: how much of that content is passed on depends on how the input
+    /// is split.
     var settledEntries: [Entry] {
         var copy = self
         copy.entries = []

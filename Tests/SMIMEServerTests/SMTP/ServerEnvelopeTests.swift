@@ -91,7 +91,7 @@ import Testing
                 .helo: "[UNAVAILABLE]",
             ]
         )
-        // XFORWARD counts for one message.
+        // XFORWARD applies to one message only.
         driver.send("\(ServerDriver.envelope)DATA\r\n")
         #expect(driver.envelopes.last?.xforward == [:])
         #expect(driver.codes == [250, 250, 250, 250, 501, 250, 354, 250, 250, 250, 250, 354])

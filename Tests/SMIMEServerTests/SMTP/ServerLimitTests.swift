@@ -87,7 +87,7 @@ import Testing
     func draining(isInFlight: Bool) {
         var driver = ServerDriver()
         driver.send("\(ServerDriver.envelope)\(isInFlight ? "DATA\r\n" : "")")
-        driver.session.drain(SMTPReply(421, "4.3.2", "shutting down"))
+        driver.session.drain(SMTPReply(421, "4.3.2", text: "shutting down"))
         driver.pump()
         #expect(driver.isClosed == !isInFlight)
         if isInFlight {
@@ -105,8 +105,8 @@ import Testing
         var driver = ServerDriver()
         driver.decision = .wait
         driver.send("\(ServerDriver.envelope)\(command)")
-        driver.session.drain(SMTPReply(421, "4.3.2", "shutting down"))
-        driver.session.refuse(SMTPReply(451, "4.3.1", "busy"))
+        driver.session.drain(SMTPReply(421, "4.3.2", text: "shutting down"))
+        driver.session.refuse(SMTPReply(451, "4.3.1", text: "busy"))
         driver.pump()
         #expect(driver.codes == [250, 250, 451, 421])
         #expect(driver.isClosed)
@@ -117,7 +117,7 @@ import Testing
         var driver = ServerDriver()
         driver.send("\(ServerDriver.envelope)DATA\r\n")
         driver.send("half a line")
-        driver.session.close(SMTPReply(421, "4.4.2", "too slow"))
+        driver.session.close(SMTPReply(421, "4.4.2", text: "too slow"))
         driver.pump()
         #expect(driver.codes.last == 421)
         #expect(driver.entries.suffix(3).contains(.abandoned))
@@ -128,7 +128,7 @@ import Testing
     @Test("a connection may be refused in place of the greeting")
     func refusedConnection() {
         var session = SMTPServerSession(.init(dialect: .smtp, hostName: "gw.test", maximumSize: 1))
-        session.close(SMTPReply(421, "4.3.2", "too many"))
+        session.close(SMTPReply(421, "4.3.2", text: "too many"))
         guard case .reply(let reply) = session.next() else {
             Issue.record("no reply")
             return
@@ -146,7 +146,7 @@ import Testing
         driver.send("x\r\n.\r\n")
         driver.endOfInput()
         #expect(driver.entries.last == .endOfMessage)
-        driver.session.finish([SMTPReply(250, "2.0.0", "taken")])
+        driver.session.finish([SMTPReply(250, "2.0.0", text: "taken")])
         driver.pump()
         #expect(driver.codes.last == 250)
         #expect(driver.isClosed)
@@ -165,8 +165,8 @@ import Testing
     func misplacedCalls() {
         var driver = ServerDriver()
         driver.session.accept()
-        driver.session.refuse(SMTPReply(451, nil, "x"))
-        driver.session.finish([SMTPReply(250, nil, "x")])
+        driver.session.refuse(SMTPReply(451, nil, text: "x"))
+        driver.session.finish([SMTPReply(250, nil, text: "x")])
         driver.pump()
         #expect(driver.entries.isEmpty)
         driver.send("NOOP\r\n")

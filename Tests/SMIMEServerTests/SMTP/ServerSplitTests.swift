@@ -2,9 +2,9 @@ import SMIMEServer
 import TestSupport
 import Testing
 
-/// However a dialogue is cut on its way, the same comes out of it.
+/// The result of a dialogue does not depend on how its bytes are split.
 @Suite struct ServerSplitTests {
-    /// Dialogues in turns: what a client may send without waiting for a reply.
+    /// Dialogues as lists of turns. A turn is what a client may send without waiting for a reply.
     static let dialogues: [[String]] = [
         [
             "EHLO c\r\n",
@@ -35,7 +35,7 @@ import Testing
 
     @Test("every cut gives the same events", arguments: dialogues, [SMTPServerSession.Dialect.smtp, .lmtp])
     func cuts(turns: [String], dialect: SMTPServerSession.Dialect) throws {
-        // For the fuzz target: a session in whole turns, each ended by 0xFE.
+        // A seed for the fuzz target: a session in complete turns, each ended by 0xFE.
         let seed: [UInt8] = [0, 0] + turns.flatMap { Array($0.utf8) + [0xFE] }
         try Seeds.keep(seed, as: "dialogue-\(Self.dialogues.firstIndex(of: turns) ?? 0)", for: "smtp")
         let turns = turns.map { dialect == .lmtp ? $0.replacing("EHLO", with: "LHLO") : $0 }
@@ -58,7 +58,7 @@ import Testing
         _ dialect: SMTPServerSession.Dialect,
         send: (inout ServerDriver, String) -> Void
     ) -> [ServerDriver.Entry] {
-        // What fits in 44 bytes before the content is too large in the last dialogue.
+        // The last dialogue fits in 44 bytes before the content, but its content is too large.
         var driver = ServerDriver(dialect, maximumSize: 44, greets: false)
         for turn in turns { send(&driver, turn) }
         return driver.settledEntries

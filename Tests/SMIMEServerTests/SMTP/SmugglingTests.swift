@@ -3,7 +3,7 @@ import SMIMEServer
 import Testing
 
 @Suite struct SmugglingTests {
-    /// Ends of a message that some servers take for one and others do not.
+    /// Sequences that only some servers accept as the end of a message.
     static let falseEnds = [
         "\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\rx", "\r\n.\r\r\n", "\n.\r", "\r.\n", "\r\n\n.\r\n",
         "\r\r.\r\n", "\n",
@@ -28,7 +28,7 @@ import Testing
 
     @Test("a chunk may not hold what DATA cannot carry on", arguments: falseEnds)
     func chunk(end: String) {
-        // Between CRLF and a bare carriage return a dot gets stuffed.
+        // A dot between CRLF and a bare carriage return is stuffed.
         let isSafe = ["\r\n.\rx", "\r\n.\r\r\n"].contains(end)
         var driver = ServerDriver()
         let text = "text\(end)more\r\n"
@@ -37,7 +37,7 @@ import Testing
         #expect(driver.isClosed == !isSafe)
     }
 
-    /// Lines that are a lone dot for a server which removes NULs.
+    /// Lines that become a single dot in a server that removes NULs.
     static let hiddenDots = [
         "\r\n\0.\r\n", "\r\n\0\0.\0\r\n", "\r\0.\r\n", "\r\n\0.\rx", "\r\n.\0\r\n", "\r\n.\0\0\r\n",
     ]

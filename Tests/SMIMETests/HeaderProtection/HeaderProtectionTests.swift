@@ -3,7 +3,7 @@ import InternetMessage
 import SMIME
 import Testing
 
-/// Header fields copied inside, hidden outside, and put back (RFC 9788).
+/// Header fields that are copied inside, hidden outside, and restored (RFC 9788).
 @Suite struct HeaderProtectionTests {
     private static let header = [
         "Received: from a by b for <secret@example.com>", "From: Alice Example <alice@example.com>",
@@ -42,7 +42,7 @@ import Testing
             ]
         )
         #expect(!inner.contains { $0.contains("secret@") })
-        let outer = lines(split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        let outer = lines(split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")]))
         #expect(outer.contains("Subject: [...]"))
         #expect(outer.contains("Bcc: secret@example.com"))
         #expect(!outer.contains { $0.hasPrefix("Keywords") || $0.hasPrefix("Comments") })
@@ -81,7 +81,7 @@ import Testing
                 "Received: x\r\nFrom: Alice <alice@example.com>\r\nSubject: a\r\nContent-Type: \(type)\r\nTo: b@example.com\r\n\r\n"
             let split = try split(text, .cipher(policy))
             let outer = try HeaderBlock(
-                parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")])
+                parsing: split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")])
             )
             let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
             #expect(String(decoding: inner.restored(into: outer, keepingFrom: false), as: UTF8.self) == text)
@@ -99,7 +99,9 @@ import Testing
         let text = "From: a@example.com\r\nSubject: x\r\n\r\n"
         let split = try split(text, .cipher(.none))
         #expect(lines(split.innerHeader).contains("Content-Type: text/plain; hp=\"cipher\"; charset=us-ascii"))
-        let outer = try HeaderBlock(parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        let outer = try HeaderBlock(
+            parsing: split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")])
+        )
         let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
         #expect(String(decoding: inner.restored(into: outer, keepingFrom: false), as: UTF8.self) == text)
     }
@@ -142,7 +144,7 @@ import Testing
     @Test func `outer fields that were changed or added in transit are reported, and not restored`() throws {
         let split = try split(Self.text, .cipher(.baseline))
         var outer = String(
-            decoding: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]),
+            decoding: split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")]),
             as: UTF8.self
         )
         outer.replace("Subject: [...]", with: "Subject: [list] [...]")

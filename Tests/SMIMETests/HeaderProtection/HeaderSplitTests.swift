@@ -7,13 +7,19 @@ import Testing
 
 @Suite struct HeaderSplitTests {
     private static let enveloped = [
-        NewField("Content-Type", "application/pkcs7-mime", parameters: [.init("smime-type", "enveloped-data")]),
-        NewField("Content-Transfer-Encoding", "base64"),
-        NewField("Content-Disposition", "attachment", parameters: [.init("filename", "smime.p7m")]),
+        NewField(
+            "Content-Type",
+            value: "application/pkcs7-mime",
+            parameters: [.init("smime-type", value: "enveloped-data")]
+        ),
+        NewField("Content-Transfer-Encoding", value: "base64"),
+        NewField("Content-Disposition", value: "attachment", parameters: [.init("filename", value: "smime.p7m")]),
     ]
-    private static let signed = [NewField("Content-Type", "multipart/signed", parameters: [.init("boundary", "x")])]
+    private static let signed = [
+        NewField("Content-Type", value: "multipart/signed", parameters: [.init("boundary", value: "x")])
+    ]
 
-    /// The message that comes back after its entity was put inside an outer message and taken out again.
+    /// The message after its entity was moved into an outer message and back.
     private func roundTrip(_ bytes: [UInt8], _ newFields: [NewField]) throws -> [UInt8] {
         let source = MemorySource(bytes)
         let message = try MIMEReader.message(in: source)
@@ -71,7 +77,7 @@ import Testing
                     bytes.last == 10 || text.contains("\n\n")
                     ? bytes : bytes + (bytes == text.bytes ? "\n" : "\n").bytes
                 let result = try roundTrip(bytes, fields)
-                // Without an empty line or a last line end the header gets them, or else it would not be one.
+                // A header without an empty line or a last line end gets them; otherwise it would be invalid.
                 #expect(
                     result == expected || result.starts(with: bytes) && !text.contains("\n\n") && !text.hasPrefix("\n")
                 )
@@ -130,7 +136,7 @@ import Testing
         #expect(messages >= 62)
     }
 
-    /// What is shown of the entity that is signed, while it is looked through, is what is written of it.
+    /// The observer of the protected entity receives the same bytes that are written later.
     @Test(arguments: 0..<8) func `the protected entity of odd messages is observed as it is written`(seed: Int) throws {
         var messages = OddMessages(seed)
         for _ in 0..<OddMessages.count(standard: 2400) / 8 {

@@ -4,7 +4,7 @@ import InternetMessage
 import SMIME
 import Testing
 
-/// Hidden fields in the text, for readers that do not look for them inside (RFC 9788 §5.2.2, §4.5.3).
+/// Hidden fields repeated in the text, for programs that do not read the inner header (RFC 9788 §5.2.2, §4.5.3).
 @Suite struct LegacyDisplayTests {
     private static let bodies: [(type: String, encoding: String, body: String)] = [
         ("text/plain; charset=utf-8", "7bit", "hello\n\nyou\n"),
@@ -107,7 +107,7 @@ import Testing
 }
 
 extension Entity {
-    /// The types of the parts; a message becomes message/global where its header is not ASCII.
+    /// The types of the parts; a message with a non-ASCII header becomes message/global.
     fileprivate var shape: String {
         "\(contentType.isMessage ? "message" : contentType.name)(\(children.map(\.shape).joined(separator: " ")))"
     }

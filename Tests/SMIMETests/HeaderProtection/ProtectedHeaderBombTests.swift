@@ -3,7 +3,7 @@ import InternetMessage
 import SMIME
 import Testing
 
-/// Headers that took a time that grew with the square of their size: minutes in a build without optimisation.
+/// Headers whose processing once took time quadratic in their size: minutes in a debug build.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ProtectedHeaderBombTests {
     @Test func `thirty thousand protected fields are compared with as many outside`() throws {
         let numbers = 0..<30_000
@@ -13,7 +13,7 @@ import Testing
         let outer = numbers.map { "X\($0): \($0 % 3)\n" }.joined() + "\n"
         let protected = try #require(ProtectedHeader(of: HeaderBlock(parsing: inner.bytes)))
         let names = Set(protected.differingNames(outer: try HeaderBlock(parsing: outer.bytes)))
-        // Whether recorded as left there or hidden: what stands there with the value from inside was not changed.
+        // Whether recorded as visible or hidden, an outer field with the same value as inside was not changed.
         #expect(names == Set(numbers.filter { $0 % 3 != 1 }.map { "x\($0)" }))
     }
 
@@ -21,10 +21,12 @@ import Testing
         let text = "Content-Type: a/b\n" + (0..<60_000).map { "Content-\($0):\n" }.joined() + "\n"
         let header = try HeaderBlock(parsing: text.bytes)
         let split = HeaderSplit(header)
-        let outer = try HeaderBlock(parsing: split.outerHeader([NewField("Content-Type", "application/pkcs7-mime")]))
+        let outer = try HeaderBlock(
+            parsing: split.outerHeader([NewField("Content-Type", value: "application/pkcs7-mime")])
+        )
         let inner = try HeaderBlock(parsing: split.innerHeader)
         #expect(HeaderSplit.join(outer: outer, inner: inner) == text.bytes)
-        // The header outside may have as many of them.
+        // The outer header may have as many fields.
         #expect(HeaderSplit.join(outer: header, inner: inner) == text.bytes)
     }
 }

@@ -1,7 +1,7 @@
 import CZlib
 import PKIX
 
-/// One run of zlib in either direction, which keeps no more than its window.
+/// A zlib stream in either direction. It buffers no more than zlib's window.
 ///
 /// RFC 1950; zlib: `inflate`, `deflate`
 final class ZlibStream {
@@ -9,7 +9,7 @@ final class ZlibStream {
     struct Step {
         let consumed: Int
         let produced: Int
-        /// Whether the compressed stream ended.
+        /// Whether the compressed stream has ended.
         let isAtEnd: Bool
     }
 
@@ -17,7 +17,7 @@ final class ZlibStream {
     private let state: UnsafeMutablePointer<z_stream>
     private let compresses: Bool
 
-    /// - Throws: `CMSError.limitExceeded` if there is no memory for it.
+    /// - Throws: `CMSError.limitExceeded` if zlib cannot allocate memory.
     init(compresses: Bool) throws {
         state = .allocate(capacity: 1)
         state.initialize(to: z_stream())
@@ -34,10 +34,10 @@ final class ZlibStream {
         state.deallocate()
     }
 
-    /// Works on the front of `input` and fills the front of `output`.
+    /// Processes the front of `input` and fills the front of `output`.
     ///
-    /// - Parameter isLast: whether nothing follows `input`; only compressing has to know.
-    /// - Throws: `CMSError.malformed` if what is to be decompressed is no zlib stream.
+    /// - Parameter isLast: whether `input` is the last input; only needed for compression.
+    /// - Throws: `CMSError.malformed` if the input of decompression is not a zlib stream.
     func step(
         _ input: Span<UInt8>,
         into output: inout MutableSpan<UInt8>,

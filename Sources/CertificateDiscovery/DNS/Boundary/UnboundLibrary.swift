@@ -2,7 +2,7 @@ import CUnbound
 import Foundation
 import LibCrypto
 
-/// libunbound, a resolver that validates DNSSEC, loaded when it is needed.
+/// libunbound, a resolver that validates DNSSEC; loaded on first use.
 ///
 /// The functions have the names of the C library without their prefix and are described in libunbound(3).
 struct UnboundLibrary: Sendable {
@@ -14,7 +14,7 @@ struct UnboundLibrary: Sendable {
 
     private static let loaded = Result { () throws(DiscoveryOutage) in try UnboundLibrary() }
 
-    /// The library.
+    /// The loaded library.
     ///
     /// - Throws: `DiscoveryOutage` if it is not installed.
     static var shared: UnboundLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
@@ -33,7 +33,7 @@ struct UnboundLibrary: Sendable {
     let errorText: ub_strerror_function
 
     private init() throws(DiscoveryOutage) {
-        // libunbound would start libcrypto with the configuration that OPENSSL_CONF names.
+        // Without this, libunbound would start libcrypto with the configuration that OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw DiscoveryOutage("libunbound is needed (Debian: apt install libunbound8)")

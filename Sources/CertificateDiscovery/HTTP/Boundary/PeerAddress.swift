@@ -1,15 +1,15 @@
 import Foundation
 
-/// An address that a host name stands for, ready to connect to.
+/// A socket address that a host name resolves to.
 struct PeerAddress: Sendable {
     /// The bytes of a `sockaddr_in` or `sockaddr_in6`.
     let bytes: [UInt8]
     let family: CInt
 
-    /// The most addresses of one name that are tried.
+    /// The maximum number of addresses per name to try.
     private static let maximumCount = 4
 
-    /// The addresses of `host`, as the system resolves it. Blocks.
+    /// Resolves `host` with the system's resolver. Blocks the thread.
     static func all(of host: String, port: UInt16) throws(RevocationError) -> [PeerAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
@@ -75,7 +75,7 @@ struct PeerAddress: Sendable {
     /// - Parameter address: sixteen bytes.
     static func isPublic(v6 address: [UInt8]) -> Bool {
         let last = Array(address[12...])
-        // NAT64 (RFC 6052) holds an IPv4 address. All other global addresses are in 2000::/3.
+        // A NAT64 address (RFC 6052) embeds an IPv4 address. All other global addresses are in 2000::/3.
         if address.starts(with: [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) { return isPublic(v4: last) }
         guard address[0] & 0xE0 == 0x20 else { return false }
         switch (address[0], address[1], address[2], address[3]) {

@@ -3,15 +3,16 @@ import Foundation
 
 /// A connection to an LDAP directory, for one thread.
 ///
-/// Everything that libldap would take from its configuration files and environment, and that matters, is set.
+/// Sets every relevant option that libldap would otherwise take from configuration files and the environment.
 package final class LDAPConnection {
-    /// The most entries that one search returns, and the most messages of its answer, which are entries and references to other servers.
+    /// The maximum number of entries that one search returns. The number of messages (entries and referrals) is limited as
+    /// well.
     private static let maximumEntries = 20
     private static let maximumMessages = 40
-    /// The most values that one search returns, and the most bytes of each.
+    /// The maximum number of values that one search returns, and the limit in bytes of each.
     private static let maximumValues = 100
     private static let maximumValue = 1 << 18
-    /// The most bytes of one message of the server.
+    /// The maximum size of one message of the server, in bytes.
     private static let maximumAnswer = 1 << 22
 
     private let library: LDAPLibrary
@@ -19,7 +20,7 @@ package final class LDAPConnection {
     private let watch: SocketWatch
     private let deadline: ContinuousClock.Instant
 
-    /// Prepares a connection, which is made when it is used first.
+    /// Prepares a connection, which is opened on its first use.
     ///
     /// libldap: `ldap_initialize`
     init(_ server: String, until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) {
@@ -37,7 +38,7 @@ package final class LDAPConnection {
         var aliases = CInt(LDAP_DEREF_NEVER)
         try set(LDAP_OPT_PROTOCOL_VERSION, &version)
         try set(LDAP_OPT_DEREF, &aliases)
-        // Null is "off": the password of this server is for no other one.
+        // A null pointer means "off". Referrals are not followed: the password of this server must not be sent to another.
         try set(LDAP_OPT_REFERRALS, nil)
         var time = try Self.time(until: deadline)
         try set(LDAP_OPT_NETWORK_TIMEOUT, &time)
@@ -54,7 +55,7 @@ package final class LDAPConnection {
         watch.end()
     }
 
-    /// Demands that the server has a certificate for its name below one of these authorities.
+    /// Requires the server to present a certificate for its name, issued under one of these authorities.
     func requireCertificate(authorities: String) throws(DiscoveryOutage) {
         var demand = CInt(LDAP_OPT_X_TLS_DEMAND)
         var version = CInt(LDAP_OPT_X_TLS_PROTOCOL_TLS1_2)
@@ -63,7 +64,7 @@ package final class LDAPConnection {
         try set(LDAP_OPT_X_TLS_PROTOCOL_MIN, &version)
         let code = library.setOption(pointer, CInt(LDAP_OPT_X_TLS_CACERTFILE), authorities)
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
-        // Without a new context the options above do not count.
+        // Without a new TLS context, libldap ignores the options above.
         guard library.setOption(pointer, CInt(LDAP_OPT_X_TLS_NEWCTX), &isServer) == CInt(LDAP_SUCCESS) else {
             throw DiscoveryOutage("\(authorities): no certificates of authorities for TLS")
         }
@@ -87,7 +88,9 @@ package final class LDAPConnection {
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
     }
 
-    /// The values of the attributes that `url` names, of the first entries that the filter finds.
+    /// Searches the directory.
+    ///
+    /// - Returns: the values of the attributes that `url` names, in the first entries that match the filter.
     ///
     /// libldap: `ldap_search_ext`, `ldap_result`
     func search(
@@ -114,7 +117,7 @@ package final class LDAPConnection {
         )
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         var values: [[UInt8]] = []
-        // One message at a time: libldap would gather all that a server sends, whatever limit it was told.
+        // Read one message at a time: otherwise libldap collects everything the server sends, whatever limit was requested.
         for _ in 0..<Self.maximumMessages {
             let isLast = try next(identifier, until: deadline) { values += self.values(of: $0, url.attributes) }
             if isLast { return Array(values.prefix(Self.maximumValues)) }
@@ -124,9 +127,9 @@ package final class LDAPConnection {
         return Array(values.prefix(Self.maximumValues))
     }
 
-    /// Takes the next message of the answer to a search, and hands it out if it is an entry.
+    /// Reads the next message of the search result and passes it on if it is an entry.
     ///
-    /// - Returns: whether it was the last one.
+    /// - Returns: whether it was the last message.
     private func next(
         _ identifier: CInt,
         until deadline: ContinuousClock.Instant,
@@ -180,7 +183,7 @@ package final class LDAPConnection {
         return values
     }
 
-    /// Whether `name` is one of `wanted`, whatever options it has.
+    /// Whether `name` is one of `wanted`; attribute options in `name` are ignored.
     private static func isWanted(_ name: String, _ wanted: [String]) -> Bool {
         func kind(_ name: String) -> String { String(name.prefix { $0 != ";" }).lowercased() }
         return wanted.contains { kind($0) == kind(name) }
@@ -198,9 +201,9 @@ package final class LDAPConnection {
         return timeval(tv_sec: Int(seconds), tv_usec: max(1, Int(attoseconds / 1_000_000_000_000)))
     }
 
-    /// Why a call failed.
+    /// The error for a failed call.
     private func failure(_ code: CInt) -> DiscoveryOutage {
-        // A connection that the deadline cuts fails somehow.
+        // A connection that was cut at the deadline fails with an arbitrary error code.
         let isOver = code == CInt(LDAP_TIMEOUT) || code == CInt(LDAP_TIMELIMIT_EXCEEDED) || .now >= deadline
         if isOver { return .timeLimit }
         let tls = code == CInt(LDAP_CONNECT_ERROR) ? " (TLS: see lookup.ldap.ca-file)" : ""

@@ -2,12 +2,12 @@ import CLDAP
 import Foundation
 import LibCrypto
 
-/// libldap, the client library of OpenLDAP, loaded when a directory is asked.
+/// libldap, the client library of OpenLDAP; loaded when a directory is queried.
 ///
-/// Linked with it, every command would load it with its libraries. The functions have the names of the C library without their prefix and
-/// are described in its manual pages, such as ldap_search_ext_s(3).
+/// If it were linked, every command would load it and its dependencies. The functions have the names of the C library
+/// without their prefix and are described in its manual pages, such as ldap_search_ext_s(3).
 struct LDAPLibrary: Sendable {
-    /// The file names of its versions, newest first.
+    /// The library's file names, newest version first.
     #if canImport(Darwin)
     private static let names = ["libldap.2.dylib", "libldap.dylib"]
     #else
@@ -16,7 +16,7 @@ struct LDAPLibrary: Sendable {
 
     private static let loaded = Result { () throws(DiscoveryOutage) in try LDAPLibrary() }
 
-    /// The library.
+    /// The loaded library.
     ///
     /// - Throws: `DiscoveryOutage` if it is not installed.
     static var shared: LDAPLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
@@ -43,12 +43,12 @@ struct LDAPLibrary: Sendable {
     let controlBuffer: ber_sockbuf_ctrl_function
 
     private init() throws(DiscoveryOutage) {
-        // Where libldap uses OpenSSL, it would start libcrypto with the configuration that OPENSSL_CONF names.
+        // If libldap uses OpenSSL, it would otherwise start libcrypto with the configuration that OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw DiscoveryOutage("libldap is needed (Debian: apt install libldap-2.5-0, or libldap2)")
         }
-        // liblber is a dependency of it, and is searched, too.
+        // liblber is a dependency of libldap, so its symbols are found as well.
         func symbol(_ name: String) throws(DiscoveryOutage) -> UnsafeMutableRawPointer {
             guard let symbol = dlsym(library, name) else { throw DiscoveryOutage("libldap has no \(name)") }
             return symbol

@@ -2,9 +2,9 @@ import CLDAP
 import Foundation
 import Synchronization
 
-/// Cuts the sockets of an LDAP connection at its deadline: libldap waits for a TLS handshake without regard to its timeout.
+/// Shuts down the sockets of an LDAP connection at its deadline, because libldap ignores its timeout during a TLS handshake.
 ///
-/// It keeps a descriptor of its own for each, so that it never cuts another file that has the number since.
+/// It duplicates each descriptor, so that it never shuts down another file that has since got the same number.
 final class SocketWatch: Sendable {
     private struct State {
         var sockets: [Int32] = []
@@ -13,10 +13,10 @@ final class SocketWatch: Sendable {
 
     private let state = Mutex(State())
     private let getDescriptor: ber_sockbuf_ctrl_function
-    /// What libldap calls; it keeps this address.
+    /// The callbacks of libldap, which keeps this address.
     private nonisolated(unsafe) let pointer: UnsafeMutablePointer<ldap_conncb>
 
-    /// What `LDAP_OPT_CONNECT_CB` takes. The watch must outlive the connection.
+    /// The value for `LDAP_OPT_CONNECT_CB`. The watch must outlive the connection.
     var callbacks: UnsafeRawPointer { UnsafeRawPointer(pointer) }
 
     init(_ library: LDAPLibrary, until deadline: ContinuousClock.Instant) {
@@ -36,13 +36,13 @@ final class SocketWatch: Sendable {
         pointer.pointee.lc_arg = Unmanaged.passUnretained(self).toOpaque()
         let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
         let left = Double(seconds) + Double(attoseconds) / 1e18
-        // A queue of its own: the threads of the global one may all wait for servers.
+        // Uses its own queue: all threads of the global queue may be waiting for servers.
         DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + left) { [weak self] in self?.end() }
     }
 
     deinit { pointer.deallocate() }
 
-    /// Cuts the sockets there are and will be.
+    /// Shuts down the current sockets and any that are opened later.
     func end() {
         state.withLock { state in
             state.isOver = true

@@ -7,22 +7,22 @@ import Glibc
 import Musl
 #endif
 
-/// Character sets that the C library knows, for programs without the whole of Foundation.
+/// Character sets of the C library, for programs that do not link the whole of Foundation.
 ///
-/// FoundationEssentials decodes UTF only, unless Foundation is linked as well and lends it its tables.
+/// FoundationEssentials decodes only UTF, unless Foundation is linked as well and provides its tables.
 package enum SystemCharset {
-    /// Whether Foundation, which knows all the character sets that are decoded, is part of the program.
+    /// Whether Foundation, which supports all character sets needed here, is part of the program.
     static let isFoundationPresent = String(data: Data([0x41]), encoding: .isoLatin2) != nil
 
-    /// `bytes` as text; nil if the C library does not have the character set, or they are not of it.
+    /// Decodes `bytes`; nil if the C library lacks the character set, or if the bytes are invalid in it.
     ///
     /// iconv(3)
     ///
-    /// - Parameter charset: one of the names that `name(of:)` gives, never one that a message chose.
+    /// - Parameter charset: a name from `name(of:)`, never one taken from a message.
     package static func decode(_ bytes: [UInt8], charset: String) -> String? {
         guard let converter = iconv_open("UTF-8", charset), converter != iconv_t(bitPattern: -1) else { return nil }
         defer { iconv_close(converter) }
-        // No byte of these character sets becomes more than three of UTF-8.
+        // A byte in these character sets becomes at most three bytes of UTF-8.
         var (input, output) = (bytes.map { CChar(bitPattern: $0) }, [CChar](repeating: 0, count: bytes.count * 4 + 8))
         let (inputCount, outputCount) = (input.count, output.count)
         let count = input.withUnsafeMutableBufferPointer { input in
@@ -30,7 +30,7 @@ package enum SystemCharset {
                 var (source, target) = (input.baseAddress, output.baseAddress)
                 var (left, room) = (inputCount, outputCount)
                 guard iconv(converter, &source, &left, &target, &room) >= 0, left == 0,
-                    // A letter that an accent may follow is kept back until the end is known.
+                    // A letter that may be followed by an accent is buffered until the end is known.
                     iconv(converter, nil, nil, &target, &room) >= 0
                 else { return nil }
                 return outputCount - room
@@ -40,7 +40,7 @@ package enum SystemCharset {
         return String(validating: output.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// What the C library calls the character set that mail calls `name`, and that Foundation would read for it.
+    /// The C library's name of the character set that mail calls `name`; nil unless Foundation would decode it as well.
     package static func name(of name: String) -> String? { names[name] }
 
     private static let names: [String: String] = {

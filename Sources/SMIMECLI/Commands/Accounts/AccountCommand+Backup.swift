@@ -140,14 +140,16 @@ extension SMIMECommand.AccountCommand {
 
         private static func text(_ result: RestoreReport, _ ciphers: RestoredCiphers) -> String {
             var table = TextTable()
-            func add(_ isNew: Bool, _ kind: String, _ text: String) { table.add(isNew ? "new" : "known", kind, text) }
-            for account in result.accounts { add(account.isNew, "account", account.address.text) }
+            func add(isNew: Bool, _ kind: String, text: String) { table.add(isNew ? "new" : "known", kind, text) }
+            for account in result.accounts { add(isNew: account.isNew, "account", text: account.address.text) }
             for identity in result.identities {
-                add(identity.isNew, "identity", "\(identity.account) \(identity.certificate.fingerprint)")
+                add(isNew: identity.isNew, "identity", text: "\(identity.account) \(identity.certificate.fingerprint)")
             }
-            for anchor in result.newAnchors { add(true, "anchor", "\(anchor.subject) \(anchor.fingerprint)") }
-            for rule in result.newRules { add(true, "rule", "\(rule.scope): \(rule.words)") }
-            for (account, cipher) in ciphers.new { add(true, "cipher", "\(account) \(cipher.name)") }
+            for anchor in result.newAnchors {
+                add(isNew: true, "anchor", text: "\(anchor.subject) \(anchor.fingerprint)")
+            }
+            for rule in result.newRules { add(isNew: true, "rule", text: "\(rule.scope): \(rule.words)") }
+            for (account, cipher) in ciphers.new { add(isNew: true, "cipher", text: "\(account) \(cipher.name)") }
             let counts =
                 "\(counted(result.newRecipients, "recipient")) new, \(result.updatedRecipients) updated, "
                 + "\(counted(result.newCertificates, "certificate")) new\n"

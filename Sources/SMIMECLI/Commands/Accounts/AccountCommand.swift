@@ -45,7 +45,11 @@ extension SMIMECommand.AccountCommand {
                 for account in reports {
                     let current = account.identities.filter(\.current)
                     let until = current.map(\.notAfter).min().map { "until \($0.day)" } ?? "no current identity"
-                    table.add(account.address, until, counted(account.identities.count, "identity", "identities"))
+                    table.add(
+                        account.address,
+                        until,
+                        counted(account.identities.count, "identity", plural: "identities")
+                    )
                 }
                 return table.text
             }

@@ -41,9 +41,9 @@ extension SMIMECommand {
             let content = try Input.standardInput()
             switch arguments.task {
             case .sign(let key):
-                try await sign(content, by: GitKey(text: key), opening, arguments.statusDescriptor)
+                try await sign(content, by: GitKey(text: key), opening, descriptor: arguments.statusDescriptor)
             case .verify(let signature):
-                try await verify(content, signature, opening, arguments.statusDescriptor)
+                try await verify(content, signature, opening: opening, descriptor: arguments.statusDescriptor)
             }
         }
 
@@ -51,7 +51,7 @@ extension SMIMECommand {
             _ content: any ByteSource,
             by key: GitKey,
             _ opening: StoreOpening,
-            _ descriptor: Int32?
+            descriptor: Int32?
         ) async throws {
             let store = try await opening.store()
             let time = Date.now
@@ -83,8 +83,8 @@ extension SMIMECommand {
         private func verify(
             _ content: any ByteSource,
             _ path: String,
-            _ opening: StoreOpening,
-            _ descriptor: Int32?
+            opening: StoreOpening,
+            descriptor: Int32?
         ) async throws {
             let signature = try PEMObject.stream(of: try InputFile.open(path))
             func report(at time: Date) async throws -> VerificationReport {

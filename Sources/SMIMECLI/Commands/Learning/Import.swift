@@ -112,7 +112,9 @@ extension SMIMECommand {
 
         private func print(_ outcome: FileImport.Outcome, _ failure: Failure?) throws {
             let accounts = outcome.accounts.map { AccountReport($0, at: .now, verdicts: outcome.verdicts) }
-            try report.print(ImportCommandReport(outcome.report, accounts, outcome.problems, failure: failure)) {
+            try report.print(
+                ImportCommandReport(outcome.report, accounts, problems: outcome.problems, failure: failure)
+            ) {
                 ImportCommandReport.text(outcome.report)
             }
             for account in outcome.accounts {

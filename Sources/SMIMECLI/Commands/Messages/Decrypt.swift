@@ -68,13 +68,13 @@ extension SMIMECommand {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
                 // With a shared secret there may be no store to ask.
                 let isKnown = report.status == .untrusted
-                describe(report, isKnown ? try await opening.store().context(of: report) : .init(), outcome.path)
+                describe(report, isKnown ? try await opening.store().context(of: report) : .init(), path: outcome.path)
             }
             if verification.json {
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
-                        let report = outcome.value.map { output($0.report, learned, name) }
+                        let report = outcome.value.map { output($0.report, learned, file: name) }
                         return (name, report, outcome.failure)
                     }
                 )
@@ -86,7 +86,7 @@ extension SMIMECommand {
         private func output(
             _ report: VerificationReport,
             _ learned: LearningReport,
-            _ file: String
+            file: String
         ) -> VerificationOutput {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
@@ -113,7 +113,7 @@ extension SMIMECommand {
         }
 
         /// Says what each layer was, the outermost first, and what the signatures inside are worth.
-        private func describe(_ report: VerificationReport, _ context: SignerContext, _ path: String) {
+        private func describe(_ report: VerificationReport, _ context: SignerContext, path: String) {
             let name = InputFile.name(path)
             let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
             if verification.verbose {

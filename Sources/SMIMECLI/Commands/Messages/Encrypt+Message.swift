@@ -95,7 +95,7 @@ extension SMIMECommand.Encrypt {
             if isatty(STDERR_FILENO) == 1 {
                 EncryptionSummary(copy, secret, hiding: confidentiality).lines.forEach(Console.note)
             }
-            return EncryptedFile(target ?? "-", copy, secret)
+            return EncryptedFile(target ?? "-", copy, secret: secret)
         }
     }
 

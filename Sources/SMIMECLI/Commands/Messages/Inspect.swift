@@ -62,8 +62,8 @@ extension SMIMECommand {
                 let source = try InputFile.open(path)
                 let inspection = try Inspection(of: source, form: form)
                 let isSound = !inspection.allProblems.contains { $0.level == .error }
-                let opened = try open(inspection, source, path)
-                let isEnding = try expires(inspection, opened, InputFile.name(path))
+                let opened = try open(inspection, source, path: path)
+                let isEnding = try expires(inspection, opened, name: InputFile.name(path))
                 return ((inspection, opened), isSound ? isEnding ? .negative : .success : .badData)
             }
             for outcome in outcomes {
@@ -112,7 +112,7 @@ extension SMIMECommand {
         /// Whether a certificate ends within the time that was asked about.
         ///
         /// - Throws: `Failure` with status 65 if there is no certificate to look at.
-        private func expires(_ inspection: Inspection, _ opened: OpenedPKCS12?, _ name: String) throws -> Bool {
+        private func expires(_ inspection: Inspection, _ opened: OpenedPKCS12?, name: String) throws -> Bool {
             guard let expiresWithin else { return false }
             let certificates = Extraction.certificates(of: inspection, opened)
             guard !certificates.isEmpty else { throw Failure(.badData, "\(name): no certificate in it") }
@@ -124,7 +124,7 @@ extension SMIMECommand {
         private func open(
             _ inspection: Inspection,
             _ source: any ByteSource,
-            _ path: String
+            path: String
         ) throws -> OpenedPKCS12? {
             guard case .pkcs12 = inspection.subject, passwords.isGiven || expiresWithin != nil else { return nil }
             for case .pkcs12(let bytes) in try KeyMaterial.read(try InputFile.bytes(of: source, at: path)) {

@@ -70,7 +70,7 @@ extension SMIMECommand {
             try TakenPlaces(global.location, reading: files.paths + [passwords.passwordFile])
                 .check(files.paths.map(files.target))
             let outcomes = try await Batch(files.paths, files).run { path in
-                (try await sign(path, opening, lists), ExitStatus.success)
+                (try await sign(path, opening, lists: lists), ExitStatus.success)
             }
             if report.json {
                 let failed = [FailedFile](outcomes)
@@ -103,7 +103,7 @@ extension SMIMECommand {
         private var textFields: [NewField] { signing.textFields(to: to, subject: subject) }
 
         /// Writes a bare CMS object over the file at `path`.
-        private func signContent(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws
+        private func signContent(_ path: String, _ opening: StoreOpening, lists: FolderLists) async throws
             -> SignedFile
         {
             let content = try protection.content(

@@ -139,7 +139,7 @@ extension SMIMECommand {
         private func output(
             _ report: VerificationReport,
             _ learned: LearningReport,
-            _ file: String
+            file: String
         ) -> VerificationOutput {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }

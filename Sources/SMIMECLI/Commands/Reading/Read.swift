@@ -82,7 +82,13 @@ extension SMIMECommand {
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
                 // The message is shown as received, and the verdict says why nothing in it is trusted.
                 let report = try await opener.verify(source).report
-                let shown = try mail(source, report, SignerContext(), report, isEncrypted: report.isEncrypted)
+                let shown = try mail(
+                    source,
+                    report,
+                    context: SignerContext(),
+                    inner: report,
+                    isEncrypted: report.isEncrypted
+                )
                 return (shown, report.exitStatus, hint(at: report))
             }
             let shown = try Spool.source { try opened.write(to: $0) }
@@ -96,7 +102,7 @@ extension SMIMECommand {
             let report = worst ?? opened.report
             let context = report.status == .untrusted ? try await opening.store().context(of: report) : .init()
             return (
-                try mail(shown, report, context, inner, isEncrypted: opened.report.isEncrypted),
+                try mail(shown, report, context: context, inner: inner, isEncrypted: opened.report.isEncrypted),
                 worst?.exitStatus ?? .success, hint(at: report, context)
             )
         }
@@ -123,8 +129,8 @@ extension SMIMECommand {
         private func mail(
             _ source: any ByteSource,
             _ report: VerificationReport,
-            _ context: SignerContext,
-            _ inner: VerificationReport,
+            context: SignerContext,
+            inner: VerificationReport,
             isEncrypted: Bool
         ) throws -> ReadMail {
             ReadMail(

@@ -142,8 +142,8 @@ extension SMIMECommand.RecipientCommand {
         init(
             _ address: AddressScope,
             _ fingerprint: FingerprintPrefix?,
-            _ report: ReportOptions,
-            _ global: GlobalOptions
+            report: ReportOptions,
+            global: GlobalOptions
         ) {
             self.address = address
             self.fingerprint = fingerprint
@@ -245,7 +245,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var global: GlobalOptions
 
         /// The arguments that other verbs have, too.
-        var target: Target { Target(address, fingerprint, report, global) }
+        var target: Target { Target(address, fingerprint, report: report, global: global) }
 
         func run() async throws {
             let target = target

@@ -90,7 +90,7 @@ extension SMIMECommand {
 
         /// What a worker works with.
         private func tools() async throws(WorkerTrouble) -> MessageWorker.Tools {
-            let origin = PassphraseOrigin("password", passwordFile, nil, nil)
+            let origin = PassphraseOrigin("password", passwordFile, descriptor: nil, variable: nil)
             let store: Store
             do {
                 store = try await global.store(.readOnly, password: origin, asks: false)

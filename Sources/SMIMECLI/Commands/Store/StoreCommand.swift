@@ -71,7 +71,7 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readOnly)
-            for path in store.location.files where FileIdentity.isSame(output, path) {
+            for path in store.location.files where FileIdentity.isSame(output, as: path) {
                 throw Failure(.usage, "\(output): the copy would replace the store")
             }
             try PrivateKeyFile.check(output, replacing: [.storeCopy])

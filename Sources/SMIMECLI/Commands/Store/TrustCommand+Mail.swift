@@ -13,7 +13,7 @@ extension SMIMECommand.TrustCommand.Add {
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
             let authorities = mail.signers.compactMap(mail.authority)
-            guard !authorities.isEmpty else { throw try await failure(mail, file, opening) }
+            guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }
             for signer in mail.signers where mail.authority(above: signer) != nil {
                 for address in signer.addresses.compactMap({ try? AddressScope($0) }) {
                     try await opening.store().warnOfOthers(than: signer, of: address)
@@ -26,7 +26,7 @@ extension SMIMECommand.TrustCommand.Add {
     }
 
     /// The failure for mail that brings no authority.
-    private func failure(_ mail: MailCertificates, _ file: String, _ opening: StoreOpening) async throws -> Failure {
+    private func failure(_ mail: MailCertificates, _ file: String, opening: StoreOpening) async throws -> Failure {
         let signer = mail.signers.first
         var hints: String?
         if let signer, let address = signer.addresses.first.flatMap({ try? AddressScope($0) }) {

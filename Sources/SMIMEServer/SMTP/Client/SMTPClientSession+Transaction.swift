@@ -23,25 +23,28 @@ extension SMTPClientSession {
             SMTPPath("<\(address)>").map { $0.mailbox == address && $0.rest.isEmpty } ?? false
         }
         guard Self.isClean(envelope.sender), isWritable(envelope.sender) else {
-            return SMTPRefusal(.sender, SMTPReply(553, "5.1.7", "the sender's address cannot be written in SMTP"))
+            return SMTPRefusal(.sender, SMTPReply(553, "5.1.7", text: "the sender's address cannot be written in SMTP"))
         }
         for (index, recipient) in envelope.recipients.enumerated() {
             guard !recipient.address.isEmpty, Self.isClean(recipient.address), isWritable(recipient.address) else {
-                let reply = SMTPReply(553, "5.1.3", "the recipient's address cannot be written in SMTP")
+                let reply = SMTPReply(553, "5.1.3", text: "the recipient's address cannot be written in SMTP")
                 return SMTPRefusal(.recipient(index), reply)
             }
         }
         guard !envelope.recipients.isEmpty else {
-            return SMTPRefusal(.sender, SMTPReply(554, "5.5.1", "no recipients"))
+            return SMTPRefusal(.sender, SMTPReply(554, "5.5.1", text: "no recipients"))
         }
         if Self.needsUTF8(envelope), !announced.contains(.smtpUTF8) {
-            return SMTPRefusal(.sender, SMTPReply(550, "5.6.7", "the next hop does not take SMTPUTF8"))
+            return SMTPRefusal(.sender, SMTPReply(550, "5.6.7", text: "the next hop does not take SMTPUTF8"))
         }
         if transaction.content.isEightBit, !announced.contains(.eightBitMIME) {
-            return SMTPRefusal(.sender, SMTPReply(554, "5.6.3", "the next hop does not take 8BITMIME"))
+            return SMTPRefusal(.sender, SMTPReply(554, "5.6.3", text: "the next hop does not take 8BITMIME"))
         }
         if let maximumSize, transaction.content.size > maximumSize {
-            return SMTPRefusal(.sender, SMTPReply(552, "5.3.4", "the next hop takes messages of \(maximumSize) bytes"))
+            return SMTPRefusal(
+                .sender,
+                SMTPReply(552, "5.3.4", text: "the next hop takes messages of \(maximumSize) bytes")
+            )
         }
         return nil
     }

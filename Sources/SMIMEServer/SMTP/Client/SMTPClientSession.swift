@@ -175,6 +175,6 @@ package struct SMTPClientSession: Sendable {
 
     /// Gives up within the content; the hop drops the message when the connection ends.
     private mutating func refuseContent() {
-        refuse(.content, SMTPReply(554, "5.6.0", "a line end that is not CRLF in the message"), then: .closed)
+        refuse(.content, SMTPReply(554, "5.6.0", text: "a line end that is not CRLF in the message"), then: .closed)
     }
 }

@@ -79,13 +79,13 @@ package struct SMTPReplyParser: Sendable {
     private var reply: SMTPReply {
         let first = lines.first?.prefix { $0 != " " } ?? ""
         guard let enhanced = EnhancedStatusCode(first), enhanced.statusClass == code / 100 else {
-            return SMTPReply(code, nil, lines.joined(separator: "\n"))
+            return SMTPReply(code, nil, text: lines.joined(separator: "\n"))
         }
         let texts = lines.map { line -> Substring in
             guard line.hasPrefix(first) else { return line[...] }
             let rest = line.dropFirst(first.count)
             return rest.isEmpty || rest.hasPrefix(" ") ? rest.dropFirst() : line[...]
         }
-        return SMTPReply(code, enhanced, texts.joined(separator: "\n"))
+        return SMTPReply(code, enhanced, text: texts.joined(separator: "\n"))
     }
 }

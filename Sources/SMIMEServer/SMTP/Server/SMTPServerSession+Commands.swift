@@ -5,7 +5,7 @@ extension SMTPServerSession {
         case "RCPT": recipient(command.argument)
         case "DATA": data(command.argument)
         case "BDAT" where settings.extensions.contains(.chunking): chunk(command.argument)
-        case "QUIT": end(with: SMTPReply(221, "2.0.0", "\(settings.hostName) closing"))
+        case "QUIT": end(with: SMTPReply(221, "2.0.0", text: "\(settings.hostName) closing"))
         case "LHLO" where settings.dialect == .lmtp: hello(command.argument, isExtended: true)
         case "EHLO" where settings.dialect == .smtp: hello(command.argument, isExtended: true)
         case "HELO" where settings.dialect == .smtp: hello(command.argument, isExtended: false)
@@ -21,16 +21,16 @@ extension SMTPServerSession {
         switch command.verb {
         case "RSET":
             endTransaction()
-            reply(250, "2.0.0", "Ok")
+            reply(250, "2.0.0", text: "Ok")
         case "VRFY":
             if command.argument.isEmpty {
-                reject(501, "5.5.4", "VRFY needs a name")
+                reject(501, "5.5.4", text: "VRFY needs a name")
             } else {
-                reply(252, "2.5.2", "Cannot verify, but will take a message and try")
+                reply(252, "2.5.2", text: "Cannot verify, but will take a message and try")
             }
-        case "EXPN": reject(502, "5.5.1", "There are no lists here")
-        case "HELP": reply(214, "2.0.0", "RFC 5321 and RFC 2033 say what can be said here")
-        default: reply(250, "2.0.0", "Ok")
+        case "EXPN": reject(502, "5.5.1", text: "There are no lists here")
+        case "HELP": reply(214, "2.0.0", text: "RFC 5321 and RFC 2033 say what can be said here")
+        default: reply(250, "2.0.0", text: "Ok")
         }
     }
 
@@ -49,9 +49,13 @@ extension SMTPServerSession {
             "AUTH", "BDAT", "EHLO", "ETRN", "HELO", "LHLO", "STARTTLS", "TURN", "XCLIENT", "XFORWARD",
         ].contains(verb)
         if isKnownElsewhere, !["EHLO", "HELO", "LHLO"].contains(verb) {
-            reply(502, "5.5.1", "\(verb) is not offered here")
+            reply(502, "5.5.1", text: "\(verb) is not offered here")
         } else {
-            reply(500, "5.5.1", "\(verb) is no command of \(settings.dialect == .lmtp ? "LMTP (RFC 2033)" : "SMTP")")
+            reply(
+                500,
+                "5.5.1",
+                text: "\(verb) is no command of \(settings.dialect == .lmtp ? "LMTP (RFC 2033)" : "SMTP")"
+            )
         }
     }
 
@@ -62,7 +66,7 @@ extension SMTPServerSession {
         guard countIdle() else { return }
         let name = argument.prefix { $0 != " " }
         guard !name.isEmpty, name.utf8.count <= 255, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-            return reject(501, "5.5.4", "a host name must follow")
+            return reject(501, "5.5.4", text: "a host name must follow")
         }
         endTransaction()
         client = Client(name: String(name), isExtended: isExtended)
@@ -75,14 +79,14 @@ extension SMTPServerSession {
                 lines.append((["XFORWARD"] + XFORWARDAttribute.allCases.map(\.rawValue)).joined(separator: " "))
             }
         }
-        reply(250, nil, lines.joined(separator: "\n"))
+        reply(250, nil, text: lines.joined(separator: "\n"))
     }
 
     /// Postfix, XFORWARD_README
     private mutating func xforward(_ argument: Substring) {
         guard countIdle() else { return }
-        guard client.isExtended else { return reject(503, "5.5.1", "EHLO first") }
-        guard transaction == nil else { return reject(503, "5.5.1", "in the midst of a transaction") }
+        guard client.isExtended else { return reject(503, "5.5.1", text: "EHLO first") }
+        guard transaction == nil else { return reject(503, "5.5.1", text: "in the midst of a transaction") }
         var attributes = client.xforward
         let words = argument.split(separator: " ")
         for word in words {
@@ -90,11 +94,11 @@ extension SMTPServerSession {
             guard parts.count == 2, let attribute = XFORWARDAttribute(rawValue: parts[0].uppercased()),
                 let bytes = XText.decode(parts[1]), 1...255 ~= bytes.count,
                 bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }), let value = String(validating: bytes, as: UTF8.self)
-            else { return reject(501, "5.5.4", "bad attribute") }
+            else { return reject(501, "5.5.4", text: "bad attribute") }
             attributes[attribute] = value
         }
-        guard !words.isEmpty else { return reject(501, "5.5.4", "an attribute must follow") }
+        guard !words.isEmpty else { return reject(501, "5.5.4", text: "an attribute must follow") }
         client.xforward = attributes
-        reply(250, "2.0.0", "Ok")
+        reply(250, "2.0.0", text: "Ok")
     }
 }

@@ -3,9 +3,9 @@ import NIOCore
 extension SMTPServerSession {
     /// RFC 5321 §4.1.1.4
     mutating func data(_ argument: Substring) {
-        guard argument.isEmpty else { return reject(501, "5.5.4", "DATA has no argument") }
+        guard argument.isEmpty else { return reject(501, "5.5.4", text: "DATA has no argument") }
         guard hasRecipients() else { return }
-        guard transaction?.isBegun == false else { return reject(503, "5.5.1", "BDAT has begun this message") }
+        guard transaction?.isBegun == false else { return reject(503, "5.5.1", text: "BDAT has begun this message") }
         // RFC 2920 §3.1: a client must wait for the reply to DATA; content before it can smuggle messages.
         guard input.readableBytes == 0 else { return violate("5.5.1", "data before the reply to DATA") }
         announceMessage(.data)
@@ -22,7 +22,7 @@ extension SMTPServerSession {
         guard length > 0 || isLast || countIdle() else { return }
         guard let transaction, !transaction.envelope.recipients.isEmpty else {
             guard countError() else { return }
-            state = .discardingChunk(remaining: length, SMTPReply(503, "5.5.1", "no valid recipients"), count: 1)
+            state = .discardingChunk(remaining: length, SMTPReply(503, "5.5.1", text: "no valid recipients"), count: 1)
             return
         }
         guard length <= settings.maximumSize - transaction.contentSize else {
@@ -45,7 +45,7 @@ extension SMTPServerSession {
         reject(
             transaction == nil || settings.dialect == .lmtp ? 503 : 554,
             "5.5.1",
-            transaction == nil ? "MAIL first" : "no valid recipients"
+            text: transaction == nil ? "MAIL first" : "no valid recipients"
         )
         return false
     }
@@ -57,7 +57,9 @@ extension SMTPServerSession {
         pending = .message(envelope)
     }
 
-    private var tooLarge: SMTPReply { SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes") }
+    private var tooLarge: SMTPReply {
+        SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
+    }
 
     /// Skips a chunk and replies after it: in LMTP for each recipient if it is the last chunk.
     private mutating func refuseChunk(length: Int, isLast: Bool, _ reply: SMTPReply) {
@@ -71,7 +73,7 @@ extension SMTPServerSession {
             guard input.readableBytes == 0 else { return violate("5.5.1", "data before the reply to DATA") }
             transaction?.decoder = SMTPContentDecoder(framing: .dotStuffed)
             state = .content
-            reply(354, nil, "End with <CRLF>.<CRLF>")
+            reply(354, nil, text: "End with <CRLF>.<CRLF>")
         case .chunk(let length, let isLast):
             transaction?.decoder = SMTPContentDecoder(framing: .counted)
             state = .chunk(remaining: length, isLast: isLast)
@@ -141,7 +143,7 @@ extension SMTPServerSession {
     }
 
     private var hiddenDot: SMTPReply {
-        SMTPReply(554, "5.6.0", "a line of NUL characters and a dot, which may be read as the end of the message")
+        SMTPReply(554, "5.6.0", text: "a line of NUL characters and a dot, which may be read as the end of the message")
     }
 
     /// Reads the available bytes of a chunk; false if there are none.
@@ -170,7 +172,7 @@ extension SMTPServerSession {
     private mutating func endChunk(isLast: Bool) {
         guard isLast else {
             state = .command
-            return reply(250, "2.0.0", "\(transaction?.contentSize ?? 0) bytes received")
+            return reply(250, "2.0.0", text: "\(transaction?.contentSize ?? 0) bytes received")
         }
         guard transaction?.decoder.mayEnd == true else {
             return violate("5.6.0", "a line end that is not CRLF in the message")
@@ -197,5 +199,5 @@ extension SMTPServerSession {
 
 extension SMTPReply {
     /// The reply for a message with an unknown outcome.
-    static let undetermined = SMTPReply(451, "4.3.0", "the message could not be handled now; try again later")
+    static let undetermined = SMTPReply(451, "4.3.0", text: "the message could not be handled now; try again later")
 }

@@ -26,7 +26,7 @@ extension SMTPServerSession {
         switch state {
         case .greeting:
             state = .command
-            reply(220, nil, "\(settings.hostName) \(settings.dialect == .lmtp ? "LMTP" : "ESMTP") smime")
+            reply(220, nil, text: "\(settings.hostName) \(settings.dialect == .lmtp ? "LMTP" : "ESMTP") smime")
             return true
         case .command:
             if readCommand() { return true }
@@ -82,13 +82,13 @@ extension SMTPServerSession {
         reply.write(to: &output, withEnhancedCode: isEnhanced)
     }
 
-    mutating func reply(_ code: Int, _ enhancedCode: EnhancedStatusCode?, _ text: String) {
-        reply(SMTPReply(code, enhancedCode, text))
+    mutating func reply(_ code: Int, _ enhancedCode: EnhancedStatusCode?, text: String) {
+        reply(SMTPReply(code, enhancedCode, text: text))
     }
 
     /// Replies to an invalid command; after too many the connection ends.
-    mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, _ text: String) {
-        if countError() { reply(code, enhancedCode, text) }
+    mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, text: String) {
+        if countError() { reply(code, enhancedCode, text: text) }
     }
 
     /// Counts an invalid command; false if the connection ends because of it.
@@ -102,13 +102,13 @@ extension SMTPServerSession {
     /// Ends the connection because of a violation of the protocol.
     mutating func violate(_ enhancedCode: EnhancedStatusCode, _ text: String, code: Int = 521) {
         violation = text
-        end(with: SMTPReply(code, enhancedCode, "\(settings.hostName) protocol error: \(text)"))
+        end(with: SMTPReply(code, enhancedCode, text: "\(settings.hostName) protocol error: \(text)"))
     }
 
     /// Ends the connection of a client that sends commands and no mail.
     mutating func endForAbuse(_ text: String) {
         abuse = text
-        end(with: SMTPReply(421, "4.7.0", "\(settings.hostName) \(text)"))
+        end(with: SMTPReply(421, "4.7.0", text: "\(settings.hostName) \(text)"))
     }
 
     mutating func end(with reply: SMTPReply) {

@@ -6,25 +6,25 @@ extension SMTPServerSession {
     mutating func mail(_ argument: Substring) {
         guard countIdle() else { return }
         guard let name = client.name else {
-            return reject(503, "5.5.1", "\(settings.dialect == .lmtp ? "LHLO" : "EHLO") first")
+            return reject(503, "5.5.1", text: "\(settings.dialect == .lmtp ? "LHLO" : "EHLO") first")
         }
-        guard transaction == nil else { return reject(503, "5.5.1", "there is a sender already") }
+        guard transaction == nil else { return reject(503, "5.5.1", text: "there is a sender already") }
         guard let path = argument.dropping("FROM:").flatMap({ SMTPPath($0) }) else {
-            return reject(501, "5.1.7", "MAIL FROM:<address> is expected")
+            return reject(501, "5.1.7", text: "MAIL FROM:<address> is expected")
         }
         guard let parameters = parameters(of: path) else { return }
         for parameter in parameters {
             if let refusal = refusal(ofMailParameter: parameter) {
                 if refusal.code == 552 { self.refusal = .size }
-                return reject(refusal.code, refusal.enhancedCode ?? "5.5.4", refusal.text)
+                return reject(refusal.code, refusal.enhancedCode ?? "5.5.4", text: refusal.text)
             }
         }
         let allowsUTF8 = parameters.contains { $0.keyword == "SMTPUTF8" }
         guard allowsUTF8 || path.mailbox.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return reject(553, "5.6.7", "an address with other than ASCII needs SMTPUTF8")
+            return reject(553, "5.6.7", text: "an address with other than ASCII needs SMTPUTF8")
         }
         guard path.mailbox.isEmpty || path.mailbox.utf8.contains(UInt8(ascii: "@")) else {
-            return reject(553, "5.1.7", "the address needs a domain")
+            return reject(553, "5.1.7", text: "the address needs a domain")
         }
         let envelope = SMTPEnvelope(
             sender: path.mailbox,
@@ -33,7 +33,7 @@ extension SMTPServerSession {
             clientName: name
         )
         transaction = Transaction(envelope: envelope, allowsUTF8: allowsUTF8, size: argument.utf8.count)
-        reply(250, "2.1.0", "Ok")
+        reply(250, "2.1.0", text: "Ok")
     }
 
     /// RFC 5321 §4.1.1.3
@@ -42,28 +42,28 @@ extension SMTPServerSession {
     mutating func recipient(_ argument: Substring) {
         // The transaction is changed in place: a copy would copy all recipients at every RCPT.
         guard transaction?.isBegun == false else {
-            return reject(503, "5.5.1", transaction == nil ? "MAIL first" : "in the midst of a message")
+            return reject(503, "5.5.1", text: transaction == nil ? "MAIL first" : "in the midst of a message")
         }
         transaction?.recipientCommands += 1
         let limit = settings.maximumRecipients.multipliedOrMaximum(by: Self.recipientCommandFactor)
         guard transaction?.recipientCommands ?? 0 <= limit else { return endForAbuse("too many recipients") }
         guard let path = argument.dropping("TO:").flatMap({ SMTPPath($0) }), !path.mailbox.isEmpty else {
-            return reply(501, "5.1.3", "RCPT TO:<address> is expected")
+            return reply(501, "5.1.3", text: "RCPT TO:<address> is expected")
         }
         guard let parameters = parameters(of: path) else { return }
         for parameter in parameters {
             if let refusal = refusal(ofRecipientParameter: parameter) { return reply(refusal) }
         }
         guard transaction?.allowsUTF8 == true || argument.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return reply(553, "5.6.7", "an address with other than ASCII needs SMTPUTF8")
+            return reply(553, "5.6.7", text: "an address with other than ASCII needs SMTPUTF8")
         }
         let (count, size) = (transaction?.envelope.recipients.count ?? 0, transaction?.size ?? 0)
         guard count < settings.maximumRecipients, argument.utf8.count <= settings.maximumEnvelopeSize - size else {
-            return reply(452, "4.5.3", "too many recipients in one message")
+            return reply(452, "4.5.3", text: "too many recipients in one message")
         }
         transaction?.size += argument.utf8.count
         transaction?.envelope.recipients.append(.init(path.mailbox, parameters: parameters))
-        reply(250, "2.1.5", "Ok")
+        reply(250, "2.1.5", text: "Ok")
     }
 
     /// The parameters after a path; nil if they are invalid, which a reply says.
@@ -72,13 +72,13 @@ extension SMTPServerSession {
         for word in path.rest.split(separator: " ") {
             guard let parameter = SMTPParameter(word), !parameters.contains(where: { $0.keyword == parameter.keyword })
             else {
-                reply(501, "5.5.4", "bad parameter")
+                reply(501, "5.5.4", text: "bad parameter")
                 return nil
             }
             parameters.append(parameter)
         }
         guard parameters.isEmpty || client.isExtended else {
-            reply(555, "5.5.4", "parameters need EHLO")
+            reply(555, "5.5.4", text: "parameters need EHLO")
             return nil
         }
         return parameters
@@ -95,7 +95,7 @@ extension SMTPServerSession {
             }
             // A number of 20 digits may not fit into an integer.
             guard let size = Int(value), size <= settings.maximumSize else {
-                return SMTPReply(552, "5.3.4", "a message may have \(settings.maximumSize) bytes")
+                return SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
             }
             isGood = true
         case "BODY" where settings.extensions.contains(.eightBitMIME):
@@ -105,9 +105,9 @@ extension SMTPServerSession {
             isGood = ["FULL", "HDRS"].contains(value?.uppercased())
         case "ENVID" where settings.extensions.contains(.deliveryStatusNotification):
             isGood = value.map { $0.utf8.count <= 100 && XText.decode($0) != nil } ?? false
-        default: return SMTPReply(555, "5.5.4", "\(parameter.keyword) is no parameter of MAIL here")
+        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is no parameter of MAIL here")
         }
-        return isGood ? nil : SMTPReply(501, "5.5.4", "bad value of \(parameter.keyword)")
+        return isGood ? nil : SMTPReply(501, "5.5.4", text: "bad value of \(parameter.keyword)")
     }
 
     private func refusal(ofRecipientParameter parameter: SMTPParameter) -> SMTPReply? {
@@ -120,9 +120,9 @@ extension SMTPServerSession {
                 || words.allSatisfy { ["SUCCESS", "FAILURE", "DELAY"].contains($0) } && words.count <= 3
         case "ORCPT" where settings.extensions.contains(.deliveryStatusNotification):
             isGood = Self.isOriginalRecipient(parameter.value ?? "")
-        default: return SMTPReply(555, "5.5.4", "\(parameter.keyword) is no parameter of RCPT here")
+        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is no parameter of RCPT here")
         }
-        return isGood ? nil : SMTPReply(501, "5.5.4", "bad value of \(parameter.keyword)")
+        return isGood ? nil : SMTPReply(501, "5.5.4", text: "bad value of \(parameter.keyword)")
     }
 
     /// Whether `text` is an address type and an address in xtext, or in one of the forms of RFC 6533 §3.

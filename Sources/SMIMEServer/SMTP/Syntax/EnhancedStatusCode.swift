@@ -8,7 +8,7 @@ package struct EnhancedStatusCode: Hashable, Sendable {
     package let detail: Int
 
     /// - Returns: nil unless the class is 2, 4 or 5 and the others have at most three digits.
-    package init?(_ statusClass: Int, _ subject: Int, _ detail: Int) {
+    package init?(_ statusClass: Int, subject: Int, detail: Int) {
         guard [2, 4, 5].contains(statusClass), 0...999 ~= subject, 0...999 ~= detail else { return nil }
         (self.statusClass, self.subject, self.detail) = (statusClass, subject, detail)
     }
@@ -22,7 +22,7 @@ package struct EnhancedStatusCode: Hashable, Sendable {
             return field.reduce(0) { 10 * $0 + Int($1 - 48) }
         }
         guard numbers.count == 3 else { return nil }
-        self.init(numbers[0], numbers[1], numbers[2])
+        self.init(numbers[0], subject: numbers[1], detail: numbers[2])
     }
 }
 
@@ -42,5 +42,7 @@ extension EnhancedStatusCode: ExpressibleByStringLiteral {
     }
 
     /// `self` with the class that belongs to a reply's code, which it must have (RFC 2034 §4).
-    func matching(replyCode: Int) -> EnhancedStatusCode? { EnhancedStatusCode(replyCode / 100, subject, detail) }
+    func matching(replyCode: Int) -> EnhancedStatusCode? {
+        EnhancedStatusCode(replyCode / 100, subject: subject, detail: detail)
+    }
 }

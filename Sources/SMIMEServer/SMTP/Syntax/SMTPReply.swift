@@ -14,7 +14,7 @@ package struct SMTPReply: Hashable, Sendable {
     /// - Parameters:
     ///   - code: an invalid reply code becomes 451.
     ///   - enhancedCode: its class is corrected to that of `code`; codes of the class 3 have none.
-    package init(_ code: Int, _ enhancedCode: EnhancedStatusCode?, _ text: String) {
+    package init(_ code: Int, _ enhancedCode: EnhancedStatusCode?, text: String) {
         self.code = 200...599 ~= code ? code : 451
         self.enhancedCode = enhancedCode?.matching(replyCode: self.code)
         self.text = text
@@ -28,7 +28,7 @@ package struct SMTPReply: Hashable, Sendable {
     package var isPermanent: Bool { code / 100 == 5 }
 
     /// The reply of another server, when it is passed on. 421 means that its sender closes the connection, which is not ours: it becomes 451.
-    package var passedOn: SMTPReply { code == 421 ? SMTPReply(451, enhancedCode, text) : self }
+    package var passedOn: SMTPReply { code == 421 ? SMTPReply(451, enhancedCode, text: text) : self }
 
     /// The encoded reply, with CRLF after every line.
     ///

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// The encoding of a question to an OCSP responder.
-package enum OCSPQuestion {
-    /// The DER of an OCSPRequest about one certificate, named by SHA-1, without a nonce.
+/// Encodes requests to OCSP responders.
+package enum OCSPRequestEncoder {
+    /// The DER of an OCSPRequest about one certificate, identified by SHA-1 hashes, without a nonce.
     ///
     /// libcrypto: `OCSP_request_add0_id`, `i2d_OCSP_REQUEST`
     package static func der(about certificate: Handle<X509>, issuedBy issuer: Handle<X509>) throws(OpenSSLError)
