@@ -6,7 +6,7 @@ import Testing
     private var rest: [OpenSSLError.Entry] { OpenSSLError("rest").stack }
 
     @Test func `a failed call throws all that libcrypto said, and leaves nothing behind`() {
-        Libcrypto.forgetErrors()
+        Libcrypto.clearErrors()
         let key = [UInt8](repeating: 1, count: 16)
         let error = #expect(throws: OpenSSLError.self) {
             _ = try CipherContext("no-such-cipher", key: key.span, iv: [], isEncrypting: true)
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a look-up that finds nothing leaves no error behind`() throws {
-        Libcrypto.forgetErrors()
+        Libcrypto.clearErrors()
         #expect(try !Libcrypto.offersCipher("no-such-cipher", isLegacy: false))
         #expect(!Libcrypto.offersDigest("no-such-digest"))
         #expect(!Libcrypto.offersDerivation("no-such-derivation"))

@@ -75,7 +75,7 @@ struct PasswordEncryption: Sendable {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
         try checkIsOffered()
         let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
-        return try? transform(ciphertext.span, key, iv, isEncrypting: false)
+        return try? transform(ciphertext.span, key, iv: iv, isEncrypting: false)
     }
 
     /// Encrypts `plaintext` with this form of the passphrase.
@@ -89,7 +89,7 @@ struct PasswordEncryption: Sendable {
         try checkIsOffered()
         return try lift { () throws(OpenSSLError) in
             let (key, iv) = try keyAndIV(form, reusing: &last)
-            return try transform(plaintext, key, iv, isEncrypting: true)
+            return try transform(plaintext, key, iv: iv, isEncrypting: true)
         }
     }
 
@@ -150,7 +150,14 @@ struct PasswordEncryption: Sendable {
                 count: cipher.keyCount
             )
             guard cipher.ivCount > 0 else { return (key, []) }
-            let iv = try PKCS12KDF.derive(form.bmp, "SHA1", salt, iterations, id: .iv, count: cipher.ivCount)
+            let iv = try PKCS12KDF.derive(
+                form.bmp,
+                "SHA1",
+                salt: salt,
+                iterations: iterations,
+                id: .iv,
+                count: cipher.ivCount
+            )
             return (key, iv.copied())
         }
     }
