@@ -59,7 +59,7 @@ package enum Libcrypto {
 
     /// A library context of our own with the legacy provider beside the default one, for what old PKCS#12 files and old
     /// mail are encrypted with. Nothing else may use it. It lives as long as the process.
-    package static func legacy() throws(OpenSSLError) -> OpaquePointer {
+    static func legacy() throws(OpenSSLError) -> OpaquePointer {
         switch legacyContext {
         case .success(let context): return context.pointer
         case .failure(let error): throw error
