@@ -6,29 +6,29 @@ import Testing
 
     @Test func `a byte is found at or after a place`() {
         let hyphen = UInt8(ascii: "-")
-        #expect(text.span.firstOffset(of: hyphen) == 4)
-        #expect(text.span.firstOffset(of: hyphen, from: 4) == 4)
-        #expect(text.span.firstOffset(of: hyphen, from: 5) == 10)
-        #expect(text.span.firstOffset(of: hyphen, from: 12) == nil)
-        #expect(text.span.firstOffset(of: hyphen, from: text.count) == nil)
-        #expect([UInt8]().span.firstOffset(of: hyphen) == nil)
+        #expect(text.octets.firstOffset(of: hyphen) == 4)
+        #expect(text.octets.firstOffset(of: hyphen, from: 4) == 4)
+        #expect(text.octets.firstOffset(of: hyphen, from: 5) == 10)
+        #expect(text.octets.firstOffset(of: hyphen, from: 12) == nil)
+        #expect(text.octets.firstOffset(of: hyphen, from: text.count) == nil)
+        #expect([UInt8]().octets.firstOffset(of: hyphen) == nil)
     }
 
     @Test func `a word is compared where it stands, and never past the end`() {
         let two = Array("two".utf8)
-        let isThere = [0, 6, text.count - 2, text.count + 5].map { text.span.has(two, at: $0) }
+        let isThere = [0, 6, text.count - 2, text.count + 5].map { text.octets.has(two, at: $0) }
         #expect(isThere == [false, true, false, false])
-        let hasNothing = text.span.has([], at: text.count)
+        let hasNothing = text.octets.has([], at: text.count)
         #expect(hasNothing)
     }
 
     @Test(arguments: [0, 1, 7, 8, 9, 16, 31]) func `one byte above 127 is seen wherever it stands`(count: Int) {
         var bytes = [UInt8](repeating: 127, count: count)
-        let before = bytes.span.has8Bit
+        let before = bytes.octets.has8Bit
         #expect(!before)
         for index in 0..<count {
             bytes[index] = 128
-            let isSeen = bytes.span.has8Bit
+            let isSeen = bytes.octets.has8Bit
             #expect(isSeen, "\(index)")
             bytes[index] = 127
         }
@@ -36,23 +36,23 @@ import Testing
 
     @Test func `eight bytes are a word, the first in the low byte`() {
         let bytes: [UInt8] = [9, 1, 2, 3, 4, 5, 6, 7, 8]
-        let word = bytes.span.word(at: 1)
+        let word = bytes.octets.word(at: 1)
         #expect(word == 0x0807_0605_0403_0201)
     }
 
     @Test func `first and last are those of the bytes`() {
-        let ends = [text.span.first, text.span.last, [UInt8]().span.first, [UInt8]().span.last]
+        let ends = [text.octets.first, text.octets.last, [UInt8]().octets.first, [UInt8]().octets.last]
         #expect(ends == [UInt8(ascii: "o"), UInt8(ascii: "e"), nil, nil])
     }
 
     @Test func `pieces are written in their place`() {
         var bytes: [UInt8] = [0, 0, 0, 0, 0]
         let source: [UInt8] = [1, 2]
-        var span = bytes.mutableSpan
-        let count = span.copy(source.span, at: 3)
+        var span = bytes.mutableOctets
+        let count = span.copy(source.octets, at: 3)
         var piece = span.piece(1..<3)
         piece[0] = 9
-        piece.copy([UInt8]().span, at: 2)
+        piece.copy([UInt8]().octets, at: 2)
         #expect(count == 2)
         #expect(bytes == [0, 9, 0, 1, 2])
     }

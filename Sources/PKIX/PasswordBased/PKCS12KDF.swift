@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 
 /// The key derivation of PKCS#12's own schemes.
@@ -44,7 +45,7 @@ enum PKCS12KDF {
         let digest = DigestAlgorithm.sha1
         let first = try derive(passphrase, digest.libcryptoName, salt, iterations, id: .key, count: digest.byteCount)
         return first.withBytes { first in
-            hasSumWithLeadingZero(salt.span, first)
+            hasSumWithLeadingZero(salt.octets, first)
                 || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
         }
     }
