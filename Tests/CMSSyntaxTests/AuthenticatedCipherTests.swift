@@ -64,11 +64,11 @@ import Testing
         if made.cipher.name.hasSuffix("ccm") { try context.announce(count: made.content.count) }
         if let attributes = made.attributes { try context.authenticate([0x31, UInt8(attributes.count)] + attributes) }
         var output = [UInt8](repeating: 0, count: made.content.count)
-        var bytes = output.mutableSpan
-        try context.updateOnce(made.content.span, into: &bytes)
+        var bytes = output.mutableOctets
+        try context.updateOnce(made.content.octets, into: &bytes)
         if !made.cipher.name.hasSuffix("ccm") {
             var rest = [UInt8](repeating: 0, count: 32)
-            var room = rest.mutableSpan
+            var room = rest.mutableOctets
             _ = try context.finish(into: &room)
         }
         return (output, try context.tag(count: made.tag))

@@ -19,7 +19,7 @@ import Testing
         let digester = try Digester(.sha256)
         for piece in ["a", "", "bc"] {
             let bytes = Array(piece.utf8)
-            try digester.update(bytes.span)
+            try digester.update(bytes.octets)
         }
         #expect(try digester.finish().hexadecimal == expected)
         #expect(try DigestAlgorithm.sha256.digest(Array("abc".utf8)).hexadecimal == expected)
@@ -35,27 +35,27 @@ import Testing
     @Test func `AES-128-GCM encrypts and authenticates`() throws {
         // McGrew and Viega, The Galois/Counter Mode of Operation, test case 2
         let (nonce, zeros) = ([UInt8](repeating: 0, count: 12), Self.zeros)
-        let sealing = try CipherContext("AES-128-GCM", key: zeros.span, iv: nonce, isEncrypting: true)
-        let sealed = try sealing.whole(zeros.span)
+        let sealing = try CipherContext("AES-128-GCM", key: zeros.octets, iv: nonce, isEncrypting: true)
+        let sealed = try sealing.whole(zeros.octets)
         var tag = try sealing.tag(count: 16)
         #expect(sealed.hexadecimal == "0388dace60b6a392f328c2b971b2fe78")
         #expect(tag.hexadecimal == "ab6e47d42cec13bdf53a67b21257bddf")
 
-        let opening = try CipherContext("AES-128-GCM", key: zeros.span, iv: nonce, isEncrypting: false)
+        let opening = try CipherContext("AES-128-GCM", key: zeros.octets, iv: nonce, isEncrypting: false)
         try opening.expectTag(tag)
-        #expect(try opening.whole(sealed.span) == zeros)
+        #expect(try opening.whole(sealed.octets) == zeros)
 
         tag[0] ^= 1
-        let refusing = try CipherContext("AES-128-GCM", key: zeros.span, iv: nonce, isEncrypting: false)
+        let refusing = try CipherContext("AES-128-GCM", key: zeros.octets, iv: nonce, isEncrypting: false)
         try refusing.expectTag(tag)
-        #expect(throws: OpenSSLError.self) { try refusing.whole(sealed.span) }
+        #expect(throws: OpenSSLError.self) { try refusing.whole(sealed.octets) }
     }
 
     @Test func `a key of the wrong length is refused`() {
         for count in [0, 15, 17] {
             let key = [UInt8](repeating: 1, count: count)
             #expect(throws: OpenSSLError.self) {
-                _ = try CipherContext("AES-128-CBC", key: key.span, iv: Self.zeros, isEncrypting: true)
+                _ = try CipherContext("AES-128-CBC", key: key.octets, iv: Self.zeros, isEncrypting: true)
             }
         }
     }

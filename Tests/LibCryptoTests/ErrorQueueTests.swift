@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
         Libcrypto.clearErrors()
         let key = [UInt8](repeating: 1, count: 16)
         let error = #expect(throws: OpenSSLError.self) {
-            _ = try CipherContext("no-such-cipher", key: key.span, iv: [], isEncrypting: true)
+            _ = try CipherContext("no-such-cipher", key: key.octets, iv: [], isEncrypting: true)
         }
         #expect(error?.operation == "EVP_CIPHER_fetch")
         #expect(error?.stack.isEmpty == false)

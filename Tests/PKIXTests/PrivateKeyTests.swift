@@ -129,8 +129,8 @@ extension Array<UInt8> {
     }
 
     @Test func `a sealing key has 32 bytes`() {
-        #expect(SealingKey([UInt8](repeating: 1, count: 31).span) == nil)
+        #expect(SealingKey([UInt8](repeating: 1, count: 31).octets) == nil)
         let bytes = [UInt8](repeating: 1, count: 32)
-        #expect(SealingKey(bytes.span)?.copied() == bytes)
+        #expect(SealingKey(bytes.octets)?.copied() == bytes)
     }
 }

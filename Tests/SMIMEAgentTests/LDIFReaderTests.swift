@@ -14,7 +14,7 @@ import Testing
         var items: [LDIFReader.Item] = []
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: size) {
-            items += reader.read(bytes.span.extracting(start..<min(start + size, bytes.count)))
+            items += reader.read(bytes.octets.extracting(start..<min(start + size, bytes.count)))
         }
         items += reader.finish()
         return (items, reader.entries)

@@ -57,7 +57,7 @@ import Testing
         var program = ChildProgram(path: "/bin/sh", words: ["sh", "-c", script], standardOutput: output.descriptor)
         program.standardError = words.descriptor
         program.inherited = [input.descriptor]
-        program.secrets = ["ONE=1 and", "TWO=2"].map { SecretVariable(entry: (Array($0.utf8) + [0]).span) }
+        program.secrets = ["ONE=1 and", "TWO=2"].map { SecretVariable(entry: (Array($0.utf8) + [0]).octets) }
         #expect(try program.run() == .exited(0))
         let said = try output.rewound()
         #expect(String(decoding: try said.bytes(in: 0..<said.count), as: UTF8.self) == "handed over1 and 2\n")

@@ -17,7 +17,7 @@ import Testing
 
     private func locked(_ bytes: [UInt8]) throws -> LockedBytes {
         let key = try #require(LockedBytes(count: bytes.count))
-        key.fill { $0.copy(bytes.span) }
+        key.fill { $0.copy(bytes.octets) }
         return key
     }
 

@@ -122,7 +122,7 @@ import Testing
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
             // In pieces, as when reading a file.
             let middle = Int.random(in: 0...count, using: &generator)
-            for piece in [bytes[..<middle], bytes[middle...]] { detector.write(piece.span) }
+            for piece in [bytes[..<middle], bytes[middle...]] { detector.write(piece.octets) }
             #expect(!detector.isPlaintext)
         }
     }

@@ -42,7 +42,7 @@ package final class ReusableSpool: Sendable {
     ///
     /// - Throws: `StreamError.writeFailed`, for example if the disk is full.
     package func write(_ bytes: [UInt8], at offset: Int) throws(StreamError) {
-        try write(bytes.span, at: offset)
+        try write(bytes.octets, at: offset)
     }
 
     /// The bytes of `range` as a source. The file must not be written while the source is in use.

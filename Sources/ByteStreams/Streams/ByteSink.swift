@@ -9,7 +9,7 @@ package protocol ByteSink: AnyObject {
 extension ByteSink {
     /// Takes all of `bytes`.
     package func write(_ bytes: [UInt8]) throws {
-        try write(bytes.span)
+        try write(bytes.octets)
     }
 
     /// Takes the UTF-8 of `text`.

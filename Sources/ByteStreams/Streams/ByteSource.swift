@@ -83,6 +83,6 @@ package struct MemorySource: ByteSource {
     package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
         let length = min(buffer.count, bytes.count - offset)
         guard length > 0 else { return 0 }
-        return buffer.copy(bytes.span.extracting(offset..<offset + length))
+        return buffer.copy(bytes.octets.extracting(offset..<offset + length))
     }
 }

@@ -59,6 +59,38 @@ extension Span<UInt8> {
     }
 }
 
+// Array.span wants macOS 26: an array of objects may be bridged. One of bytes never is, and lies in one piece.
+extension Array<UInt8> {
+    /// The bytes, lent.
+    @inlinable
+    package var octets: Span<UInt8> {
+        @_lifetime(borrow self)
+        get {
+            let bytes = withUnsafeBufferPointer { $0 }
+            return _overrideLifetime(Span(_unsafeElements: bytes), borrowing: self)
+        }
+    }
+
+    /// The bytes, lent to be written.
+    @inlinable
+    package var mutableOctets: MutableSpan<UInt8> {
+        @_lifetime(&self)
+        mutating get {
+            let bytes = withUnsafeMutableBufferPointer { $0 }
+            return _overrideLifetime(MutableSpan(_unsafeElements: bytes), mutating: &self)
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// The bytes, lent.
+    @inlinable
+    package var octets: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { span }
+    }
+}
+
 extension RawSpan {
     /// The same bytes, one by one.
     @inlinable
@@ -69,6 +101,13 @@ extension RawSpan {
 }
 
 extension MutableSpan<UInt8> {
+    /// The bytes, lent for reading.
+    @inlinable
+    package var octets: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { span }
+    }
+
     /// The bytes of `range`, to be written.
     @inlinable
     @_lifetime(&self)

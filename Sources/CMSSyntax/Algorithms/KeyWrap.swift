@@ -88,7 +88,7 @@ struct KeyWrap: Sendable {
             )
             var count = 0
             let output = try SecretBytes(count: wrapped.count + 16) { buffer throws(OpenSSLError) in
-                count = try context.update(wrapped.span, into: &buffer)
+                count = try context.update(wrapped.octets, into: &buffer)
             }
             return output.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
         }

@@ -46,7 +46,7 @@ struct PasswordKeyWrap: Sendable {
                 buffer[0] = UInt8(key.count)
                 for index in 0..<3 { buffer[1 + index] = ~key[index] }
                 buffer.copy(key, at: 4)
-                buffer.copy(padding.span, at: 4 + key.count)
+                buffer.copy(padding.octets, at: 4 + key.count)
             }
         }
         let once = try transform(formatted, under: wrappingKey, iv: encryption.iv, isEncrypting: true)

@@ -33,8 +33,8 @@ final class BufferedDecryption {
         if let attributes { try context.authenticate(attributes) }
         var plaintext = [UInt8](repeating: 0, count: ciphertext.count)
         let ciphertext = ciphertext
-        var output = plaintext.mutableSpan
-        try context.updateOnce(ciphertext.span, into: &output)
+        var output = plaintext.mutableOctets
+        try context.updateOnce(ciphertext.octets, into: &output)
         return plaintext
     }
 }

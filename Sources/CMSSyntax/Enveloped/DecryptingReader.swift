@@ -63,7 +63,7 @@ final class DecryptingReader: ByteReader {
         }
         let count = min(buffer.count, pending.count)
         let piece = pending.prefix(count)
-        buffer.copy(piece.span)
+        buffer.copy(piece.octets)
         pending.removeFirst(count)
         return count
     }

@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 
 extension LibcryptoProbe {
@@ -43,6 +44,6 @@ extension LibcryptoProbe {
     ]
 
     private static func encrypt(_ value: [UInt8], to key: Handle<EVP_PKEY>, _ padding: RSAPadding) throws -> [UInt8] {
-        try key.encrypt(value.span, padding: padding)
+        try key.encrypt(value.octets, padding: padding)
     }
 }

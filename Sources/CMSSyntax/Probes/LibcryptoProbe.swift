@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import PKIX
 
@@ -72,9 +73,9 @@ package struct LibcryptoProbe: Sendable {
         let key = [UInt8](repeating: 7, count: name.hasPrefix("AES-128") ? 16 : 32)
         let iv = [UInt8](repeating: 9, count: 12)
         func run(isEncrypting: Bool, _ input: [UInt8], tag: [UInt8]? = nil) throws -> (output: [UInt8], tag: [UInt8]) {
-            let context = try CipherContext(name, key: key.span, iv: iv, isEncrypting: isEncrypting)
+            let context = try CipherContext(name, key: key.octets, iv: iv, isEncrypting: isEncrypting)
             if let tag { try context.expectTag(tag) }
-            let output = try context.whole(input.span)
+            let output = try context.whole(input.octets)
             return (output, tag == nil ? try context.tag(count: 16) : [])
         }
         let text = [UInt8](repeating: 3, count: 40)

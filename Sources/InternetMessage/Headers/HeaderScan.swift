@@ -168,7 +168,7 @@ struct HeaderScan {
     }
 
     private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-        bytes.span.firstOffset(of: byte, from: start)
+        bytes.octets.firstOffset(of: byte, from: start)
     }
 
     private mutating func skipByteOrderMark() -> Int {

@@ -55,7 +55,7 @@ private final class WatchedReader: ByteReader {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         let count = try upstream.read(into: &buffer)
-        defects.take(buffer.span.extracting(first: count))
+        defects.take(buffer.octets.extracting(first: count))
         return count
     }
 }

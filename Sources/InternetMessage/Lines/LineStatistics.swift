@@ -133,7 +133,7 @@ final class StatisticsReader: ByteReader {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         let count = try upstream.read(into: &buffer)
-        statistics.take(buffer.span.extracting(first: count))
+        statistics.take(buffer.octets.extracting(first: count))
         return count
     }
 

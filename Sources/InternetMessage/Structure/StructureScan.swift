@@ -53,7 +53,7 @@ struct StructureScan {
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
             let context = LineScanner.Context(isCut: false, isBehindReturn: false)
-            if case .delimiter = Self.mark(of: line.span, context, among: boundaries) { return true }
+            if case .delimiter = Self.mark(of: line.octets, context, among: boundaries) { return true }
             return false
         }
         headerBytes += header.bytes.count

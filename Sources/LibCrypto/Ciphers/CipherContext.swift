@@ -159,7 +159,7 @@ package final class CipherContext {
     /// Transforms the whole of `input` and ends; a secret in the result is the caller's to wipe.
     package func whole(_ input: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: input.count + 32)
-        var bytes = output.mutableSpan
+        var bytes = output.mutableOctets
         let count = try update(input, into: &bytes)
         var rest = bytes.piece(count..<bytes.count)
         let total = count + (try finish(into: &rest))

@@ -1,3 +1,4 @@
+import ByteStreams
 import COpenSSL
 import Synchronization
 
@@ -62,7 +63,7 @@ extension DigestAlgorithm {
     }
 
     /// The digest of `bytes`.
-    package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] { try digest(bytes.span) }
+    package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] { try digest(bytes.octets) }
 
     /// The digest of `bytes`, of which no copy is made.
     package func digest(_ bytes: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {

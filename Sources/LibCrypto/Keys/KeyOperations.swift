@@ -13,7 +13,7 @@ package enum SignaturePadding: Sendable {
 /// Signing, verifying and generating keys.
 extension Handle<EVP_PKEY> {
     /// A context for one operation with this key.
-    package func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
+    func context() throws(OpenSSLError) -> Owned<EVP_PKEY_CTX> {
         try owned.withPointer { key throws(OpenSSLError) in
             try Owned(EVP_PKEY_CTX_new_from_pkey(nil, key, nil), "EVP_PKEY_CTX_new_from_pkey")
         }
@@ -151,7 +151,7 @@ extension Handle<EVP_PKEY> {
 /// Generates a key with the parameters of `context`.
 ///
 /// libcrypto: `EVP_PKEY_generate`
-package func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {
+func generatedKey(_ context: OpaquePointer) throws(OpenSSLError) -> Owned<EVP_PKEY> {
     var key: OpaquePointer?
     let result = EVP_PKEY_generate(context, &key)
     let owned = try Owned<EVP_PKEY>(key, "EVP_PKEY_generate")

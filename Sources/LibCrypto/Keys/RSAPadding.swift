@@ -7,7 +7,7 @@ package enum RSAPadding: Sendable {
     /// RSAES-OAEP (RFC 8017 §7.1).
     case oaep(digest: DigestAlgorithm, mgf: DigestAlgorithm, label: [UInt8])
 
-    package func configure(_ context: OpaquePointer) throws(OpenSSLError) {
+    func configure(_ context: OpaquePointer) throws(OpenSSLError) {
         switch self {
         case .pkcs1:
             try check(EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING), "EVP_PKEY_CTX_set_rsa_padding")

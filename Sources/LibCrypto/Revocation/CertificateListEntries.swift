@@ -1,4 +1,4 @@
-package import COpenSSL
+import COpenSSL
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -56,7 +56,7 @@ extension Date {
     /// Converts libcrypto's time; nil if it cannot be read.
     ///
     /// libcrypto: `ASN1_TIME_to_tm`
-    package init?(moment: UnsafePointer<ASN1_TIME>?) {
+    init?(moment: UnsafePointer<ASN1_TIME>?) {
         var parts = tm()
         guard let moment, ASN1_TIME_to_tm(moment, &parts) == 1 else { return nil }
         self.init(timeIntervalSince1970: TimeInterval(timegm(&parts)))

@@ -56,7 +56,7 @@ package struct SealingKey: Sendable {
 
     /// Encrypts `bytes` and authenticates them together with `context`.
     package func seal(_ bytes: [UInt8], authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {
-        try seal(bytes.span, authenticating: context)
+        try seal(bytes.octets, authenticating: context)
     }
 
     /// Decrypts the result of `seal` with the same key and context.
@@ -79,7 +79,7 @@ package struct SealingKey: Sendable {
             if !context.isEmpty { try cipher.authenticate(context) }
             try cipher.expectTag(Array(sealed.suffix(Self.tagCount)))
             return try SecretBytes(count: body.count) { output throws(OpenSSLError) in
-                let count = try cipher.update(body.span, into: &output)
+                let count = try cipher.update(body.octets, into: &output)
                 var rest = output.piece(count..<output.count)
                 _ = try cipher.finish(into: &rest)
             }

@@ -1,3 +1,4 @@
+import ByteStreams
 package import LibCrypto
 import SwiftASN1
 
@@ -108,7 +109,7 @@ private struct PKCS12Writer {
     /// A ContentInfo of type encryptedData.
     private mutating func encrypted(_ bytes: [UInt8]) throws -> [UInt8] {
         let (scheme, algorithm) = try freshScheme()
-        let ciphertext = try scheme.encrypt(bytes.span, with: form, reusing: &lastKey)
+        let ciphertext = try scheme.encrypt(bytes.octets, with: form, reusing: &lastKey)
         let content = DERFrame.header(.context(0), isConstructed: false, length: ciphertext.count) + ciphertext
         let info = try sequence([oid(ASN1ObjectIdentifier.ContentType.data), algorithm, content])
         let data = try sequence([der { try $0.serialize(0) }, info])

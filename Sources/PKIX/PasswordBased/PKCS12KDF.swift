@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 
 /// The key derivation of PKCS#12's own schemes.
@@ -52,7 +53,7 @@ enum PKCS12KDF {
             count: digest.byteCount
         )
         return first.withBytes { first in
-            hasSumWithLeadingZero(salt.span, first)
+            hasSumWithLeadingZero(salt.octets, first)
                 || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
         }
     }

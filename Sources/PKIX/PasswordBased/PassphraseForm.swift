@@ -41,7 +41,7 @@ package struct PassphraseForm: Sendable {
         let composed = Array(text.canonicallyComposed.utf8)
         let decomposed = Array(text.canonicallyDecomposed.utf8)
         let others = [composed, decomposed].filter { !$0.elementsEqual(text.utf8) }
-            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0.span)) }
+            .map { PassphraseForm(utf8: secret($0), bmp: bmp($0.octets)) }
         let latin1 =
             text.unicodeScalars.allSatisfy { $0.value < 0x100 } ? text.unicodeScalars.map { UInt8($0.value) } : nil
         return [given] + others + [latin1.map { PassphraseForm(utf8: secret($0), bmp: widen(bytes)) } ?? widened]

@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import SwiftASN1
 

@@ -80,7 +80,7 @@ package enum PEMObject {
 
     /// The first offset of `pattern` in `bytes` at or after `start`.
     private static func offset(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        let bytes = bytes.span
+        let bytes = bytes.octets
         var position = start
         while position + pattern.count <= bytes.count, let found = bytes.firstOffset(of: 0x2D, from: position) {
             if bytes.has(pattern, at: found) { return found }

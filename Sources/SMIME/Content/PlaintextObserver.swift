@@ -25,7 +25,7 @@ package final class PlaintextObserver: ByteSink {
         // The words may lie across two windows.
         var border = tail
         border.append(contentsOf: bytes.extracting(first: Self.reach))
-        lookFor(border.span)
+        lookFor(border.octets)
         lookFor(bytes)
         tail = bytes.count < Self.reach ? Array(border.suffix(Self.reach)) : Array(bytes.extracting(last: Self.reach))
     }

@@ -80,8 +80,9 @@ package struct SendmailTransport: MailTransport {
         // The line so far: empty, a single dot, or anything else.
         var (isEmpty, isDot) = (true, false)
         while case let count = try window.fill(from: reader), count > 0 {
-            for index in 0..<count {
-                switch window[index] {
+            let bytes = window.prefix(count)
+            for index in bytes.indices {
+                switch bytes[index] {
                 case UInt8(ascii: "\n"):
                     if isDot { return true }
                     (isEmpty, isDot) = (true, false)

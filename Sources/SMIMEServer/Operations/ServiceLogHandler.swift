@@ -40,7 +40,7 @@ struct ServiceLogHandler: LogHandler {
             let line = (hasPriorities ? "<\(priority)>" : "") + text + "\n"
             // One call for each line, so that lines of several processes do not mix.
             let bytes = Array(line.utf8)
-            _ = SystemCall.writeBytes(STDERR_FILENO, bytes.span)
+            _ = SystemCall.writeBytes(STDERR_FILENO, bytes.octets)
         case .syslog:
             text.withCString { text in withVaList([text]) { vsyslog(priority, "%s", $0) } }
         case .journal: JournalSocket.shared.send(text, priority: priority, fields: event.metadata ?? [:])
@@ -87,7 +87,7 @@ private final class JournalSocket: Sendable {
         for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), "\(value)") }
         guard !UnixDatagram.send(bytes, over: descriptor, to: Self.path) else { return }
         let line = Array((text + "\n").utf8)
-        _ = SystemCall.writeBytes(STDERR_FILENO, line.span)
+        _ = SystemCall.writeBytes(STDERR_FILENO, line.octets)
     }
 
     /// A field; if its value contains a line end, the length precedes it.

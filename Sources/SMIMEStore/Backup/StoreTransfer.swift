@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 
 /// Copies everything from one database to another one, whatever their engines, and verifies it.
@@ -66,7 +67,7 @@ struct StoreTransfer {
             if table == "setting", omitted.contains(try row.value("key")) { return }
             // The engines give columns in the same order only as long as no migration adds one in another place.
             for (column, value) in row.stored.sorted(by: { $0.column < $1.column }) {
-                try digester.update(Self.encoding(of: value, in: column).span)
+                try digester.update(Self.encoding(of: value, in: column).octets)
             }
             try body(row)
             count += 1

@@ -34,7 +34,7 @@ struct StoreFolder {
         unlink(temporary)
         let descriptor = try Self.createPrivate(temporary)
         defer { close(descriptor) }
-        let written = SystemCall.writeBytes(descriptor, bytes.span)
+        let written = SystemCall.writeBytes(descriptor, bytes.octets)
         guard written == bytes.count, fsync(descriptor) == 0 else {
             let reason = errno == 0 ? "short write" : String(cString: strerror(errno))
             unlink(temporary)

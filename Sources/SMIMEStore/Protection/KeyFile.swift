@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import LibCrypto
 import PKIX
@@ -93,6 +94,6 @@ struct KeyFile {
         var bytes = bytes
         defer { bytes.wipe() }
         guard bytes.count == magic.count + SealingKey.count, bytes.starts(with: magic) else { return nil }
-        return SealingKey(bytes.span.extracting(magic.count...))
+        return SealingKey(bytes.octets.extracting(magic.count...))
     }
 }

@@ -11,8 +11,9 @@ enum LoneDot {
         var line: [UInt8] = []
         var (position, start) = (0, 0)
         while case let count = try window.fill(from: reader), count > 0 {
-            for index in 0..<count {
-                let byte = window[index]
+            let bytes = window.prefix(count)
+            for index in bytes.indices {
+                let byte = bytes[index]
                 position += 1
                 guard byte == UInt8(ascii: "\n") else {
                     if line.count < 3 { line.append(byte) }
