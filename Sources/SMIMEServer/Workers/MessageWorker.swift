@@ -106,8 +106,10 @@ package struct MessageWorker {
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
-            finished.add(job.number, entry: entry, learnable: processed.learnable)
-            try answer(job, outcome(of: processed, for: job), log)
+            // As a rule the author is known, and nothing is left to do after the delivery.
+            let learns = tools.learns ? await engine.hasNews(processed) : false
+            finished.add(job.number, entry: entry, learnable: learns ? processed.learnable : nil)
+            try answer(job, outcome(of: processed, for: job, learns: learns), log)
         }
     }
 
@@ -138,7 +140,7 @@ package struct MessageWorker {
         )
     }
 
-    private func outcome(of processed: ProcessedMail, for job: WorkerJob) -> WorkerOutcome {
+    private func outcome(of processed: ProcessedMail, for job: WorkerJob, learns: Bool) -> WorkerOutcome {
         do {
             var writer = FormWriter(spools[job.slot].forms)
             let messages = processed.delivery.messages
@@ -148,7 +150,7 @@ package struct MessageWorker {
                 throw GatewayRefusal(.temporary, "4.3.0", "no message for \(missing.sorted().joined(separator: ", "))")
             }
             let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
-            return .forms(forms, learns: tools.learns && processed.learnable != nil)
+            return .forms(forms, learns: learns)
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
         }
