@@ -36,9 +36,17 @@ package final class Worker {
         self.pool = pool
     }
 
+    /// An answer with a form of the usual size comes by one call.
+    private static let allocator = AdaptiveRecvByteBufferAllocator(
+        minimum: 8 << 10,
+        initial: 16 << 10,
+        maximum: 64 << 10
+    )
+
     func connect(on loop: any EventLoop) {
         let bound = NIOLoopBound(self, eventLoop: loop)
         ClientBootstrap(group: loop)
+            .channelOption(.recvAllocator, value: Self.allocator)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(WorkerHandler(bound.value))
