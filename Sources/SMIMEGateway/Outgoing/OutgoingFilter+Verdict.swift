@@ -8,6 +8,8 @@ extension OutgoingFilter {
     /// What was found out about the form of a message that is to be changed.
     struct Form {
         let limits: FormLimits
+        /// How its header is protected.
+        let headers: HeaderPolicy
         /// The message with our mark; nil if it gets none.
         let marked: (any ByteSource)?
         /// What protects the message, marked if it gets a mark; nil if its form allows nothing.
