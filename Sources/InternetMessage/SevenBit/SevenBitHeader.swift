@@ -3,8 +3,15 @@ extension HeaderBlock {
     var has8Bit: Bool { bytes.contains { $0 > 127 } }
     /// Whether a carriage return stands inside of a line: for many readers the line ends there, and maybe the header.
     package var hasReturnInLine: Bool {
-        bytes.split(separator: .lineFeed).contains { line in
-            line.reversed().drop { $0 == .carriageReturn }.contains(.carriageReturn)
+        bytes.withUnsafeBytes { bytes in
+            var position = 0
+            while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
+                // Several of them at the end of a line are no part of its text.
+                guard let next = bytes[found...].firstIndex(where: { $0 != .carriageReturn }) else { return false }
+                guard bytes[next] == .lineFeed else { return true }
+                position = next
+            }
+            return false
         }
     }
     /// Why other programs may find other fields in it, or its end elsewhere, even where an empty line follows its last field;
