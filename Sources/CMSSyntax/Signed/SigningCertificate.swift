@@ -22,12 +22,11 @@ struct SigningCertificate {
 
     /// The DER of `SigningCertificateV2` naming `certificate` by SHA-256, the default, which is then not written.
     static func encode(_ certificate: Certificate) throws -> [UInt8] {
-        let hash = try DigestAlgorithm.sha256.digest(certificate.der)
-        return try der { coder in
+        try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
                     try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try coder.serialize(ASN1OctetString(contentBytes: hash[...]))
+                        try coder.serialize(ASN1OctetString(contentBytes: certificate.fingerprint.bytes[...]))
                     }
                 }
             }
