@@ -15,6 +15,21 @@ import Testing
         #expect(header.defects.isEmpty)
     }
 
+    @Test func `names are compared in whatever case, whole or by their beginning`() throws {
+        let field = try #require(HeaderBlock(parsing: "LIST-Id: <x>\r\n\r\n".bytes).fields.first)
+        #expect(field.isNamed("list-id") && !field.isNamed("List-I") && !field.isNamed("List-Ids"))
+        #expect(field.isNamed(startingWith: "List-") && field.isNamed(startingWith: "list-id"))
+        #expect(!field.isNamed(startingWith: "List-Ids") && !field.isNamed(startingWith: "Lost-"))
+    }
+
+    @Test(arguments: [
+        ("A: b\r\nC: d\r\n", false), ("A: b\n", false), ("A: b\r\r\nC: d\r\r\r\n", false), ("A: b\r\nC: d\r", false),
+        ("A: b\rC: d\r\n", true), ("A: b\r\r\rC: d\n", true), ("A: b\r\nC:\r d\r", true),
+    ])
+    func `a carriage return inside of a line is found`(text: String, isFound: Bool) throws {
+        #expect(try HeaderBlock(parsing: text.bytes + "\r\n".bytes).hasReturnInLine == isFound)
+    }
+
     @Test func `a header with LF line ends is no defect`() throws {
         let header = try HeaderBlock(parsing: "A: b\n\nx".bytes)
         #expect(header.lineEnd == .lf)

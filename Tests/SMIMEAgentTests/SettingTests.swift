@@ -27,6 +27,15 @@ import Testing
         #expect(SendmailCommand(parsing: "/usr/bin/msmtp -t")?.passesLoneDots == false)
     }
 
+    @Test func `a changed setting counts for the next message`() async throws {
+        let home = try await TestHome()
+        let moment = home.store.atOneMoment()
+        for _ in 0..<2 { #expect(try await moment.subaddressing() == .standard) }
+        try await home.store.settings.set("filter.recipient-delimiter", to: "-")
+        let next = home.store.atOneMoment()
+        for _ in 0..<2 { #expect(try await next.subaddressing() == Subaddressing(parsing: "-")) }
+    }
+
     @Test func `a folder of revocation lists is read again when its files change`() async throws {
         let home = try await TestHome()
         let folder = NSTemporaryDirectory() + "smime-lists-\(UUID().uuidString)"

@@ -67,9 +67,12 @@ import Testing
         #expect(delivery.messages.map(\.sender) == [nil, "bounces@example.com"])
         #expect(received.record.text("verdict") == "valid" && received.record.text("signer") == "alice@example.com")
         #expect(received.record.text("actions") == "eve@example.com:delivered,bob@example.com:decrypted")
+        #expect(await engine.hasNews(try received.get()))
         let learned = await engine.learn(from: try #require(received.get().learnable))
         #expect(learned.warning == nil && learned.record.text("learned") == "learned")
         #expect(await engine.keepAnswers(of: try received.get()) == [])
+        let again = await engine.handle(incoming(bytes, to: ["bob@example.com"]))
+        #expect(await engine.hasNews(try again.get()) == false)
     }
 
     @Test(arguments: [64 << 10, 100])

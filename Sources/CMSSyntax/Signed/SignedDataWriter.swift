@@ -116,8 +116,9 @@ package struct SignedDataWriter {
             throw CMSError.unsupported("signing with a key that is not the certificate's")
         }
         let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
-        let attributes = try signedAttributes(signer, contentDigest, time: time)
-        let message = try attributes.derSet()
+        // What is signed has another tag than what is written (RFC 5652 §5.4).
+        let attributes = try signedAttributes(signer, contentDigest, time: time).sortedDER()
+        let message = [Attribute].derSet(of: attributes)
         let signature =
             algorithm.scheme.takesMessage
             ? try signer.key.handle.sign(message: message)
@@ -132,12 +133,15 @@ package struct SignedDataWriter {
                 try coder.serialize(name.version)
                 name.serialize(into: &coder)
                 try coder.serialize(AlgorithmIdentifier(signer.digest.oid))
-                coder.serializeRawBytes(try attributes.derSet(.context(0)))
+                coder.serializeRawBytes([Attribute].derSet(of: attributes, .context(0)))
                 try coder.serialize(identifier)
                 try coder.serialize(ASN1OctetString(contentBytes: signature[...]))
             }
         }
     }
+
+    /// The DER of the capabilities that we announce, the same in every signature.
+    private static let announcedCapabilities = Result { try SMIMECapability.encode(SMIMECapability.ours) }
 
     private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [Attribute] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
@@ -152,7 +156,7 @@ package struct SignedDataWriter {
                 values: [try der { try $0.serialize(ASN1OctetString(contentBytes: contentDigest[...])) }]
             ),
             Attribute(Known.signingTime, values: [try signingTime(time)]),
-            Attribute(Known.smimeCapabilities, values: [try SMIMECapability.encode(SMIMECapability.ours)]),
+            Attribute(Known.smimeCapabilities, values: [try announcedCapabilities.get()]),
             Attribute(Known.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
         ]
     }
@@ -182,7 +186,12 @@ package struct SignedDataWriter {
         var certificates = signer.includesCertificate ? [signer.certificate.der] : []
         let others = [signer.identity.encryptionCertificate].compactMap(\.self) + signer.identity.chain
         for certificate in others where certificate != signer.certificate { certificates.append(certificate.der) }
-        let encoded = Set(certificates).sorted { $0.lexicographicallyPrecedes($1) }.flatMap { $0 }
+        certificates.sort { $0.lexicographicallyPrecedes($1) }
+        var encoded: [UInt8] = []
+        for (index, certificate) in certificates.enumerated() where index == 0 || certificates[index - 1] != certificate
+        {
+            encoded += certificate
+        }
         let set =
             encoded.isEmpty ? [] : DERFrame.header(.context(0), isConstructed: true, length: encoded.count) + encoded
         let infos = DERFrame.header(.set, isConstructed: true, length: info.count) + info

@@ -22,12 +22,11 @@ struct SigningCertificate {
 
     /// The DER of `SigningCertificateV2` for `certificate`, with the default digest SHA-256, which is omitted.
     static func encode(_ certificate: Certificate) throws -> [UInt8] {
-        let hash = try DigestAlgorithm.sha256.digest(certificate.der)
-        return try der { coder in
+        try der { coder in
             try coder.appendConstructedNode(identifier: .sequence) { coder in
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
                     try coder.appendConstructedNode(identifier: .sequence) { coder in
-                        try coder.serialize(ASN1OctetString(contentBytes: hash[...]))
+                        try coder.serialize(ASN1OctetString(contentBytes: certificate.fingerprint.bytes[...]))
                     }
                 }
             }

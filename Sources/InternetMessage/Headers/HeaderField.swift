@@ -21,12 +21,20 @@ public struct HeaderField: Sendable {
     }
 
     /// The name as it was written.
-    public var name: String { String(mail: block[Int(extent.start)..<Int(extent.nameEnd)]) }
+    public var name: String { String(mail: nameBytes) }
 
     /// Whether the field is called `name`, in whatever case.
     package func isNamed(_ name: String) -> Bool {
-        block[Int(extent.start)..<Int(extent.nameEnd)].equalsIgnoringCase(name)
+        // Most names are of another length.
+        Int(extent.nameEnd - extent.start) == name.utf8.count && nameBytes.equalsIgnoringCase(name)
     }
+
+    /// Whether the name begins with `prefix`, in whatever case.
+    package func isNamed(startingWith prefix: String) -> Bool {
+        nameBytes.prefix(prefix.utf8.count).equalsIgnoringCase(prefix)
+    }
+
+    private var nameBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.nameEnd)] }
 
     /// Everything: name, colon, body, folding and line ends.
     public var rawBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.end)] }
@@ -66,9 +74,7 @@ public struct HeaderField: Sendable {
     }
 
     /// Whether the field describes the content and so belongs to the part rather than to the message (RFC 2045 §3).
-    package var isContentField: Bool {
-        block[Int(extent.start)..<Int(extent.nameEnd)].prefix(8).equalsIgnoringCase("Content-")
-    }
+    package var isContentField: Bool { isNamed(startingWith: "Content-") }
 
     /// Whether the field says how the body is to be read: a content field or MIME-Version.
     package var isStructural: Bool { isContentField || isNamed("MIME-Version") }

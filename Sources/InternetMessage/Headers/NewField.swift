@@ -26,12 +26,22 @@ package struct NewField: Sendable, Hashable {
             self.isQuoted = isQuoted
         }
 
+        /// Whether `byte`, which is printable ASCII, needs no quotes (RFC 2045 §5.1).
+        private static func isTokenText(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: byte != 32 && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
+            }
+        }
+
         /// The encoded parameter.
         var bytes: [UInt8] { Array(text.utf8) }
 
         fileprivate var text: String {
             guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
-            let isToken = !value.isEmpty && !value.utf8.contains { $0 == 32 || "()<>@,;:\\\"/[]?=".utf8.contains($0) }
+            let isToken = !value.isEmpty && value.utf8.allSatisfy(Self.isTokenText)
             guard !isToken || isQuoted || name == "boundary" else { return "\(name)=\(value)" }
             guard value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) else {
                 return "\(name)=\"\(value)\""

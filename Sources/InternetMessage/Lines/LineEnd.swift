@@ -12,12 +12,13 @@ public enum LineEnd: String, Sendable, Hashable {
 extension Array<UInt8> {
     /// The same lines with another end, as `LineEndReader` gives them of what is read.
     package func withLines(endingIn lineEnd: LineEnd) -> [UInt8] {
+        let end = lineEnd.bytes
         var result: [UInt8] = []
         result.reserveCapacity(count + 16)
         for byte in self {
             if byte == .lineFeed {
                 if result.last == .carriageReturn { result.removeLast() }
-                result += lineEnd.bytes
+                result += end
             } else {
                 result.append(byte)
             }

@@ -37,6 +37,12 @@ package struct LineStatistics: Sendable, Equatable {
         self = reader.finish()
     }
 
+    /// Counts `bytes`.
+    package init(of bytes: [UInt8]) {
+        bytes.withUnsafeBytes { take($0) }
+        finish()
+    }
+
     /// The statistics of no bytes.
     init() {}
 

@@ -1,5 +1,6 @@
 import ByteStreams
 import COpenSSL
+import Synchronization
 
 /// A symmetric cipher in progress, in either direction.
 ///
@@ -64,11 +65,10 @@ package final class CipherContext {
         parameters: Parameters = Parameters()
     ) throws(OpenSSLError) {
         Libcrypto.start()
-        let library = isLegacy ? try Libcrypto.legacy() : nil
-        let cipher = try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, name, nil), "EVP_CIPHER_fetch")
+        let cipher = try Self.fetched(name, isLegacy: isLegacy)
         let context = try Owned<EVP_CIPHER_CTX>(EVP_CIPHER_CTX_new(), "EVP_CIPHER_CTX_new")
         let direction: CInt = isEncrypting ? 1 : 0
-        try withPointers(context, cipher) { context, cipher throws(OpenSSLError) in
+        try withPointers(context, cipher.owned) { context, cipher throws(OpenSSLError) in
             EVP_CIPHER_CTX_set_flags(context, CInt(EVP_CIPHER_CTX_FLAG_WRAP_ALLOW))
             try check(EVP_CipherInit_ex2(context, cipher, nil, nil, direction, nil), "EVP_CipherInit_ex2")
             try parameters.apply(to: context)
@@ -84,6 +84,20 @@ package final class CipherContext {
         }
         self.context = context
         self.isEncrypting = isEncrypting
+    }
+
+    private static let known = Mutex<[(name: String, isLegacy: Bool, cipher: Handle<EVP_CIPHER>)]>([])
+
+    /// libcrypto's implementation, fetched once for the process: fetching takes longer than encrypting a short text.
+    ///
+    /// libcrypto: `EVP_CIPHER_fetch`
+    private static func fetched(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Handle<EVP_CIPHER> {
+        let known = known.withLock { $0.first { $0.name == name && $0.isLegacy == isLegacy } }
+        if let known { return known.cipher }
+        let library = isLegacy ? try Libcrypto.legacy() : nil
+        let cipher = Handle(try Owned<EVP_CIPHER>(EVP_CIPHER_fetch(library, name, nil), "EVP_CIPHER_fetch"))
+        Self.known.withLock { $0.append((name, isLegacy, cipher)) }
+        return cipher
     }
 
     /// Authenticates `bytes` without encrypting them (additional authenticated data).

@@ -44,11 +44,17 @@ extension Attribute: BERImplicitlyTaggable, DERImplicitlyTaggable {
 
 extension Array<Attribute> {
     /// The DER of the SET OF these attributes, sorted by their encodings (X.690 §11.6).
-    package func derSet(_ identifier: ASN1Identifier = .set) throws -> [UInt8] {
+    package func derSet() throws -> [UInt8] { Self.derSet(of: try sortedDER()) }
+
+    /// The DER of a SET OF whose `contents` are from `sortedDER`; an implicit tag replaces the identifier of SET.
+    package static func derSet(of contents: [UInt8], _ identifier: ASN1Identifier = .set) -> [UInt8] {
+        DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
+    }
+
+    /// The DER of the attributes one after the other, sorted as in a SET OF.
+    package func sortedDER() throws -> [UInt8] {
         let encoded = try map { attribute in try der { try $0.serialize(attribute) } }
-            .sorted { $0.lexicographicallyPrecedes($1) }
-        let contents = encoded.flatMap { $0 }
-        return DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
+        return Array<UInt8>(encoded.sorted { $0.lexicographicallyPrecedes($1) }.joined())
     }
 
     /// The attributes with the given type.

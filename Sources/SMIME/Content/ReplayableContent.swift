@@ -51,7 +51,7 @@ struct ReplayableContent {
 final class LineEndSink: ByteSink {
     private let downstream: any ByteSink
     private let lineEnd: LineEnd
-    private let window = Window()
+    private lazy var window = Window()
     /// Whether a carriage return was met that may belong to a line end; any other stays what it is.
     private var owesReturn = false
 

@@ -1,4 +1,3 @@
-import ByteStreams
 package import InternetMessage
 
 /// How a message's header fields are copied into what is signed or encrypted.
@@ -108,8 +107,5 @@ package struct HeaderProtection: Hashable, Sendable {
 
 extension Array<UInt8> {
     /// Whether these header lines pass every transport as they are.
-    fileprivate var isTransportSafe: Bool {
-        // Reading from memory does not fail.
-        (try? LineStatistics(of: MemorySource(self).reader()))?.isTransportSafe ?? false
-    }
+    fileprivate var isTransportSafe: Bool { LineStatistics(of: self).isTransportSafe }
 }

@@ -2,12 +2,19 @@ import ByteStreams
 import CMSSyntax
 import InternetMessage
 import LibCrypto
+import Synchronization
 
 /// A message divided into what stays outside and the entity that is to be protected.
 struct DividedMessage: Sendable {
     let split: HeaderSplit
     let message: Entity
     let source: any ByteSource
+    private let known = FormOnce()
+
+    /// The form in which the protected entity can be signed, found once: what was checked is what is written.
+    private final class FormOnce: Sendable {
+        let found = Mutex<SevenBitEncoding?>(nil)
+    }
 
     /// Divides `message`.
     ///
@@ -50,6 +57,10 @@ struct DividedMessage: Sendable {
     /// The protected entity in a form that can be signed and sent anywhere, with its digest if the first pass computed
     /// it.
     func safeContent(_ algorithm: DigestAlgorithm) throws -> ReplayableContent {
+        if let form = known.found.withLock({ $0 }) {
+            try Self.checkSafe(form)
+            return ReplayableContent { try form.write(to: $0) }
+        }
         let (form, digest, count) = try safeForm(algorithm)
         try Self.checkSafe(form)
         return ReplayableContent(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
@@ -58,7 +69,12 @@ struct DividedMessage: Sendable {
     /// Makes sure that the protected entity has a form in which it can be signed and sent anywhere.
     ///
     /// - Throws: `MessageError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
-    func checkSafe() throws { try Self.checkSafe(SevenBitEncoding(of: message, in: source, split: split)) }
+    func checkSafe() throws {
+        let form =
+            try known.found.withLock { $0 } ?? SevenBitEncoding(of: message, in: source, split: split)
+        known.found.withLock { $0 = form }
+        try Self.checkSafe(form)
+    }
 
     private static func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {

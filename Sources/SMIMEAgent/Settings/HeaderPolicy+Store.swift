@@ -9,12 +9,14 @@ extension Store {
     /// - Parameter account: nil for a sender without an account.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func headerPolicy(of account: AccountSummary?) async throws -> HeaderPolicy {
-        let values = try await settingValues()
-        let standard = try values[.headerConfidentiality, HeaderConfidentiality.init(rawValue:)]
-        return HeaderPolicy(
-            isProtected: try values[.headerProtection, Setting.isOn],
-            confidentiality: account?.headerConfidentiality ?? standard,
-            hasLegacyDisplay: try values[.legacyDisplay, Setting.isOn]
-        )
+        var policy = try await decodedSettings { values in
+            HeaderPolicy(
+                isProtected: try values[.headerProtection, Setting.isOn],
+                confidentiality: try values[.headerConfidentiality, HeaderConfidentiality.init(rawValue:)],
+                hasLegacyDisplay: try values[.legacyDisplay, Setting.isOn]
+            )
+        }
+        if let confidentiality = account?.headerConfidentiality { policy.confidentiality = confidentiality }
+        return policy
     }
 }

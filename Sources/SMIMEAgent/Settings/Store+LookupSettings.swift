@@ -1,27 +1,37 @@
 import CertificateDiscovery
 package import SMIMEStore
 
-/// The settings `lookup.…`, read from the store every time.
+/// The settings `lookup.…`.
 extension Store {
     /// The sources of recipients' certificates after the registry, in the order of `lookup.order`: those that have settings of their
     /// own.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func lookupSources() async throws -> [any CertificateSource] {
-        let values = try await settingValues()
-        return try values[.lookupOrder, Setting.sources].compactMap { try Self.source($0, values) }
+        // As a rule there are none, and then there is nothing to make for a message.
+        let areNone = try await decodedSettings { try Self.sources($0).isEmpty }
+        return areNone ? [] : try Self.sources(try await settingValues())
+    }
+
+    private static func sources(_ values: SettingValues) throws(SettingError) -> [any CertificateSource] {
+        var sources: [any CertificateSource] = []
+        for name in try values[.lookupOrder, Setting.sources] {
+            if let source = try source(name, values) { sources.append(source) }
+        }
+        return sources
     }
 
     /// How long remote sources may take, and how long their answers are kept: `lookup.budget`, `lookup.cache`, `lookup.cache.none`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func lookupLimits() async throws -> LookupLimits {
-        let values = try await settingValues()
-        return LookupLimits(
-            budget: try values[.lookupBudget, Setting.timeLimit],
-            retention: try values[.lookupCache, Setting.retention],
-            retentionOfNone: try values[.lookupCacheOfNone, Setting.retention]
-        )
+        try await decodedSettings { values in
+            LookupLimits(
+                budget: try values[.lookupBudget, Setting.timeLimit],
+                retention: try values[.lookupCache, Setting.retention],
+                retentionOfNone: try values[.lookupCacheOfNone, Setting.retention]
+            )
+        }
     }
 
     /// The directory of `lookup.ldap`; nil if that is empty.

@@ -4,7 +4,7 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// The settings of the store as typed values. Each is read from the store every time.
+/// The settings of the store as typed values.
 extension Store {
     /// The value of `setting` as `read` parses it; the default if it is not set.
     ///
@@ -18,11 +18,22 @@ extension Store {
         SettingValues(made: try await settings.all())
     }
 
+    /// What `read` makes of the settings. During one message it is made once until the store changes.
+    ///
+    /// - Parameter name: names what is made; the function that asks for it.
+    /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
+    package func decodedSettings<Value: Sendable>(
+        _ name: String = #function,
+        _ read: (SettingValues) throws -> Value
+    ) async throws -> Value {
+        try await settings.decoded(name) { try read(SettingValues(made: $0)) }
+    }
+
     /// The meanings of subject tags: `subject-tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func subjectTags() async throws -> SubjectTags {
-        try await value(of: .subjectTags, SubjectTags.init(parsing:))
+        try await decodedSettings { try $0[.subjectTags, SubjectTags.init(parsing:)] }
     }
 
     /// The ciphers for recipients of whom nothing is known, and the weakest cipher that is ever used:
@@ -30,9 +41,10 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func cipherPreferences() async throws -> CipherPreferences {
-        let values = try await settingValues()
-        let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
-        return try values[.encryptionUnknown, { CipherPreferences(parsing: $0, floor: floor) }]
+        try await decodedSettings { values in
+            let floor = try values[.encryptionFloor, { ContentCipher(writable: $0) }]
+            return try values[.encryptionUnknown, { CipherPreferences(parsing: $0, floor: floor) }]
+        }
     }
 
     /// The lists in the folder that `revocation.directory` names; none if that is empty.
@@ -59,35 +71,39 @@ extension Store {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func revocationServices() async throws -> RevocationServices {
-        let values = try await settingValues()
-        return RevocationServices(
-            areAsked: try values[.revocationOnline, Setting.isOn],
-            timeLimit: try values[.revocationTimeout, Setting.timeLimit],
-            allowsPrivateAddresses: try values[.revocationPrivateAddresses, Setting.isOn]
-        )
+        try await decodedSettings { values in
+            RevocationServices(
+                areAsked: try values[.revocationOnline, Setting.isOn],
+                timeLimit: try values[.revocationTimeout, Setting.timeLimit],
+                allowsPrivateAddresses: try values[.revocationPrivateAddresses, Setting.isOn]
+            )
+        }
     }
 
     /// The exceptions for verdicts: `verify.accept-sender`, `verify.accept-weak`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func verdictExceptions() async throws -> VerdictExceptions {
-        let values = try await settingValues()
-        var exceptions: VerdictExceptions = []
-        if try values[.acceptSender, Setting.isOn] { exceptions.insert(.sender) }
-        if try values[.acceptWeak, Setting.isOn] { exceptions.insert(.weakAlgorithms) }
-        return exceptions
+        try await decodedSettings { values in
+            var exceptions: VerdictExceptions = []
+            if try values[.acceptSender, Setting.isOn] { exceptions.insert(.sender) }
+            if try values[.acceptWeak, Setting.isOn] { exceptions.insert(.weakAlgorithms) }
+            return exceptions
+        }
     }
 
     /// Whether the verdict on incoming mail is also written into the subject: `filter.tags`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
-    package func tagsSubjects() async throws -> Bool { try await value(of: .filterTags, Setting.isOn) }
+    package func tagsSubjects() async throws -> Bool {
+        try await decodedSettings { try $0[.filterTags, Setting.isOn] }
+    }
 
     /// How details of addresses are written: `filter.recipient-delimiter`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func subaddressing() async throws -> Subaddressing {
-        try await value(of: .recipientDelimiter, Subaddressing.init(parsing:))
+        try await decodedSettings { try $0[.recipientDelimiter, Subaddressing.init(parsing:)] }
     }
 
     /// The sentence for people in bounces to `sender`: `filter.bounce-text` with the sender's domain, else the general
@@ -136,7 +152,7 @@ package struct SettingValues {
     let made: [String: String]
 
     /// The value of `setting` as `read` parses it; the default if it is not set.
-    subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
+    package subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
         get throws(SettingError) {
             guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
             return value

@@ -21,6 +21,14 @@ extension GatewayEngine {
         return nil
     }
 
+    /// Whether `mail` has something to learn that the store does not know yet. True also where that cannot be told: `learn(from:)` then
+    /// says why.
+    package func hasNews(_ mail: ProcessedMail) async -> Bool {
+        guard let message = mail.learnable else { return false }
+        let learning = Learning(in: mail.store ?? store.atOneMoment(), onChange: options.onChange)
+        do { return try await learning.preview([message]).changesStore } catch { return true }
+    }
+
     /// Learns the author's certificate from a verified message.
     ///
     /// - Returns: what the log says of it, and the reason if it could not be learned.

@@ -29,7 +29,12 @@ extension GatewayEngine {
         }
         try mail.source.checkUnchanged()
         let delivery = Delivery(from: mail.sender.text, messages)
-        let processed = ProcessedMail(delivery, learnable: plan.learnable, services: work.services)
+        let processed = ProcessedMail(
+            delivery,
+            learnable: plan.learnable,
+            services: work.services,
+            store: store
+        )
         return (processed, plan.deepestReport)
     }
 

@@ -1,5 +1,6 @@
 package import SMIME
 import SMIMEAgent
+import SMIMEStore
 
 /// The result for a mail that is not sent yet, and what the log says about it.
 package struct GatewayResult<Value: Sendable>: Sendable {
@@ -28,14 +29,18 @@ package struct ProcessedMail: Sendable {
     package let learnable: VerifiedMessage?
     /// What was asked about revocation; nil if nothing could be.
     let services: OnlineRevocation?
+    /// The store as it was while the mail was handled; nil if there is nothing to learn.
+    let store: Store?
 
     init(
         _ delivery: Delivery,
         learnable: VerifiedMessage? = nil,
-        services: OnlineRevocation? = nil
+        services: OnlineRevocation? = nil,
+        store: Store? = nil
     ) {
         self.delivery = delivery
         self.learnable = learnable
         self.services = services
+        self.store = store
     }
 }

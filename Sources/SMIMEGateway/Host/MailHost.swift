@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import InternetMessage
 package import SMIMEAgent
+import Synchronization
 
 /// The host that a filter works on: its own name, and the names that other hosts must not use.
 ///
@@ -25,11 +26,21 @@ package struct MailHost: Sendable {
         claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
     }
 
-    /// A host with the system's full host name. A resolver may be asked for it, which blocks.
+    /// A host with the system's full host name, which is asked for once a minute. A resolver may be asked for it, which blocks.
     package init() {
+        let now = ContinuousClock.now
+        if let kept = Self.kept.withLock({ $0 }), now < kept.end {
+            self = kept.host
+            return
+        }
         let host = HostName()
         self.init(name: host, host: host)
+        let kept = self
+        Self.kept.withLock { $0 = (kept, now + .seconds(60)) }
     }
+
+    /// The host with the system's name, and how long that counts.
+    private static let kept = Mutex<(host: MailHost, end: ContinuousClock.Instant)?>(nil)
 
     /// Whether `text` is one of our names to people, or to programs that fold look-alikes: `gw。example。org`, for example.
     ///

@@ -8,13 +8,15 @@ extension Store {
     ///
     /// - Throws: `KeystoreError`
     package func decryptedSender() async throws -> EnvelopeSender {
-        try await value(of: .decryptedSender) { EnvelopeSender($0) }
+        try await decodedSettings { try $0[.decryptedSender, { EnvelopeSender($0) }] }
     }
 
     /// The host as `filter.authserv-id` names it, or the system where that is empty.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func mailHost() async throws -> MailHost {
-        try await value(of: .authservID) { $0.isEmpty ? MailHost() : HostName($0).map { MailHost(name: $0) } }
+        // The system's name may change while the store does not.
+        guard try await !value(of: .authservID, { $0 }).isEmpty else { return MailHost() }
+        return try await decodedSettings { try $0[.authservID, { HostName($0).map { MailHost(name: $0) } }] }
     }
 }

@@ -64,6 +64,13 @@ package struct MessageControls: Sendable {
 
     /// Every address in every From field.
     ///
+    /// - Parameter author: what was read of the message's From.
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    func claimedAuthors() throws(MIMEError) -> [EmailAddress] { try message.header.addresses("From") }
+    func claimedAuthors(_ author: AuthorReading) throws(MIMEError) -> [EmailAddress] {
+        // As a rule there is one field, which was read already.
+        guard author.mailboxes.isEmpty || message.header.all("From").count != 1 else {
+            return author.mailboxes.map(\.address)
+        }
+        return try message.header.addresses("From")
+    }
 }

@@ -19,10 +19,11 @@ extension OutgoingFilter {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             warn("X-SMIME asks for \(words), which is not understood, and counts as require")
         }
+        let author = AuthorReading(controls.message.header)
         let verdict = try await judge(
             from: sender,
-            author: AuthorReading(controls.message.header),
-            claimed: controls.claimedAuthors(),
+            author: author,
+            claimed: controls.claimedAuthors(author),
             to: recipients,
             request: honoursRequests ? controls.request : ProtectionRequest(),
             kind: Policy.Kind(of: controls.message.header, hasNullSender: sender == .null),
@@ -52,7 +53,7 @@ extension OutgoingFilter {
             protector = known
             return known
         }
-        return PreparedMessage(limits: limits, marked: marked, protector: protector)
+        return PreparedMessage(limits: limits, headers: headers, marked: marked, protector: protector)
     }
 
     /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.

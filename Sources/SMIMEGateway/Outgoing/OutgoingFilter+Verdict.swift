@@ -8,6 +8,8 @@ extension OutgoingFilter {
     /// A message that is to be changed, with what its form allows.
     struct PreparedMessage {
         let limits: FormLimits
+        /// How its header is protected.
+        let headers: HeaderPolicy
         /// The message with our mark; nil if it gets none.
         let marked: (any ByteSource)?
         /// What protects the message, marked if it gets a mark; nil if its form allows nothing.

@@ -84,6 +84,7 @@ package struct OutgoingFilter: Sendable {
         let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
         let ciphers = if let ciphers { ciphers } else { try await store.cipherPreferences() }
+        let headers = if let prepared { prepared.headers } else { try await headers(found, sender) }
         return OutgoingPlan(
             source: controls.source,
             changed: marked ?? controls.source,
@@ -95,7 +96,7 @@ package struct OutgoingFilter: Sendable {
             ciphers: ciphers,
             senders: [sender.address, found.signing.account].compactMap(\.self),
             signer: signs ? try await found.signing.signer(in: store) : nil,
-            headers: try await headers(found, sender),
+            headers: headers,
             protector: prepared?.protector,
             time: time,
             formError: prepared?.limits.error

@@ -15,6 +15,8 @@ package struct OutgoingPlan: Sendable {
         package let recipients: [EmailAddress]
         /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
         package let action: PolicyDecision.Action
+        /// The choice of the cipher, where that was made for the plan.
+        fileprivate var negotiation: CipherNegotiation?
     }
 
     /// In the order of the recipients.
@@ -72,12 +74,15 @@ package struct OutgoingPlan: Sendable {
         self.time = time
         self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
+            guard message.action.encrypts else { return [message] }
             // A recipient who cannot read the others' cipher gets a separate message.
             let readers = message.recipients.compactMap { parties[$0] }
-            let isCommon =
-                !message.action.encrypts
-                || (try? ciphers.negotiation(for: readers, from: senders, to: message.recipients)) != nil
-            return isCommon ? [message] : message.recipients.map { Message(recipients: [$0], action: message.action) }
+            guard let common = try? ciphers.negotiation(for: readers, from: senders, to: message.recipients) else {
+                return message.recipients.map { Message(recipients: [$0], action: message.action) }
+            }
+            var message = message
+            if Set(message.recipients).count == readers.count { message.negotiation = common }
+            return [message]
         }
     }
 
@@ -163,6 +168,7 @@ package struct OutgoingPlan: Sendable {
     }
 
     private func negotiation(for message: Message) throws -> CipherNegotiation {
+        if let known = message.negotiation { return known }
         var seen: Set<EmailAddress> = []
         let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
             // The plan needs all of them to be readers, or fails.

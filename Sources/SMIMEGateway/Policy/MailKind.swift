@@ -36,7 +36,9 @@ extension Policy.Kind {
     /// Whether `field` is one that list software writes, and looks as it writes it: with something in angle brackets, or
     /// List-Post with `NO`. Any other field whose name begins with `List-` makes no mailing list.
     private static func isOfList(_ field: HeaderField) -> Bool {
-        guard listFields.contains(where: field.isNamed) else { return false }
+        guard field.isNamed(startingWith: "List-"), listFields.contains(where: { field.isNamed($0) }) else {
+            return false
+        }
         if field.isNamed("List-Post"), keyword(field) == "no" { return true }
         guard let open = field.value.firstIndex(of: "<") else { return false }
         return field.value[open...].dropFirst().firstIndex(of: ">").map { $0 > field.value.index(after: open) } ?? false

@@ -12,6 +12,12 @@ struct MailListener {
     /// Unix sockets are for their owner and group.
     private static let mode: mode_t = 0o660
 
+    private static let allocator = AdaptiveRecvByteBufferAllocator(
+        minimum: 8 << 10,
+        initial: 8 << 10,
+        maximum: 64 << 10
+    )
+
     /// Begins to listen on `endpoint`.
     ///
     /// - Parameter nextHop: where finished messages go; nil for a milter without one.
@@ -41,6 +47,8 @@ struct MailListener {
                 }
                 // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
                 try channel.syncOptions?.setOption(.autoRead, value: false)
+                // A message of the usual size with its signature comes by one call.
+                try channel.syncOptions?.setOption(.recvAllocator, value: Self.allocator)
                 if endpoint.scheme != .milter {
                     try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
                 }

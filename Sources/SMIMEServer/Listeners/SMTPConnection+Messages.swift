@@ -52,18 +52,16 @@ extension SMTPConnection {
             flow.noteReplyWritten()
             // A client that sends messages one behind the other has said nothing between them.
             noteReply(isRead: true)
-            let limit = channel.eventLoop.assumeIsolated().scheduleTask(in: Self.confirmationTime) { [self] in
-                noteReply(isRead: true)
-            }
-            replied = (flow, limit)
+            confirmationTimer?.set(Self.confirmationTime)
+            replied = flow
         }
     }
 
     /// The client has read the last reply, or was killed before. What it sent together with the message shows neither.
     func noteReply(isRead: Bool) {
-        guard let (flow, limit) = replied else { return }
+        guard let flow = replied else { return }
         replied = nil
-        limit.cancel()
+        confirmationTimer?.disarm()
         flow.confirm(isRead)
     }
 }

@@ -27,7 +27,9 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     /// The recipients of the message in flight, each of which gets a reply in LMTP.
     var recipientCount = 0
     /// The last message if its reply was written, and the client has not said anything since.
-    var replied: (flow: MessageFlow, limit: Scheduled<Void>)?
+    var replied: MessageFlow?
+    /// Ends the wait for what the client does after a reply.
+    var confirmationTimer: DeadlineTimer?
     var contentStart: ContinuousClock.Instant?
     var contentSize = 0
     private var timer: DeadlineTimer?
@@ -58,6 +60,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             session.close(SMTPReply(421, "4.4.2", text: "nothing came for too long"))
             work()
         }
+        confirmationTimer = DeadlineTimer(on: context.eventLoop) { [weak self] in self?.noteReply(isRead: true) }
         if core.isStopping {
             refuse("the gateway is stopping")
         } else if core.connections.isFull {
@@ -103,6 +106,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         clientIsGone = true
         noteReply(isRead: false)
         timer?.cancel()
+        confirmationTimer?.cancel()
         core.connections.remove(self)
         guard !isOver else { return }
         work()

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Calls an action if a connection sends nothing for too long.
+/// Calls an action if something does not happen in time: a byte on a connection, or the end of a job.
 ///
-/// Every byte moves the deadline, so the scheduled task is only made anew when it fires too early.
+/// Every byte and every job moves the deadline, so the scheduled task is only made anew when it fires too early.
 final class DeadlineTimer {
     private let loop: any EventLoop
     private let action: () -> Void
@@ -17,14 +17,19 @@ final class DeadlineTimer {
 
     /// Calls the action after `time` from now, unless this is called again before; nil waits for ever.
     func set(_ time: Duration?) {
-        guard let time else {
-            deadline = nil
-            return
-        }
-        let deadline = NIODeadline.now() + TimeAmount(time)
+        guard let time else { return disarm() }
+        set(TimeAmount(time))
+    }
+
+    /// Calls the action after `time` from now, unless this is called again before.
+    func set(_ time: TimeAmount) {
+        let deadline = NIODeadline.now() + time
         self.deadline = deadline
         if scheduled == nil || deadline < scheduledFor { schedule(deadline) }
     }
+
+    /// Waits for nothing, until a time is set again.
+    func disarm() { deadline = nil }
 
     /// Ends the timer for good.
     func cancel() {

@@ -15,6 +15,7 @@ struct FormWriter {
 
     /// - Throws: what reading and writing throw.
     mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
+        if let form = try smallForm(message, from: sender) { return form }
         let statistics = try LineStatistics(of: message.content.reader())
         // The content may have been encrypted with bare line feeds, and SMTP has no other line end than CRLF.
         let isConverted = statistics.bareLF > 0
@@ -38,6 +39,25 @@ struct FormWriter {
             recipients: message.recipients,
             isEightBit: statistics.has8Bit,
             content: content
+        )
+    }
+
+    /// The form of a message that goes into the frame as it is; nil for any other.
+    private mutating func smallForm(
+        _ message: Delivery.Message,
+        from sender: String
+    ) throws -> WorkerMessageForm? {
+        let count = message.content.count
+        guard count <= min(WorkerContent.maximumInFrame, room) else { return nil }
+        let bytes = try message.content.bytes(in: 0..<count)
+        let statistics = LineStatistics(of: bytes)
+        guard statistics.bareLF == 0 else { return nil }
+        room -= count
+        return WorkerMessageForm(
+            sender: sender,
+            recipients: message.recipients,
+            isEightBit: statistics.has8Bit,
+            content: .bytes(ByteBuffer(bytes: bytes))
         )
     }
 }

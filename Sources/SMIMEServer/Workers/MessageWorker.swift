@@ -104,8 +104,10 @@ package struct MessageWorker {
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
-            finished.add(job.number, entry: entry, learnable: processed.learnable)
-            try answer(job, outcome(of: processed, for: job), log: log)
+            // As a rule the author is known, and nothing is left to do after the delivery.
+            let learns = tools.learns ? await engine.hasNews(processed) : false
+            finished.add(job.number, entry: entry, learnable: learns ? processed.learnable : nil)
+            try answer(job, outcome(of: processed, for: job, learns: learns), log: log)
         }
     }
 
@@ -144,7 +146,7 @@ package struct MessageWorker {
         )
     }
 
-    private func outcome(of processed: ProcessedMail, for job: WorkerJob) -> WorkerOutcome {
+    private func outcome(of processed: ProcessedMail, for job: WorkerJob, learns: Bool) -> WorkerOutcome {
         do {
             var writer = FormWriter(spools[job.slot].forms)
             let messages = processed.delivery.messages
@@ -158,7 +160,7 @@ package struct MessageWorker {
                 )
             }
             let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
-            return .forms(forms, learns: tools.learns && processed.learnable != nil)
+            return .forms(forms, learns: learns)
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
         }

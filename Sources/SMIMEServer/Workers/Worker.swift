@@ -8,12 +8,13 @@ package final class Worker {
     struct CurrentJob {
         let job: WorkerJob
         let completion: (WorkerPool.Result) -> Void
-        let timeLimit: Scheduled<Void>
     }
 
     let process: WorkerProcess
     private unowned let pool: WorkerPool
     private var channel: (any Channel)?
+    /// Ends a worker that takes too long for its message.
+    private var timer: DeadlineTimer?
     private var current: CurrentJob?
     private var settling: [UInt64: (_ isDone: Bool) -> Void] = [:]
     /// Whether it ended while it recorded or learned something, so that its present message is not the cause.
@@ -35,9 +36,17 @@ package final class Worker {
         self.pool = pool
     }
 
+    /// An answer with a form of the usual size comes by one call.
+    private static let allocator = AdaptiveRecvByteBufferAllocator(
+        minimum: 8 << 10,
+        initial: 16 << 10,
+        maximum: 64 << 10
+    )
+
     func connect(on loop: any EventLoop) {
         let bound = NIOLoopBound(self, eventLoop: loop)
         ClientBootstrap(group: loop)
+            .channelOption(.recvAllocator, value: Self.allocator)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(WorkerHandler(bound.value))
@@ -49,6 +58,7 @@ package final class Worker {
                 switch result {
                 case .success(let channel):
                     self.channel = channel
+                    timer = DeadlineTimer(on: loop) { [weak self] in self?.endOverTime() }
                     if isRetired { closeIfDone() }
                 case .failure: pool.ended(self)
                 }
@@ -61,11 +71,8 @@ package final class Worker {
         _ completion: @escaping (WorkerPool.Result) -> Void
     ) {
         guard let channel else { return completion(.unavailable(reason: "the worker has ended")) }
-        let timeLimit = channel.eventLoop.assumeIsolated().scheduleTask(in: limit) { [self] in
-            isOverTime = true
-            kill(process.identifier, SIGKILL)
-        }
-        current = CurrentJob(job: job, completion: completion, timeLimit: timeLimit)
+        timer?.set(limit)
+        current = CurrentJob(job: job, completion: completion)
         jobCount += 1
         began = .now()
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
@@ -102,10 +109,15 @@ package final class Worker {
         closeIfDone()
     }
 
+    private func endOverTime() {
+        isOverTime = true
+        kill(process.identifier, SIGKILL)
+    }
+
     /// The message that the worker had when it ended.
     func takeJob() -> CurrentJob? {
         defer { current = nil }
-        current?.timeLimit.cancel()
+        timer?.disarm()
         return current
     }
 
@@ -139,6 +151,7 @@ package final class Worker {
 
     func disconnected() {
         channel = nil
+        timer?.cancel()
         endedSettling = !settling.isEmpty
         let left = settling.values
         settling = [:]

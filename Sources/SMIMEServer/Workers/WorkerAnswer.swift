@@ -76,7 +76,7 @@ package enum WorkerAnswer: Equatable, Sendable {
     case checked(WorkerObstacle?)
 
     package var frame: ByteBuffer {
-        WorkerFrame.encode { buffer in
+        WorkerFrame.encode(contentCount: contentCount) { buffer in
             switch self {
             case .ready: buffer.writeInteger(UInt8(0))
             case .unusable(let reason, let isLasting):
@@ -103,6 +103,11 @@ package enum WorkerAnswer: Equatable, Sendable {
                 }
             }
         }
+    }
+
+    private var contentCount: Int {
+        guard case .handled(_, .forms(let forms, _), _) = self else { return 0 }
+        return forms.reduce(0) { $0 + $1.content.countInFrame }
     }
 
     /// Reads one frame without its length.

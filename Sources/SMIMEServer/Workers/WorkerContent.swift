@@ -9,6 +9,12 @@ package enum WorkerContent: Equatable, Sendable {
     /// How many bytes a frame holds of one message; larger ones are in a spool.
     package static let maximumInFrame = 64 << 10
 
+    /// How many bytes a frame has of it.
+    var countInFrame: Int {
+        guard case .bytes(let buffer) = self else { return 0 }
+        return buffer.readableBytes
+    }
+
     /// How many bytes there are.
     package var count: Int {
         switch self {

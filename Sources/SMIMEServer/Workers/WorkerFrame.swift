@@ -7,10 +7,14 @@ package import NIOCore
 package enum WorkerFrame {
     /// The largest frame: the envelope of 10,000 recipients fits, and a message in the frame.
     package static let maximumLength = 16 << 20
+    /// How much the envelope and the log of a usual message take.
+    private static let envelopeCount = 1 << 10
 
     /// A buffer with one whole frame of what `body` writes.
-    package static func encode(_ body: (inout ByteBuffer) -> Void) -> ByteBuffer {
-        var buffer = ByteBuffer()
+    ///
+    /// - Parameter contentCount: how many bytes of messages are in it: the buffer gets room for them at once.
+    package static func encode(contentCount: Int = 0, _ body: (inout ByteBuffer) -> Void) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: envelopeCount + contentCount)
         buffer.writeInteger(UInt32(0))
         body(&buffer)
         buffer.setInteger(UInt32(clamping: buffer.readableBytes - 4), at: buffer.readerIndex)

@@ -51,7 +51,7 @@ package enum WorkerRequest: Equatable, Sendable {
     case check
 
     package var frame: ByteBuffer {
-        WorkerFrame.encode { buffer in
+        WorkerFrame.encode(contentCount: contentCount) { buffer in
             switch self {
             case .handle(let job):
                 buffer.writeInteger(UInt8(0))
@@ -73,6 +73,11 @@ package enum WorkerRequest: Equatable, Sendable {
             case .check: buffer.writeInteger(UInt8(3))
             }
         }
+    }
+
+    private var contentCount: Int {
+        guard case .handle(let job) = self else { return 0 }
+        return job.content.countInFrame
     }
 
     /// Reads one frame without its length.

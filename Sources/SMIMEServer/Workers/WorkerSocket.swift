@@ -19,12 +19,12 @@ struct WorkerSocket {
     ///
     /// - Throws: `WorkerFrameError`; `TransportError` if the socket is broken.
     mutating func next() throws -> ByteBuffer? {
+        // The memory of the last frame serves again, unless that was a large one.
+        if received.readableBytes == 0 {
+            if received.capacity > 2 * Self.window { received = ByteBuffer() } else { received.clear() }
+        }
         while true {
-            if let frame = try WorkerFrame.next(in: &received) {
-                // Nothing of the frame lies in the buffer any more once all was taken.
-                if received.readableBytes == 0 { received = ByteBuffer() }
-                return frame
-            }
+            if let frame = try WorkerFrame.next(in: &received) { return frame }
             let count = received.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.window) { buffer in
                 while true {
                     let count = read(descriptor, buffer.baseAddress, buffer.count)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Settings of the store, by name.
 package struct SettingStore: Sendable {
     private let database: StoreDatabase
@@ -14,7 +16,21 @@ package struct SettingStore: Sendable {
 
     /// All settings that were made, as of one moment, with those of this host.
     package func all() async throws(KeystoreError) -> [String: String] {
-        try host.added(to: try await stored(), isShared: isShared)
+        try host.added(to: try await stored().values, isShared: isShared)
+    }
+
+    /// What `make` makes of all settings: once until the store changes, as long as only the store has settings.
+    ///
+    /// - Parameter name: names what is made, always with the same `make`.
+    package func decoded<Value: Sendable>(
+        _ name: String,
+        _ make: ([String: String]) throws -> Value
+    ) async throws -> Value {
+        let stored = try await stored()
+        guard host.addsNothing(isShared: isShared) else {
+            return try make(host.added(to: stored.values, isShared: isShared))
+        }
+        return try stored.decoded(name, make)
     }
 
     /// The file with the settings of this host, and those in it; nil where the store has them, or there is no such file.
@@ -23,13 +39,13 @@ package struct SettingStore: Sendable {
         return (file, try host.values())
     }
 
-    private func stored() async throws(KeystoreError) -> [String: String] {
+    private func stored() async throws(KeystoreError) -> StoredSettings {
         try await database.read { database in
             try database.remembered(.settings) {
                 let statement = "SELECT key, value FROM setting"
-                return try database.rows(statement).reduce(into: [:]) {
-                    $0[try $1.value("key")] = try $1.value("value")
-                }
+                return StoredSettings(
+                    try database.rows(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
+                )
             }
         }
     }
@@ -78,5 +94,21 @@ package struct SettingStore: Sendable {
         let insert =
             "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
         try database.execute(insert, [key, value])
+    }
+}
+
+/// The settings as they are in the store, and what was made of them.
+private final class StoredSettings: Sendable {
+    let values: [String: String]
+    private let made = Mutex<[String: any Sendable]>([:])
+
+    init(_ values: [String: String]) { self.values = values }
+
+    /// What `make` made of them before, or makes now.
+    func decoded<Value: Sendable>(_ name: String, _ make: ([String: String]) throws -> Value) rethrows -> Value {
+        if let known = made.withLock({ $0[name] }), let value = known as? Value { return value }
+        let value = try make(values)
+        made.withLock { $0[name] = value }
+        return value
     }
 }

@@ -43,6 +43,9 @@ package struct HostSettings: Equatable, Sendable {
         names.contains(key) || key == "lookup.ldap" && value?.lowercased().hasPrefix("ldapi:") == true
     }
 
+    /// Whether only the settings in the store count on this host.
+    func addsNothing(isShared: Bool) -> Bool { !isShared && credential == nil }
+
     /// The settings that count on this host where `made` are in the store.
     ///
     /// - Parameter isShared: whether other hosts write the store, too.

@@ -67,6 +67,8 @@ public struct KnownRecipient: Sendable {
     /// Whether it is for an address of our own account but its private key is not in the store, while other keys of the account are. False
     /// if a user added it for the address or pinned it.
     var lacksKey = false
+    /// What `announced` has read.
+    let announcement = MadeOnce<[SMIMECapability]?>()
     /// The columns of the certificate; nil for one from another source.
     var record: VerdictRecord?
 
