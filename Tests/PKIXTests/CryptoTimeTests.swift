@@ -1,3 +1,4 @@
+import ByteStreams
 import LibCrypto
 import PKIX
 import TestSupport
@@ -12,18 +13,15 @@ import Testing
         #expect(key.handle.verify(signature, of: value, digest: .sha256, padding: .pkcs1))
         var ciphertext = [UInt8](repeating: 0, count: 1 << 16)
         for isEncrypting in [true, false] {
-            let cipher = try value.withUnsafeBytes { key in
-                try CipherContext(
-                    "AES-256-CTR",
-                    key: key,
-                    iv: [UInt8](repeating: 1, count: 16),
-                    isEncrypting: isEncrypting
-                )
-            }
+            let cipher = try CipherContext(
+                "AES-256-CTR",
+                key: value.octets,
+                iv: [UInt8](repeating: 1, count: 16),
+                isEncrypting: isEncrypting
+            )
             let plain = [UInt8](repeating: 2, count: 1 << 15)
-            let count = try plain.withUnsafeBytes { plain in
-                try ciphertext.withUnsafeMutableBytes { try cipher.update(plain, into: $0) }
-            }
+            var output = ciphertext.mutableOctets
+            let count = try cipher.update(plain.octets, into: &output)
             #expect(count == plain.count)
         }
         _ = try DigestAlgorithm.sha256.digest(ciphertext)

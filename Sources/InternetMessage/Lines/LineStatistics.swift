@@ -39,7 +39,7 @@ package struct LineStatistics: Sendable, Equatable {
 
     /// Counts `bytes`.
     package init(of bytes: [UInt8]) {
-        bytes.withUnsafeBytes { take($0) }
+        take(bytes.octets)
         finish()
     }
 

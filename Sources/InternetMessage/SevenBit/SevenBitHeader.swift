@@ -5,16 +5,14 @@ extension HeaderBlock {
     var has8Bit: Bool { bytes.contains { $0 > 127 } }
     /// Whether a carriage return is inside a line: many programs end the line there, and perhaps the header.
     package var hasReturnInLine: Bool {
-        bytes.withUnsafeBytes { bytes in
-            var position = 0
-            while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
-                // Several of them at the end of a line are no part of its text.
-                guard let next = bytes[found...].firstIndex(where: { $0 != .carriageReturn }) else { return false }
-                guard bytes[next] == .lineFeed else { return true }
-                position = next
-            }
-            return false
+        var position = 0
+        while let found = bytes.octets.firstOffset(of: .carriageReturn, from: position) {
+            // Several of them at the end of a line are no part of its text.
+            guard let next = bytes[found...].firstIndex(where: { $0 != .carriageReturn }) else { return false }
+            guard bytes[next] == .lineFeed else { return true }
+            position = next
         }
+        return false
     }
     /// Why other programs may find other fields in this header, or end it elsewhere, even with an empty line after the last
     /// field; nil if they do not.

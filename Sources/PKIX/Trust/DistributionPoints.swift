@@ -20,9 +20,7 @@ struct DistributionPoints {
 
     /// Whether the bytes of the extension's identifier are anywhere in `der`: where they are not, nothing has to be parsed again.
     private static func mayBe(in der: [UInt8]) -> Bool {
-        der.withUnsafeBytes { bytes in
-            bytes.indices.dropLast(2).contains { bytes[$0] == 0x55 && bytes[$0 + 1] == 0x1D && bytes[$0 + 2] == 0x1F }
-        }
+        der.indices.dropLast(2).contains { der[$0] == 0x55 && der[$0 + 1] == 0x1D && der[$0 + 2] == 0x1F }
     }
 
     private mutating func read(_ value: [UInt8]) throws {

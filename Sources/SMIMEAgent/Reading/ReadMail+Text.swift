@@ -73,7 +73,7 @@ extension ReadMail {
     }
 
     /// Says whether a text exists in one form or in two.
-    private static func words(_ plain: BodyText?, _ html: BodyText?) -> String {
+    private static func words(_ plain: BodyText?, html: BodyText?) -> String {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 

@@ -56,13 +56,13 @@ package struct SignerSelection: Sendable {
     ) async throws -> SignedDataWriter.Signer {
         let author = try MailAuthor.sole(in: header)
         guard author != nil || !isMail else { throw AgentError.noAuthor }
-        let keyed = try await chosenIdentity(author, store, time, options, warn)
+        let keyed = try await chosenIdentity(author, store, time: time, options: options, warn)
         if let author {
             switch try await store.read({ try $0.match(of: keyed.certificate, with: author) }) {
             case .named: break
             case .assigned: warn(.assignedToAuthor(author))
             case .foreign:
-                let fitting = try await fitting(author, store, time)
+                let fitting = try await fitting(author, store, time: time)
                 throw AgentError.signerNotAuthor(author, keyed.certificate, fitting: fitting)
             }
         }

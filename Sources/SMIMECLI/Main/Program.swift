@@ -16,7 +16,7 @@ enum Program {
         // The same for a file that has reached its size limit.
         signal(SIGXFSZ, SIG_IGN)
         // Without address space for the stacks of threads the process would hang.
-        AddressSpace.spare()
+        AddressSpace.limitReservations()
         guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
         // If SIGCHLD is ignored, the system discards the exit status of our children.
         signal(SIGCHLD, SIG_DFL)

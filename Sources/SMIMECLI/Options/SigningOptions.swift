@@ -33,7 +33,7 @@ struct SigningOptions: ParsableArguments {
 
     var form: SignatureForm { opaque ? .opaque : .detached }
     /// The From field that plain text gets; none if --from is not given.
-    private var fromField: [NewField] { from.map { [NewField("From", $0.text)] } ?? [] }
+    private var fromField: [NewField] { from.map { [NewField("From", value: $0.text)] } ?? [] }
 
     /// The header fields that plain text gets. With recipients or a subject it is a whole message, which needs a date, too.
     func textFields(to: [EmailAddress], subject: String?) -> [NewField] {

@@ -23,7 +23,7 @@ enum Console {
     ///
     /// - Parameter namesHome: whether commands in it get the --home of this command line.
     static func hint(_ message: String, namesHome: Bool) {
-        if !isQuiet { say("hint", "36", namesHome ? namingHome(in: message) : message) }
+        if !isQuiet { say("hint", color: "36", namesHome ? namingHome(in: message) : message) }
     }
 
     /// `hint`, whose commands get the --home of this command line.
@@ -46,7 +46,7 @@ enum Console {
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
 
     /// Says it in one line, which a terminal shows broken at blanks.
-    private static func say(_ kind: String, _ color: String, _ message: String) {
+    private static func say(_ kind: String, color: String, _ message: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
         let taken = "smime: \(kind): ".count
         write("smime: \(label): \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: taken))\n")

@@ -51,7 +51,7 @@ struct TextTable {
     }
 
     /// Narrows the widest of `columns` until all fit, or all have the least width.
-    private static func narrow(_ widths: inout [Int], _ columns: [Int], to width: Int) {
+    private static func narrow(_ widths: inout [Int], columns: [Int], to width: Int) {
         while widths.reduce(0, +) > width, let widest = columns.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > leastWidth
         {

@@ -88,8 +88,18 @@ package struct ServerMetrics {
                 )
             }
         }
-        add(durations, "smime_message_seconds", "Seconds from the end of a message to the reply.", &text)
-        add(handling, "smime_handling_seconds", "Seconds a worker took to sign, encrypt, decrypt or verify.", &text)
+        add(
+            durations,
+            name: "smime_message_seconds",
+            help: "Seconds from the end of a message to the reply.",
+            to: &text
+        )
+        add(
+            handling,
+            name: "smime_handling_seconds",
+            help: "Seconds a worker took to sign, encrypt, decrypt or verify.",
+            to: &text
+        )
         addCryptoTime(&text)
         let counters: [(String, UInt64, String)] = [
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
@@ -122,7 +132,7 @@ package struct ServerMetrics {
 
     /// In whole milliseconds: who can read the metrics must not be able to measure a single operation with a private key.
     private func addCryptoTime(_ text: inout PrometheusText) {
-        text.begin("smime_crypto_seconds_total", .counter, "Seconds of libcrypto by operation.")
+        text.begin("smime_crypto_seconds_total", .counter, help: "Seconds of libcrypto by operation.")
         for operation in CryptoTime.Operation.allCases {
             text.add(Double(cryptoTime[operation] / 1_000_000) / 1000, [("operation", operation.rawValue)])
         }

@@ -82,9 +82,9 @@ private final class JournalSocket: Sendable {
 
     /// Sends one entry. Without a journal, or if the entry is too long for a datagram, the line goes to standard error.
     func send(_ text: String, priority: Int32, fields: Logger.Metadata) {
-        var bytes = Self.field("MESSAGE", text) + Self.field("PRIORITY", "\(priority)")
-        bytes += Self.field("SYSLOG_IDENTIFIER", "smime")
-        for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), "\(value)") }
+        var bytes = Self.field("MESSAGE", value: text) + Self.field("PRIORITY", value: "\(priority)")
+        bytes += Self.field("SYSLOG_IDENTIFIER", value: "smime")
+        for (key, value) in fields { bytes += Self.field("SMIME_" + key.uppercased(), value: "\(value)") }
         guard !UnixDatagram.send(bytes, over: descriptor, to: Self.path) else { return }
         let line = Array((text + "\n").utf8)
         _ = SystemCall.writeBytes(STDERR_FILENO, line.octets)

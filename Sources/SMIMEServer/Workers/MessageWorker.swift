@@ -119,7 +119,7 @@ package struct MessageWorker {
         counted = (use.hits, use.misses, crypto)
     }
 
-    private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, _ log: WorkerLog) throws {
+    private func answer(_ job: WorkerJob, _ outcome: WorkerOutcome, log: WorkerLog) throws {
         try socket.send(WorkerAnswer.handled(number: job.number, outcome, log).frame)
     }
 

@@ -8,7 +8,7 @@ extension VerificationReport {
     /// not signed, and an attacker can add others: the fingerprint alone decides which one is trusted.
     func gitHint(_ context: SignerContext) -> String? {
         guard status != .valid else { return nil }
-        let problem = VerdictWords(self, decidingSigner, context).problem
+        let problem = VerdictWords(self, decidingSigner, context: context).problem
         guard status == .untrusted, problem?.kind == .chainNoAnchor else {
             return VerdictStep(explaining: problem).text
         }

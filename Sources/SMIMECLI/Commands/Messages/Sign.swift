@@ -79,8 +79,8 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        private func sign(_ path: String, _ opening: StoreOpening, _ lists: FolderLists) async throws -> SignedFile {
-            guard !protection.isBare else { return try await signContent(path, opening, lists) }
+        private func sign(_ path: String, _ opening: StoreOpening, lists: FolderLists) async throws -> SignedFile {
+            guard !protection.isBare else { return try await signContent(path, opening, lists: lists) }
             let opened = try MessageInput.open(path, isText: text, fields: textFields)
             let source = files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 2)
             let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address

@@ -109,7 +109,7 @@ extension SMIMECommand {
             try FileReport.print(
                 outcomes.map { outcome in
                     let file = InputFile.name(outcome.path)
-                    return (file, outcome.value.map { output($0.content.report, learned, file) }, outcome.failure)
+                    return (file, outcome.value.map { output($0.content.report, learned, file: file) }, outcome.failure)
                 }
             )
         }
