@@ -76,7 +76,7 @@ struct PasswordEncryption: Sendable {
         guard ciphertext.count <= Int(CInt.max) else { throw .limitExceeded("PKCS#12 size") }
         try checkIsOffered()
         let (key, iv) = try lift { () throws(OpenSSLError) in try keyAndIV(form, reusing: &last) }
-        return try? transform(ciphertext.span, key, iv: iv, isEncrypting: false)
+        return try? transform(ciphertext.octets, key, iv: iv, isEncrypting: false)
     }
 
     /// Encrypts `plaintext` with this form of the passphrase.
