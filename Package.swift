@@ -132,7 +132,7 @@ let package = Package(
             path: "Tests/GatewayBench"
         ),
         .testTarget(name: "ByteStreamsTests", dependencies: ["ByteStreams", "TestSupport"]),
-        .testTarget(name: "LibCryptoTests", dependencies: ["ByteStreams", "LibCrypto"]),
+        .testTarget(name: "LibCryptoTests", dependencies: ["ByteStreams", "LibCrypto", "TestSupport"]),
         .testTarget(name: "PKIXTests", dependencies: ["ByteStreams", "LibCrypto", "PKIX", "TestSupport"]),
         .testTarget(
             name: "CMSSyntaxTests",

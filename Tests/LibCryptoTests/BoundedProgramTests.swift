@@ -1,4 +1,6 @@
+import Foundation
 import LibCrypto
+import TestSupport
 import Testing
 
 #if canImport(Glibc)
@@ -49,5 +51,20 @@ import Darwin
         #expect(throws: BoundedProgram.Failure.notStarted(code: ENOENT)) {
             try BoundedProgram("/nonexistent", maximumCount: 10).run(until: .now + .seconds(60))
         }
+    }
+
+    @Test func `a program whose file is still being written starts when that is over`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("program")
+        try Data("#!/bin/sh\necho started\n".utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
+        let writer = open(file.path, O_WRONLY | O_CLOEXEC)
+        async let closed: Void = {
+            try await Task.sleep(for: .milliseconds(100))
+            close(writer)
+        }()
+        let result = try BoundedProgram(file.path, maximumCount: 100).run(until: .now + .seconds(60))
+        #expect(result.output == Array("started\n".utf8))
+        try await closed
     }
 }

@@ -103,13 +103,20 @@ package struct BoundedProgram: Sendable {
         let variables: [UnsafeMutablePointer<CChar>?] = Self.environment.map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
-        let code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
+        var code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
+        for _ in 0..<Self.busyAttempts where code == ETXTBSY {
+            usleep(10_000)
+            code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
+        }
         guard code == 0 else {
             close(ends[0])
             throw .notStarted(code: code)
         }
         return (ProgramChild(identifier: identifier), ends[0])
     }
+
+    /// How often a program is tried again whose file is still being written, 10 ms apart.
+    private static let busyAttempts = 50
 
     /// Opens a pipe that other programs do not inherit.
     private static func openPipe(_ ends: inout [Int32]) -> Int32 {

@@ -109,7 +109,7 @@ struct VerdictStep {
         }
         guard problem?.kind == .certificateExpired else { return nil }
         return (
-            "if you had it before the certificate expired, judge it as of the certificate's last day",
+            "if you had it before the certificate expired, judge it as of the last day of that certificate",
             "smime \(verb) --time \(validity.upperBound.timestamp) \(file)"
         )
     }
