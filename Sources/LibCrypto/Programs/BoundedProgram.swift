@@ -116,7 +116,7 @@ package struct BoundedProgram: Sendable {
     }
 
     /// How often a program is tried again whose file is still being written, 10 ms apart.
-    private static let busyAttempts = 50
+    private static let busyAttempts = 200
 
     /// Opens a pipe that other programs do not inherit.
     private static func openPipe(_ ends: inout [Int32]) -> Int32 {
