@@ -10,7 +10,7 @@ extension SMIMECommand.StoreCommand {
                 The store that is written must not be there yet. Everything is copied in one transaction and verified; \
                 the same key file opens both. Settings that name programs, files and directories of one host \
                 (filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
-                lookup.smimea.trust-anchor, revocation.directory) are left behind on the way to a server; /etc/smime/host.conf of each host can have them. Stop what writes to the old store first: what it writes later is not in the copy.
+                lookup.smimea.trust-anchor, revocation.directory) are not copied to a server; /etc/smime/host.conf on each host can have them. First stop the programs that write to the old store: what they write later is not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
                   smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime
