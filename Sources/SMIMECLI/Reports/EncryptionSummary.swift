@@ -5,12 +5,20 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// What a person at the terminal should know of an encrypted message: who can read it, and which header fields stay readable.
+/// What a person at the terminal should know of an encrypted message: who signed it, who can read it, and which header
+/// fields stay readable.
 struct EncryptionSummary {
     let lines: [String]
 
-    /// - Parameter confidentiality: what the message hides of its header; nil if it has none.
-    init(_ copy: RecipientPlan.Copy, _ secret: SharedSecret?, hiding confidentiality: HeaderConfidentiality?) {
+    /// - Parameters:
+    ///   - signer: the certificate of the signature inside; nil if there is none.
+    ///   - confidentiality: what the message hides of its header; nil if it has none.
+    init(
+        _ copy: RecipientPlan.Copy,
+        _ secret: SharedSecret?,
+        signedBy signer: Certificate?,
+        hiding confidentiality: HeaderConfidentiality?
+    ) {
         let readers = copy.negotiation.verdicts.map { verdict in
             "\(verdict.name) (certificate until \(verdict.certificate.notAfter.day))"
         }
@@ -18,9 +26,10 @@ struct EncryptionSummary {
             $0.recipientKind == .password ? "anyone who knows the password" : "anyone who has the secret key"
         }
         lines = [
+            signer.map { "signed with the certificate of \($0.addresses.first ?? $0.fingerprint.description)" },
             "encrypted for \((readers + [keeper].compactMap(\.self)).joined(separator: ", "))",
             "cipher \(copy.negotiation.cipher.name): \(copy.negotiation.reason.words)",
-            confidentiality.map { "not encrypted: \($0.readable)" },
+            confidentiality.map { "readable on the way: \($0.readable)" },
         ].compactMap(\.self)
     }
 }
@@ -43,7 +52,7 @@ extension HeaderConfidentiality {
     fileprivate var readable: String {
         switch self {
         case .baseline: "From, To, Cc and Date; the subject is hidden"
-        case .none: "the header, the subject included (--header-confidentiality baseline hides it)"
+        case .none: "the header with the subject (--header-confidentiality baseline hides the subject)"
         case .shy: "the addresses in From, To and Cc, and Date; the subject and the names are hidden"
         }
     }

@@ -11,7 +11,10 @@ extension VerificationReport {
     func lines(below verdict: VerdictSentence, details: Bool, on descriptor: Int32 = STDOUT_FILENO) -> [String] {
         var lines = [verdict.axesLine()].compactMap(\.self)
         guard details else { return lines + verdict.remarks.map(\.line) }
-        lines.append("  verdict     \(status.rawValue)\(coverage == .part ? ", a part of the message only" : "")")
+        // What is encrypted may be signed inside.
+        let isUnopened = status == .unsigned && problems.contains { $0.kind == .encrypted }
+        let word = isUnopened ? "not checked" : status.rawValue
+        lines.append("  verdict     \(word)\(coverage == .part ? ", a part of the message only" : "")")
         lines.append("  summary     \(summary.rawValue)")
         lines += layerLines(on: descriptor)
         if let headers, isHeaderKnown { lines += headers.lines }

@@ -96,8 +96,14 @@ extension SMIMECommand {
             do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
                 let word = secrets.withPassword ? "password" : secrets.secretKeyFile.map { _ in "secret key" }
-                let hints = word.map { ["this may be the wrong \($0), or the message was changed or cut off"] } ?? []
-                var told = Failure(failure.status, failure.message, hints: hints)
+                let hint = word.map { "this may be the wrong \($0), or the message was changed or cut off" }
+                var told = Failure(
+                    failure.status,
+                    failure.message,
+                    hints: [
+                        hint ?? "what this means and what to do: smime explain \(ProblemCode.decryptionFailed.rawValue)"
+                    ]
+                )
                 told.cause = CMSError.decryptionFailed
                 throw told
             }

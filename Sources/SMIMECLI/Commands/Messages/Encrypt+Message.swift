@@ -42,7 +42,13 @@ extension SMIMECommand.Encrypt {
             )
             : nil
         protector.warnOfUnprotected(InputFile.name(path), isEncrypted: true)
-        return try write(copies, of: path, common.secret, hiding: protector.policy.confidentiality) { copy, sink in
+        return try write(
+            copies,
+            of: path,
+            common.secret,
+            signedBy: signer?.identity.certificate,
+            hiding: protector.policy.confidentiality
+        ) { copy, sink in
             try protector.encrypt(
                 to: copy.negotiation.recipients,
                 secrets: [common.secret].compactMap(\.self),
@@ -81,6 +87,7 @@ extension SMIMECommand.Encrypt {
         _ copies: [RecipientPlan.Copy],
         of path: String,
         _ secret: SharedSecret?,
+        signedBy signer: Certificate? = nil,
         hiding confidentiality: HeaderConfidentiality? = nil,
         _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
     ) throws -> [EncryptedFile] {
@@ -93,7 +100,7 @@ extension SMIMECommand.Encrypt {
                 Console.note("\(target): send it only to \(who)")
             }
             if isatty(STDERR_FILENO) == 1 {
-                EncryptionSummary(copy, secret, hiding: confidentiality).lines.forEach(Console.note)
+                EncryptionSummary(copy, secret, signedBy: signer, hiding: confidentiality).lines.forEach(Console.note)
             }
             return EncryptedFile(target ?? "-", copy, secret: secret)
         }

@@ -28,6 +28,7 @@ extension SMIMECommand {
             guard let code else {
                 return try report.print(["problems": ProblemCode.allCases.map(Explanation.init)]) {
                     var table = TextTable()
+                    table.wrapsLast = true
                     for code in ProblemCode.allCases { table.add(code.rawValue, code.levelText, code.meaning) }
                     return table.text
                 }
@@ -62,7 +63,9 @@ private struct Explanation: Encodable {
         levels = code.levelText
     }
 
-    var text: String { "\(code) (\(levels)): \(meaning)\n\(advice)\n" }
+    var text: String {
+        ["\(code) (\(levels)): \(meaning)", advice].map { WrappedText.text($0, on: STDOUT_FILENO) + "\n" }.joined()
+    }
 }
 
 extension ProblemCode {
