@@ -3,7 +3,7 @@ public import InternetMessage
 public import PKIX
 package import SMIME
 
-/// A person or role that mail is sent as.
+/// A person or role from whose addresses mail is sent.
 public struct Account: Sendable {
     /// The main address, which identifies the account.
     public let address: EmailAddress
@@ -29,7 +29,7 @@ package struct AccountSummary: Sendable {
 public struct AccountIdentity: Sendable {
     /// The main address of the account.
     public let account: EmailAddress
-    /// The certificate, whose private key is in the store.
+    /// The certificate. Its private key is in the store.
     public let certificate: Certificate
     /// Whether a user assigned the certificate to the account. Then the certificate need not name the account's address.
     public let isAssigned: Bool

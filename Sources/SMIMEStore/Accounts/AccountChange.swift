@@ -6,7 +6,7 @@ package struct AccountChange: Sendable {
     /// Which identity the account prefers to newer ones.
     package enum Pin: Sendable {
         case identity(Fingerprint)
-        /// No identity is pinned: the account uses the newest one.
+        /// No identity is pinned.
         case none
     }
 
@@ -17,7 +17,7 @@ package struct AccountChange: Sendable {
         case standard
     }
 
-    /// The display name; nil leaves it unchanged, an empty text removes it.
+    /// The display name; nil leaves it unchanged, an empty string removes it.
     package var name: String?
     /// The aliases to add: addresses, or domains whose addresses all belong to the account.
     package var addedAliases: [AddressScope] = []

@@ -2,7 +2,7 @@ import Foundation
 import InternetMessage
 import SMIME
 
-/// Accounts and identities as rows.
+/// The tables of accounts and identities.
 enum AccountRecord {
     /// Selects the row of the account that has the address ?1. If there is none, selects the account that has the whole
     /// domain ?2.

@@ -11,7 +11,7 @@ package enum IdentitySelection {
         case signing
     }
 
-    /// Whether an identity is selected, or why not.
+    /// Whether an identity is used, or why it is not used.
     package enum SelectionState: String, Hashable, Sendable {
         /// The identity is the one that is used.
         case current
@@ -25,7 +25,7 @@ package enum IdentitySelection {
         case superseded
         /// The identity is usable, but its chain is not trusted, and another identity is pinned or trusted.
         case untrusted
-        /// The key is too short to encrypt to.
+        /// The private key is for encryption and too short to be secure.
         case weakKey = "weak-key"
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"

@@ -2,10 +2,10 @@ package import InternetMessage
 
 /// One email address, or `@domain` for all addresses of a domain.
 ///
-/// Accounts have address scopes as aliases, and recipients' certificates are stored for address scopes. The certificate of
-/// a whole domain is the one of its gateway.
+/// Accounts have address scopes as aliases, and recipients' certificates are stored for address scopes. A certificate for a
+/// whole domain belongs to the domain's gateway.
 package struct AddressScope: Hashable, Sendable {
-    /// The scope as it was written.
+    /// The scope as written.
     package let text: String
     /// The key by which scopes are compared: the address's key, or `@` and the domain with A-labels.
     package let key: String

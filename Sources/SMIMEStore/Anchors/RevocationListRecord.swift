@@ -5,7 +5,7 @@ import PKIX
 enum RevocationListRecord {
     /// How long a list still counts as current after its end, in seconds. This allows for differences between clocks.
     private static let tolerance = 300.0
-    /// One call of `tidy` looks at no more lists of one issuer, and at no more issuers, than this.
+    /// The maximum number of lists of one issuer, and of issuers, that one call of `tidy` examines.
     private static let maximumCount = 32
 
     /// Stores `list`.

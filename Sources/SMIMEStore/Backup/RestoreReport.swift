@@ -15,15 +15,15 @@ package struct RestoreReport: Sendable {
     package struct Identity: Sendable {
         /// The account of the identity.
         package let account: EmailAddress
-        /// The certificate, whose private key was restored as well.
+        /// The certificate. Its private key was restored as well.
         package let certificate: Certificate
         /// Whether the account did not have the identity before.
         package let isNew: Bool
     }
 
-    /// Every account of the backup.
+    /// All accounts in the backup.
     package internal(set) var accounts: [Account] = []
-    /// Every identity of the backup.
+    /// All identities in the backup.
     package internal(set) var identities: [Identity] = []
     /// The number of certificates that were not in the store before.
     package internal(set) var newCertificates = 0

@@ -24,7 +24,7 @@ package protocol CertificateSource: Sendable {
 
 /// The error for a source that could not be queried.
 package struct SourceOutage: Error, Equatable, Sendable {
-    /// Completes "… cannot be asked: ".
+    /// The reason, which completes the message "… cannot be asked: ".
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }
@@ -80,9 +80,9 @@ package struct FoundCertificate: Sendable {
     package let address: AddressScope
     /// The certificate. It has not been validated.
     package let certificate: Certificate
-    /// The source.
+    /// The source of the certificate.
     package let source: KnownRecipient.Source
-    /// The place in the source, such as a file's path.
+    /// The place of the certificate in the source, such as a file's path.
     package let detail: String
     /// CA certificates from the same file. They may complete a chain to an anchor, but are not trusted themselves.
     package let authorities: [Certificate]

@@ -5,7 +5,7 @@ import SMIME
 
 /// The table of certificates. Each certificate has one row, to which accounts, recipients and anchors refer.
 enum CertificateRecord {
-    /// The uses of a certificate, as bits for queries.
+    /// The usage of a certificate, as bits for queries.
     struct Usage: OptionSet {
         let rawValue: Int
 

@@ -24,7 +24,7 @@ package struct Schema: Sendable {
 
     /// A schema with these migrations, each a list of statements.
     ///
-    /// - Parameter serves: as the property; nil if no program for an older version can use the newest one.
+    /// - Parameter serves: the property `serves`; nil if no program for an older version can use the newest version.
     package init(migrations: [[String]], serves: Int? = nil) {
         self.migrations = migrations
         self.serves = serves ?? Self.oldest + migrations.count - 1
@@ -278,7 +278,7 @@ package struct Schema: Sendable {
         "CREATE INDEX lookup_answer_by_end ON lookup_answer (until)",
     ]
 
-    /// The one row of `ChangeCounter`.
+    /// The single row of `ChangeCounter`.
     private static let changes = [
         """
         CREATE TABLE change_counter (

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The open database. It turns the engine's errors into `KeystoreError`.
+/// The open database. Converts the engine's errors to `KeystoreError`.
 ///
 /// Engines may crash if a closed connection is used, so all code uses the database through this class.
 final class StoreDatabase: Sendable {

@@ -4,7 +4,7 @@ import InternetMessage
 /// Records to which recipients a message was delivered, so that another attempt of the mail server does not deliver it
 /// twice.
 package struct DeliveryJournal: Sendable {
-    /// One message in a mail server's queue.
+    /// A message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
         /// The mail server's ID of the message. The server may reuse the ID for another message.
         package let queueID: String

@@ -7,7 +7,7 @@ extension SMIMEError.Code {
     public static let noUsableIdentity = Self("noUsableIdentity", .key)
     /// Another process kept the store locked for too long.
     public static let storeBusy = Self("storeBusy", .temporary)
-    /// The store is locked with a passphrase, and none was given.
+    /// The store is locked with a passphrase, and no passphrase was given.
     public static let storeLocked = Self("storeLocked", .key)
     /// The store can be read but not written.
     public static let storeReadOnly = Self("storeReadOnly", .configuration)
@@ -18,7 +18,7 @@ extension SMIMEError.Code {
     public static let storeUnusable = Self("storeUnusable", .configuration)
     /// No account has the address.
     public static let unknownAccount = Self("unknownAccount", .recipient)
-    /// The store does not hold the certificate.
+    /// The store does not have the certificate.
     public static let unknownCertificate = Self("unknownCertificate", .recipient)
     /// No certificate is known for the address.
     public static let unknownRecipient = Self("unknownRecipient", .recipient)

@@ -27,7 +27,7 @@ package struct HostSettings: Equatable, Sendable {
     /// The credential with the password for LDAP, used if no setting names a password file; nil if there is none.
     private let credential: String?
 
-    /// No settings.
+    /// No file and no credential.
     package init() { (file, credential) = (nil, nil) }
 
     /// Finds the settings of the host: `file`, otherwise the file in the environment variable, otherwise a file beside the

@@ -1,4 +1,4 @@
-/// Where the key that seals the store key comes from.
+/// The source of the key that seals the store key.
 package enum StoreKeySource: Equatable, Sendable {
     /// A file that the service manager provides and owns (systemd.exec(5), `LoadCredential=`). smime only reads it.
     case credential(String)

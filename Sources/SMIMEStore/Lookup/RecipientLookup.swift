@@ -40,8 +40,8 @@ package struct RecipientLookup: Sendable {
     package var limits = LookupLimits.standard
     /// Whether remote sources are queried even if an answer is cached.
     package var asksAnew = false
-    /// The forms of an address without its delimiter and what follows. If one of them belongs to an account of this store,
-    /// remote sources are not queried about the address.
+    /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
+    /// them belongs to an account of this store, remote sources are not queried about the address.
     package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
 
     package init(
@@ -58,7 +58,7 @@ package struct RecipientLookup: Sendable {
         self.revocation = revocation
     }
 
-    /// The certificates of each of `addresses`, and which one is used at `time`.
+    /// The choice of a certificate for each of `addresses` at `time`.
     package func choices(
         for addresses: [AddressScope],
         at time: Date,
@@ -202,6 +202,6 @@ extension RecipientChoice {
         }
     }
 
-    /// Whether no certificate was found for the address itself, only one for its domain or none.
+    /// Whether no certificate was found for the address itself. There may be one for its domain.
     fileprivate var hasNoneOfItsOwn: Bool { selected.map { $0.address != address } ?? true }
 }

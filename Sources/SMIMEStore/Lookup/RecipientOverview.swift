@@ -1,7 +1,7 @@
 package import Foundation
 import PKIX
 
-/// The certificates of one address or domain in lists.
+/// The certificates of an address or domain, for lists.
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope

@@ -12,8 +12,8 @@ struct RemoteLookup {
     private let limits: LookupLimits
     /// Whether sources are queried even if an answer is cached.
     private let isFresh: Bool
-    /// The forms of an address without its delimiter and what follows. If one of them belongs to an account, sources are
-    /// not queried about the address.
+    /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
+    /// them belongs to an account, sources are not queried about the address.
     private let ownForms: @Sendable (EmailAddress) -> [EmailAddress]
     private var left: Duration
 

@@ -55,13 +55,13 @@ public enum Policy {
     /// The treatment of mail that is already signed or encrypted.
     @nonexhaustive
     public enum Protected: String, CaseIterable, Hashable, Sendable {
-        /// It is sent unchanged, unless a rule requires more.
+        /// The mail is sent unchanged, unless a rule requires more.
         case pass
         /// The mail is signed once more.
         case resign
     }
 
-    /// Where mail for an account is decrypted.
+    /// Where mail to an account is decrypted.
     @nonexhaustive
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
         /// As `yes`, but only for mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.
@@ -77,7 +77,7 @@ public enum Policy {
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// Mail that programs write (RFC 3834).
         case automatic
-        /// Mail without a sender (RFC 5321 §4.5.5).
+        /// Mail with the null sender (RFC 5321 §4.5.5).
         case bounce
         /// Mail to a mailing list (RFC 2369, RFC 2919).
         case list

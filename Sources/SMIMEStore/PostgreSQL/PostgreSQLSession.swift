@@ -43,7 +43,7 @@ final class PostgreSQLSession: Sendable {
 
     deinit { library.finish(connection) }
 
-    /// The search path excludes tables of other roles. A transaction waits for others as long as one in SQLite does.
+    /// The search path excludes tables of other roles. The lock timeout is the same as for SQLite.
     private static let settings = """
         SET search_path = smime, pg_temp; SET client_min_messages = error; SET lock_timeout = '10s';
         SET statement_timeout = '120s'; SET idle_in_transaction_session_timeout = '60s'

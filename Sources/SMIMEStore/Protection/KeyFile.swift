@@ -35,7 +35,7 @@ struct KeyFile {
     /// The key that is about to replace `key()`; nil if no change is in progress or was interrupted.
     func successor() throws(KeystoreError) -> SealingKey? { source.isOurs ? try read(successorPath) : nil }
 
-    /// Writes `key` as the key file of a store that has none.
+    /// Writes `key` as the key file of a store without a key file.
     func create(_ key: SealingKey) throws(KeystoreError) { try write(key, to: path) }
 
     /// Writes `key` beside the key file. The caller holds `StoreLock`.

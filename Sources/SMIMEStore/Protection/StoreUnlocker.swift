@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// The function may block. After a wrong passphrase it is called again, with `attempt` counted from 0. The fifth wrong
 /// passphrase ends the call that needs the private key with `.wrongPassphrase`. Each answer costs a key derivation of some
-/// 100 ms. Nil means that there is no passphrase, or no further one: a source with a single answer returns it only at the
-/// first attempt.
+/// 100 ms. Nil means that there is no passphrase, or no further passphrase: a source with a single passphrase returns it
+/// only at the first attempt.
 ///
 /// ```swift
 /// { attempt in attempt == 0 ? Passphrase(bytes) : nil }

@@ -41,7 +41,7 @@ protocol Renewable {
 
 extension Renewable {
     /// Whether this item became valid after `other`. If both became valid at the same time, the one that expires later is
-    /// newer; further ties are broken, too, so that the order is total.
+    /// newer. If both periods are equal, the fingerprints decide, so that the order is total.
     func isNewer(than other: Self) -> Bool {
         if notBefore != other.notBefore { return notBefore > other.notBefore }
         if notAfter != other.notAfter { return notAfter > other.notAfter }

@@ -6,7 +6,7 @@ enum ChangeCounter {
     static let reading = "SELECT number FROM change_counter"
     static let raising = "UPDATE change_counter SET number = number + 1"
 
-    /// How much the counter is raised if its former value is unknown.
+    /// How much the counter is raised if its previous value is unknown.
     private static let gap: Int64 = 1 << 32
     /// A larger number from another database is reduced to this limit, so that the counter never overflows.
     private static let limit: Int64 = 1 << 62

@@ -3,7 +3,7 @@ struct SQLError: Error {
     enum Kind: Sendable {
         /// Other connections use the database.
         case busy
-        /// The transaction conflicts with one that ran at the same time. It was rolled back and may be run again.
+        /// The transaction conflicted with a concurrent one. It was rolled back and may be run again.
         case conflict
         /// The connection was lost before the commit: the transaction was rolled back.
         case disconnected

@@ -24,7 +24,7 @@ public struct StoreFinding: Sendable, Equatable {
         case locked
         /// A file or directory is accessible to other users, or of the wrong kind.
         case permissions
-        /// A private key does not open, or does not belong to its certificate.
+        /// A private key cannot be opened, or does not belong to its certificate.
         case privateKey = "private-key"
         /// Nothing refers to a certificate.
         case orphanCertificate = "orphan-certificate"
@@ -42,7 +42,7 @@ public struct StoreFinding: Sendable, Equatable {
     package let code: Code
     /// The severity of the finding.
     public let level: Level
-    /// The finding in one sentence, for people.
+    /// The finding as a sentence for users.
     public let text: String
 
     /// Whether the finding is an unused certificate, which `Store.forgetUnusedCertificates` deletes.

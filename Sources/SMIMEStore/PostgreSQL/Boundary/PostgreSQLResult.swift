@@ -5,7 +5,7 @@ final class PostgreSQLResult {
     private let library: PostgreSQLLibrary
     private let result: OpaquePointer
 
-    /// - Parameter result: freed by this object.
+    /// - Parameter result: the result, which this object frees.
     init(_ library: PostgreSQLLibrary, takingOwnership result: OpaquePointer) {
         self.library = library
         self.result = result
