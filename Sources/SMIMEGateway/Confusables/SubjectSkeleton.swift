@@ -37,7 +37,7 @@ struct SubjectSkeleton {
     /// The text as it appears to people.
     var text: String { String(glyphs.map(\.character)) }
 
-    /// Whether `scalar` is a colon, or resembles one.
+    /// Whether `scalar` is a colon, or resembles a colon.
     static func isColon(_ scalar: Unicode.Scalar) -> Bool {
         scalar == ":" || !scalar.isASCII && appearance(of: scalar) == [":"]
     }

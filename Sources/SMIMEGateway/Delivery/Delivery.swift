@@ -25,7 +25,7 @@ package struct Delivery: Sendable {
 
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// The messages, sent one after the other.
+    /// The messages, in the order in which they are sent.
     package let messages: [Message]
 
     package init(from sender: String, _ messages: [Message]) {

@@ -87,7 +87,7 @@ extension FilterWorker {
     /// Reports to the supervisor that sending begins.
     package static func noteSending() { note(.sending) }
 
-    /// Reports to the supervisor that everything is sent. A later failure does not change that the mail was delivered.
+    /// Reports to the supervisor that all messages are sent. A later failure does not change that the mail was delivered.
     package static func noteSent() { note(.sent) }
 
     private static func note(_ step: WorkerProgress) {

@@ -65,6 +65,6 @@ enum WorkerProgress: UInt8 {
     case started = 1
     /// Sending begins.
     case sending = 2
-    /// Everything is sent.
+    /// All messages are sent.
     case sent = 3
 }

@@ -132,7 +132,7 @@ package struct GatewayEngine: Sendable {
         (try? await store.bounceText(for: sender.address)) ?? Setting.bounceText.standard
     }
 
-    /// The host as the options name it, or else as the store's settings do.
+    /// The host that the options name, or otherwise the host in the store's settings.
     func host() async throws -> MailHost {
         if let host = options.host { host } else { try await store.mailHost() }
     }

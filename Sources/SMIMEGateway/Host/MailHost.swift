@@ -75,7 +75,7 @@ package struct MailHost: Sendable {
         return NewField(Self.loopField, value: "\(name); count=\(passes + 1)")
     }
 
-    /// Whether `field` is this host's count.
+    /// Whether `field` is the field with this host's count.
     func isMark(_ field: HeaderField) -> Bool {
         guard field.isNamed(Self.loopField) else { return false }
         return isUs(String(field.value.prefix { $0 != ";" }))

@@ -13,7 +13,7 @@ package struct OutgoingPlan: Sendable {
     package struct Message: Sendable {
         /// The envelope's recipients.
         package let recipients: [EmailAddress]
-        /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
+        /// The action on the message: `plain`, `sign`, `encrypt` or `sign+encrypt`.
         package let action: PolicyDecision.Action
         /// The negotiated cipher; nil if it was not determined for the plan.
         fileprivate var negotiation: CipherNegotiation?

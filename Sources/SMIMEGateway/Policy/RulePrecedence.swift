@@ -145,7 +145,7 @@ struct RulePrecedence {
         rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
     }
 
-    /// The treatment of already protected mail.
+    /// The treatment of mail that is already signed or encrypted.
     var protected: Policy.Protected { rules.lazy.compactMap(\.protected).first ?? .pass }
 }
 

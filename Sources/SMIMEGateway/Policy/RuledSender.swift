@@ -4,7 +4,7 @@ import SMIMEStore
 
 /// An address whose sender rules apply to a message, with its account.
 struct RuledSender: Sendable {
-    /// The address; nil if neither the envelope nor From has one.
+    /// The address; nil if neither the envelope nor From has an address.
     let address: EmailAddress?
     /// The main address of the account; nil if the address belongs to no account.
     let account: EmailAddress?

@@ -1,7 +1,7 @@
 import InternetMessage
 import SMIMEAgent
 
-/// Adds the domain to names without one, as programs on a host write them: `root` becomes `root@host.example.org`.
+/// Adds the domain to names without a domain, as programs on a host write them: `root` becomes `root@host.example.org`.
 package struct AddressQualifier: Sendable {
     private let domain: String
 

@@ -127,8 +127,8 @@ package struct SubmittedMail: Sendable {
         return list.addresses.count == 1 ? list.addresses.first : nil
     }
 
-    /// The message with a From field that permits signing: a missing field is added, and an address without a domain gets
-    /// one.
+    /// The message with a From field that permits signing: a missing field is added, and the domain is added to an address
+    /// without a domain.
     private static func completed(
         _ source: any ByteSource,
         _ header: HeaderBlock,

@@ -123,7 +123,7 @@ struct BracketedText {
 
     private static func isWordCharacter(_ character: Character) -> Bool { character.isLetter || character.isNumber }
 
-    /// Characters that join two words between letters.
+    /// Characters that join two words when they are between letters.
     private static let joints: Set<Character> = ["-", ".", "'", "’", "+", "_"]
 
     /// The words that by themselves describe a message as signed or encrypted.
@@ -150,6 +150,6 @@ struct BracketedText {
         claims.union(subjects).union(verdicts).union(fillers).map { (ConfusableWord.folded($0), $0) },
         uniquingKeysWith: { first, _ in first }
     )
-    /// The vocabulary grouped by length, for finding words that only resemble one.
+    /// The vocabulary grouped by length, for recognizing words that only resemble a word in the vocabulary.
     private static let vocabularyByLength = Dictionary(grouping: vocabulary) { $0.key.count }
 }
