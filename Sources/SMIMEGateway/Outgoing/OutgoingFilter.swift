@@ -81,7 +81,7 @@ package struct OutgoingFilter: Sendable {
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found, prepared) = try await judge(source, from: sender, to: recipients)
-        tellOfWarnings(of: found.decisions)
+        reportWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
@@ -115,7 +115,7 @@ package struct OutgoingFilter: Sendable {
 
     /// Reports the warnings of `decisions`: protection that an unusable certificate or identity prevented. Reports nothing
     /// if a decision has obstacles.
-    private func tellOfWarnings(of decisions: [PolicyDecision]) {
+    private func reportWarnings(of decisions: [PolicyDecision]) {
         guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
         var seen: Set<String> = []
         let texts = decisions.flatMap(\.warnings).filter { seen.insert($0).inserted }
