@@ -1,11 +1,11 @@
 import Foundation
 
-/// How a subject, or the name of a field or host, looks to people: its characters replaced by the ASCII ones that they
-/// resemble, in lower case.
+/// The appearance of a subject, a field name or a host name: each character is replaced by the ASCII character that it
+/// resembles, in lower case.
 ///
-/// UTS #39 §4, as far as the characters go that tags, field names and host names are written in; UAX #15 (NFKD)
+/// UTS #39 §4, limited to characters that occur in tags, field names and host names; UAX #15 (NFKD)
 struct SubjectSkeleton {
-    /// One character that is seen, and the place in the text of the scalar that it comes of.
+    /// A visible character, and the index in the text of the scalar from which it results.
     struct Glyph {
         let character: Character
         let place: Int
@@ -18,7 +18,7 @@ struct SubjectSkeleton {
         var glyphs: [Glyph] = []
         glyphs.reserveCapacity(scalars.count)
         for (place, scalar) in scalars.enumerated() {
-            // Most text, and nothing in it needs the tables of Unicode.
+            // Most text is ASCII, and needs no Unicode tables.
             if scalar.isASCII {
                 if let character = Self.appearance(ofASCII: scalar) {
                     glyphs.append(Glyph(character: character, place: place))
@@ -34,15 +34,15 @@ struct SubjectSkeleton {
 
     init(_ text: String) { self.init(Array(text.unicodeScalars)) }
 
-    /// The text as it is seen.
+    /// The text as it appears to people.
     var text: String { String(glyphs.map(\.character)) }
 
-    /// Whether `scalar` is a colon, or looks like one.
+    /// Whether `scalar` is a colon, or resembles a colon.
     static func isColon(_ scalar: Unicode.Scalar) -> Bool {
         scalar == ":" || !scalar.isASCII && appearance(of: scalar) == [":"]
     }
 
-    /// Whether `scalar` changes the order in which others are shown.
+    /// Whether `scalar` changes the order in which other characters are shown.
     ///
     /// UAX #9 §2
     static func isBidiControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -52,17 +52,17 @@ struct SubjectSkeleton {
         }
     }
 
-    /// Whether `scalar` shows nothing by itself; marks that are set over others count, too.
+    /// Whether `scalar` is invisible by itself. This includes combining marks.
     static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format, .privateUse, .unassigned: true
         case .control: !scalar.properties.isWhitespace
-        // The replacement signs for missing objects and characters.
+        // The last two are the replacement characters for missing objects and characters.
         default: scalar.properties.isDefaultIgnorableCodePoint || scalar == "\u{FFFC}" || scalar == "\u{FFFD}"
         }
     }
 
-    /// Nil for control characters; braces are taken for brackets.
+    /// The visible character for an ASCII character. Nil for control characters. Braces are replaced by brackets.
     private static func appearance(ofASCII scalar: Unicode.Scalar) -> Character? {
         switch scalar.value {
         case 0x41...0x5A: Character(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value | 0x20)))
@@ -87,7 +87,7 @@ struct SubjectSkeleton {
         }
     }
 
-    /// The letters in squares and circles, and those of flags, which Unicode does not decompose.
+    /// The letters in squares and circles and the regional indicators of flags, which Unicode does not decompose.
     private static func squareLetter(_ scalar: Unicode.Scalar) -> Character? {
         let first: UInt32
         switch scalar.value {
@@ -100,7 +100,8 @@ struct SubjectSkeleton {
         return Character(Unicode.Scalar(UInt8(ascii: "a") + UInt8(truncatingIfNeeded: scalar.value - first)))
     }
 
-    /// The look-alikes of each ASCII character: letters of other alphabets, small capitals, other brackets and colons.
+    /// The characters that resemble each ASCII character: letters of other alphabets, small capitals, other brackets and
+    /// colons.
     private static let twins: [Unicode.Scalar: Character] = {
         let rows: [(Character, String)] = [
             ("a", "аαɑᴀᎪⲁАΑꓮ⍺ӑӓ"), ("b", "ЬьВΒвʙᏴꓐꞴβᏼƀⲂ"), ("c", "сϲᴄСϹⅽⲥᏟꓚꮯ"), ("d", "ԁɗᴅᎠꓓꭰđժ"),

@@ -1,21 +1,21 @@
 package import Foundation
 
-/// A program that is started with given descriptors as its streams, and waited for.
+/// A program to run as a child process, with the given descriptors as its standard streams.
 ///
-/// Its arguments are passed as they are, without a shell.
+/// The arguments are passed unchanged, without a shell.
 package struct ChildProgram {
-    /// The program's file, which may differ from its first argument.
+    /// The path of the program's file, which may differ from the first argument.
     package let path: String
     package let words: [String]
     package var standardInput: Int32 = -1
-    /// For standard error, too, unless that has one of its own.
+    /// The descriptor for standard output, and for standard error if `standardError` is nil.
     package var standardOutput: Int32 = -1
-    /// Nil for that of standard output.
+    /// The descriptor for standard error; nil if it is that of standard output.
     package var standardError: Int32?
-    /// The file descriptors that the program inherits in addition to the streams, under the same numbers. All are
-    /// higher than those of the streams.
+    /// The descriptors that the program inherits in addition to the standard streams, with unchanged numbers. The numbers
+    /// must be higher than those of the standard streams.
     package var inherited: [Int32] = []
-    /// Environment variables of the program in addition to ours.
+    /// Environment variables for the program in addition to those of this process.
     package var secrets: [SecretVariable] = []
 
     package init(
@@ -35,7 +35,7 @@ package struct ChildProgram {
         case exited(Int32)
         case signalled(Int32)
 
-        /// Waits for the end of a child of this process; nil, with errno, if it cannot be waited for.
+        /// Waits for a child of this process to end; nil, with errno, if this is not possible.
         init?(of identifier: pid_t) {
             var status: Int32 = 0
             while waitpid(identifier, &status, 0) < 0 {
@@ -46,9 +46,9 @@ package struct ChildProgram {
         }
     }
 
-    /// Starts the program and waits for its end.
+    /// Starts the program and waits for it to end.
     ///
-    /// - Throws: `TransportError` if it cannot be started.
+    /// - Throws: `TransportError` if the program cannot be started.
     package func run() throws(TransportError) -> Ending {
         let identifier = try start()
         guard let ending = Ending(of: identifier) else {
@@ -57,9 +57,9 @@ package struct ChildProgram {
         return ending
     }
 
-    /// Starts the program without waiting; the caller waits for the child.
+    /// Starts the program without waiting. The caller must wait for the child.
     ///
-    /// - Throws: `TransportError` if it cannot be started.
+    /// - Throws: `TransportError` if the program cannot be started.
     package func start() throws(TransportError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -73,7 +73,7 @@ package struct ChildProgram {
                 posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", stream == 0 ? O_RDONLY : O_WRONLY, 0)
             }
         }
-        // Duplicated to its own number, which clears its close-on-exec flag for this program alone.
+        // Each descriptor is duplicated to its own number, which clears its close-on-exec flag only in the child.
         for descriptor in inherited { posix_spawn_file_actions_adddup2(&actions, descriptor, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -90,10 +90,11 @@ package struct ChildProgram {
         return identifier
     }
 
-    /// Prevents libdispatch from writing to the system's log; it reads this variable before its first line.
+    /// Prevents libdispatch from writing to the system's log. libdispatch reads this variable before it writes its first
+    /// line.
     package static let dispatchLog = (name: "LIBDISPATCH_LOG", value: "NO")
 
-    /// Children must not inherit our signal settings.
+    /// Restores the default signal settings in the child, which must not inherit those of this process.
     private static func resetSignals(_ attributes: inout posix_spawnattr_t) {
         var defaults = sigset_t()
         sigemptyset(&defaults)
@@ -105,6 +106,6 @@ package struct ChildProgram {
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF) | Int16(POSIX_SPAWN_SETSIGMASK))
     }
 
-    /// By which a process is asked to end.
+    /// The signals that request a process to end.
     static let endingSignals = [SIGHUP, SIGINT, SIGTERM]
 }

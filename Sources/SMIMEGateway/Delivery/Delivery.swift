@@ -2,17 +2,18 @@ package import ByteStreams
 package import Foundation
 package import SMIMEStore
 
-/// The finished messages made of one mail, ready to be sent.
+/// The finished messages that result from one mail, ready to be sent.
 ///
-/// Only the transport and the journal can still fail. The journal has the recipients of each message before the next one is sent.
+/// Only the transport and the journal can still fail. The recipients of each message are recorded in the journal before the
+/// next message is sent.
 package struct Delivery: Sendable {
-    /// One message, and who gets it.
+    /// One message and its recipients.
     package struct Message: Sendable {
         /// The message.
         package let content: any ByteSource
         /// The envelope's recipients, as the mail server wrote them.
         package let recipients: [String]
-        /// The envelope sender of this one; nil for that of them all.
+        /// The envelope sender of this message; nil means the sender of the delivery.
         package let sender: String?
 
         package init(_ content: any ByteSource, to recipients: [String], from sender: String? = nil) {
@@ -24,7 +25,7 @@ package struct Delivery: Sendable {
 
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// The messages, sent one after the other.
+    /// The messages, in the order in which they are sent.
     package let messages: [Message]
 
     package init(from sender: String, _ messages: [Message]) {
@@ -42,15 +43,16 @@ package struct Delivery: Sendable {
         if let name { named(name) }
     }
 
-    /// Sends the messages in order. With a journal, only to recipients who do not have theirs, and only if no other
-    /// process is sending.
+    /// Sends the messages in order. With a journal, sends only to recipients who are not recorded in it, and only if no
+    /// other process is sending.
     ///
     /// - Parameters:
-    ///   - entry: the journal's name of the message in `store`; nil for no journal.
-    ///   - timeout: how many seconds to wait until the journal can be written; a full disk is not waited for.
-    ///   - named: called with the transport's name of each message, if it reports one.
-    ///   - warn: called if the recipients could not be recorded in the end.
-    /// - Throws: `TransportError`, `KeystoreError`; what was sent until then is in the journal.
+    ///   - entry: identifies the mail in the journal of `store`; nil if there is no journal.
+    ///   - timeout: how many seconds to wait until the journal can be written. If writing fails, as on a full disk, does
+    ///     not wait.
+    ///   - named: called with the transport's name for each message, if it reports one.
+    ///   - warn: called if some recipients could not be recorded.
+    /// - Throws: `TransportError`, `KeystoreError`; the messages that were sent before are recorded in the journal.
     package func run(
         through transport: any MailTransport,
         rememberingIn store: Store?,
@@ -79,18 +81,18 @@ package struct Delivery: Sendable {
                 let served = try await store.journal.served(entry)
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
-                // A refused message does not stop the others, which might never be sent otherwise.
+                // A refused message must not prevent the others from being sent: they might never be sent otherwise.
                 do { try await send(message, to: waiting, transport, named) } catch {
                     failure = failure ?? error
                     continue
                 }
                 unrecorded += waiting
-                // A record that cannot be written now must not delay the others.
+                // A failure to write the record must not delay the other messages.
                 await record()
             }
         } catch { failure = failure ?? error }
-        // A second attempt must know which recipients have their message. It follows success, too, if the filter is killed before the mail
-        // server learns of it.
+        // Another attempt must know which recipients have received the message. It also happens after success, if the
+        // filter is killed before the mail server learns of the success.
         for _ in 0..<timeout {
             guard let obstacle, !obstacle.isWriteFailure else { break }
             try? await Task.sleep(for: .seconds(1))
@@ -103,7 +105,7 @@ package struct Delivery: Sendable {
 }
 
 extension KeystoreError {
-    /// Whether the disk is full or broken, which waiting does not change.
+    /// Whether the disk is full or faulty, so that waiting does not help.
     fileprivate var isWriteFailure: Bool {
         guard case .writeFailed = self else { return false }
         return true

@@ -2,37 +2,40 @@
 import Foundation
 import ByteStreams
 
-/// The process that a mail server starts: it keeps the message, lets a worker process handle it, and ends with the worker's status.
+/// The process that a mail server starts. It stores the message in a file, lets a worker process handle the message, and
+/// exits with the worker's status.
 ///
-/// No record of a sent message may be lost, whatever ends the filter: the mail server's time limit, an administrator's mistake, a crash. So
-/// the process that a mail server starts does none of the work. The worker is the same program under another name, and leaves the
-/// supervisor's session for the few steps that have to be made together. If the worker dies by a fault, a second one rescues the message.
+/// No record of a sent message may be lost, whatever ends the filter: the mail server's time limit, an administrator's
+/// mistake, or a crash. So the process that a mail server starts does none of the work. The worker is the same program
+/// under another name. While it delivers, it leaves the supervisor's session, so that it can finish. If the worker crashes,
+/// a second worker rescues the message.
 package struct FilterSupervisor {
-    /// How the work came to its end.
+    /// How the work ended.
     package enum Outcome: Equatable, Sendable {
-        /// The worker ended with this status, one of 0, 65, 67 and 75, after it reported the result.
+        /// The worker exited with this status, one of 0, 65, 67 and 75, after reporting the result.
         case finished(Int32)
-        /// The worker was ended before the message was sent.
+        /// The worker was killed before the message was sent.
         case interrupted
-        /// The worker ended with this status before it began with the message.
+        /// The worker exited with this status before it started to handle the message.
         case notStarted(Int32)
     }
 
-    /// Signals that another process sends on purpose. The mail waits then, since the message is not the cause.
+    /// Signals that other processes send on purpose. After such a signal the mail is deferred, since the message is not the
+    /// cause.
     private static let requests = ChildProgram.endingSignals + [SIGKILL, SIGQUIT, SIGALRM]
 
     private let isAtTerminal: Bool
-    /// The message, where standard input is no regular file.
+    /// The copy of the message; nil if standard input is a regular file.
     private let message: SpooledFile?
-    /// The offset of the message in standard input, if that is a regular file.
+    /// The offset of the message in standard input; 0 if that is not a regular file.
     private let start: off_t
     private let arguments: SpooledFile
-    /// The worker's standard error. The message of a crash must not come before ours.
+    /// The worker's standard error, stored so that a crash message does not precede the supervisor's messages.
     private let said: SpooledFile
-    /// The pipe by which the worker reports its progress.
+    /// The pipe through which the worker reports its progress.
     private let progress: (reading: Int32, writing: Int32)
 
-    /// Takes the message from standard input, to its end.
+    /// Reads the message from standard input to its end.
     ///
     /// - Parameters:
     ///   - arguments: the command line of this process, for the worker.
@@ -40,12 +43,13 @@ package struct FilterSupervisor {
     /// - Throws: `TransportError` if standard input is closed or cannot be read, or no more files can be opened.
     package init(arguments: [[UInt8]], isAtTerminal: Bool) throws(TransportError) {
         guard fcntl(STDIN_FILENO, F_GETFD) >= 0 else { throw TransportError("standard input is closed") }
-        // Our files must not replace a closed stream; writing to such a stream fails, as before.
+        // This prevents files of the supervisor from getting the descriptor of a closed stream. Writing to such a stream
+        // still fails.
         for stream in [STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
             _ = open("/dev/null", O_RDONLY)
         }
         var status = stat()
-        // A regular file is there for a second worker as it is.
+        // A regular file needs no copy: a second worker can read it again.
         let isRegular = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         do {
             message = isRegular ? nil : try SpooledFile(readingToEnd: STDIN_FILENO)
@@ -62,12 +66,12 @@ package struct FilterSupervisor {
         progress = (ends[0], ends[1])
     }
 
-    /// Runs a worker for the message, and a second one if the first one crashed.
+    /// Runs a worker for the message, and a second worker if the first one crashed.
     ///
     /// - Parameters:
-    ///   - isRemembered: whether a journal records the recipients, so that a second worker may continue a delivery.
+    ///   - isRemembered: whether a journal records the recipients, so that a second worker can continue a delivery.
     ///   - secrets: additional environment variables of the workers.
-    /// - Throws: `TransportError` if there can be no more processes.
+    /// - Throws: `TransportError` if no more processes can be started.
     package func run(isRemembered: Bool, secrets: [SecretVariable]) throws(TransportError) -> Outcome {
         var rescuedFrom: Int32?
         while true {
@@ -75,9 +79,9 @@ package struct FilterSupervisor {
             let reached = readProgress()
             switch (ending, reached) {
             case (.exited(75), _): return .finished(75)
-            // A success that is none of ours would lose the mail.
+            // The status may even be 0. But without a progress report it does not mean that the mail was sent.
             case (.exited(let status), nil): return .notStarted(status)
-            // A mail server may read any other status as an order to return the mail.
+            // A mail server may take any other status as a reason to return the mail.
             case (.exited(let status), _): return .finished([0, 65, 67].contains(status) ? status : 75)
             case (.signalled(let signal), _) where Self.requests.contains(signal) || rescuedFrom != nil:
                 return .interrupted
@@ -89,7 +93,7 @@ package struct FilterSupervisor {
         }
     }
 
-    /// Starts a worker and waits for its end.
+    /// Starts a worker and waits for it to end.
     private func work(_ rescuedFrom: Int32?, _ secrets: [SecretVariable]) throws(TransportError) -> ChildProgram.Ending
     {
         lseek(message?.descriptor ?? STDIN_FILENO, start, SEEK_SET)
@@ -102,8 +106,8 @@ package struct FilterSupervisor {
             isAtTerminal: isAtTerminal,
             rescuedFrom: rescuedFrom
         )
-        // This very program, even if another one has taken its place on the disk by now.
-        // For the instant before it begins the child still shows this process's command line: posix_spawn(3) shares the memory.
+        // This path names the running program, even if its file has been replaced. Until the child executes the program,
+        // the child shows the command line of this process: posix_spawn(3) shares the memory.
         var worker = ChildProgram(
             path: "/proc/self/exe",
             words: role.words,
@@ -111,7 +115,8 @@ package struct FilterSupervisor {
             standardOutput: STDOUT_FILENO
         )
         worker.standardError = said.descriptor
-        // Under their own numbers, which differ from every descriptor that the command line names for a passphrase.
+        // The descriptors keep their numbers, which differ from all descriptors that the command line names for a
+        // passphrase.
         worker.inherited = [role.progress, role.arguments]
         worker.secrets = secrets
         do throws(TransportError) { return try worker.run() } catch {
@@ -119,14 +124,14 @@ package struct FilterSupervisor {
         }
     }
 
-    /// How far the worker that ended had come; nil if it had not begun with the message.
+    /// The last step that the worker reported; nil if it did not start to handle the message.
     private func readProgress() -> WorkerProgress? {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = read(progress.reading, &bytes, bytes.count)
         return count > 0 ? WorkerProgress(rawValue: bytes[count - 1]) : nil
     }
 
-    /// Writes what the last worker said to standard error.
+    /// Writes the standard error of the last worker to that of this process.
     package func passOnMessages() {
         guard let source = try? said.rewound() else { return }
         let sink = DescriptorSink(STDERR_FILENO)

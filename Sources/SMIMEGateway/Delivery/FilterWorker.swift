@@ -3,22 +3,22 @@ import Foundation
 import LibCrypto
 import Synchronization
 
-/// The process that handles a message for a `FilterSupervisor`; `WorkerRole` says how it is started.
+/// The process that handles a message for a `FilterSupervisor`. `WorkerRole` describes its command line.
 package struct FilterWorker: Sendable {
-    /// The role on this process's command line.
+    /// The role given on this process's command line.
     package let role: WorkerRole
-    /// The command line of the supervisor, the name of the program included; the bytes may be no UTF-8.
+    /// The command line of the supervisor, including the name of the program. The bytes need not be valid UTF-8.
     package let arguments: [[UInt8]]
 
     private static let started = Mutex<FilterWorker?>(nil)
 
-    /// The worker that this process is; nil in any other process.
+    /// The worker that this process is; nil if this process is not a worker.
     package static var current: FilterWorker? { started.withLock { $0 } }
 
-    /// Makes this process a worker if `words`, its command line, begin with `WorkerRole.program`. Call it before anything else
-    /// reads the command line.
+    /// Makes this process a worker if `words`, its command line, begin with `WorkerRole.program`. Call this before any
+    /// other code reads the command line.
     ///
-    /// - Throws: `TransportError` if another program than a supervisor started it, or the supervisor has ended.
+    /// - Throws: `TransportError` if the process was not started by a supervisor, or the supervisor has ended.
     package static func begin(_ words: [String]) throws(TransportError) {
         guard words.first == WorkerRole.program else { return }
         #if os(Linux)
@@ -27,9 +27,10 @@ package struct FilterWorker: Sendable {
                 "\(WorkerRole.program) is a part of 'smime filter', and only 'smime filter' can start it"
             )
         }
-        // A name for ps(1) and top(1); the system would call it `exe`.
+        // The name for ps(1) and top(1). Without it the system would show `exe`.
         ProcessName.set(WorkerRole.program)
-        // A signal that ends the supervisor because of the time limit also ends the worker, until it begins to deliver.
+        // A signal that ends the supervisor at the time limit must also end the worker, unless the worker has begun to
+        // deliver.
         guard ParentProcess.sendsWhenEnding(SIGTERM, from: role.supervisor) else {
             throw TransportError("the filter was ended")
         }
@@ -41,7 +42,7 @@ package struct FilterWorker: Sendable {
         #endif
     }
 
-    /// Whether the descriptors are such as a supervisor gives.
+    /// Whether the descriptors have the types that a supervisor passes.
     private static func isGiven(_ role: WorkerRole) -> Bool {
         var (pipe, file) = (stat(), stat())
         return role.progress > STDERR_FILENO && role.arguments > STDERR_FILENO
@@ -57,22 +58,22 @@ package struct FilterWorker: Sendable {
         } catch { throw TransportError("cannot read the arguments: \(error)") }
     }
 
-    /// A command line as one value: behind each word stands a zero, which no word can contain.
+    /// A command line as a single byte string. Each argument is followed by a zero byte, which no argument can contain.
     package static func encode(_ arguments: [[UInt8]]) -> [UInt8] { Array(arguments.map { $0 + [0] }.joined()) }
 
-    /// The words in what `encode` made.
+    /// The arguments in a byte string that `encode` returned.
     package static func decode(_ bytes: [UInt8]) -> [[UInt8]] {
         bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { Array($0) }
     }
 }
 
 extension FilterWorker {
-    /// The signal by which the worker before this process died at the message; nil in a first worker and outside of workers.
+    /// The signal that killed the worker before this process; nil in a first worker and outside of workers.
     package static var rescuedFrom: Int32? { current?.role.rescuedFrom }
 
-    /// Makes this process outlive the supervisor and SIGTERM, so that it finishes a delivery that has begun.
+    /// Lets this process continue after the supervisor ends or SIGTERM arrives, so that it can finish a delivery.
     ///
-    /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or is doing so.
+    /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or has already started to.
     package static func detach() throws(TransportError) {
         guard let worker = current else { return }
         setsid()
@@ -80,19 +81,19 @@ extension FilterWorker {
         guard getppid() == worker.role.supervisor else { throw TransportError("the filter was ended") }
     }
 
-    /// Tells the supervisor that this process begins with the message.
+    /// Reports to the supervisor that this process starts to handle the message.
     package static func noteStarted() { note(.started) }
 
-    /// Tells the supervisor that sending begins.
+    /// Reports to the supervisor that sending begins.
     package static func noteSending() { note(.sending) }
 
-    /// Tells the supervisor that everything is sent: a later failure does not change that the mail was delivered.
+    /// Reports to the supervisor that all messages are sent. A later failure does not change that the mail was delivered.
     package static func noteSent() { note(.sent) }
 
     private static func note(_ step: WorkerProgress) {
         guard let worker = current else { return }
         var byte = step.rawValue
-        // The supervisor may have ended, and then need not know.
+        // If the supervisor has ended, the failure to write does not matter.
         _ = write(worker.role.progress, &byte, 1)
     }
 }

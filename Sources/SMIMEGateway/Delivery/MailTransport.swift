@@ -1,12 +1,13 @@
 package import ByteStreams
 import Foundation
 
-/// Takes finished messages off our hands.
+/// Sends finished messages.
 package protocol MailTransport: Sendable {
-    /// Sends a message. When this returns, the transport is responsible for it; when this throws, the transport has not taken it.
+    /// Sends a message. When this returns, the transport is responsible for the message. When this throws, the transport
+    /// has not accepted it.
     ///
     /// - Parameter sender: the envelope sender; empty for the null sender.
-    /// - Returns: the transport's name for the message, such as the next queue id; nil if it reports none.
+    /// - Returns: the transport's name for the message, such as the next hop's queue ID; nil if it reports none.
     func send(
         _ content: any ByteSource,
         from sender: String,
@@ -14,9 +15,9 @@ package protocol MailTransport: Sendable {
     ) async throws(TransportError) -> String?
 }
 
-/// Why a transport did not take a message.
+/// Why a transport did not accept a message.
 package struct TransportError: Error, Equatable, Sendable {
-    /// The transport's message, or how it ended.
+    /// The transport's message, or how its program ended.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }

@@ -2,16 +2,17 @@ package import ByteStreams
 import Foundation
 package import SMIMEAgent
 
-/// Hands messages to the sendmail program of the host's MTA: `sendmail -G -i -f SENDER -- RCPT…`.
+/// Passes messages to the sendmail program of the host's MTA: `sendmail -G -i -f SENDER -- RCPT…`.
 ///
-/// The program reads the message from a file and not from a pipe: a killed filter cannot cut the message short.
+/// The program reads the message from a file instead of a pipe, so that the message cannot be truncated if the filter is
+/// killed.
 package struct SendmailTransport: MailTransport {
     private let command: SendmailCommand
 
     /// - Parameters:
-    ///   - program: its whole path; nil is the path in Postfix, Exim and OpenSMTPD.
-    ///   - arguments: arguments before sender and recipients; nil says that the mail comes from a gateway (Postfix),
-    ///     and that a single dot does not end it.
+    ///   - program: the absolute path of the program; nil means the path used by Postfix, Exim and OpenSMTPD.
+    ///   - arguments: the arguments before sender and recipients. Nil means the default: the mail comes from a gateway
+    ///     (Postfix), and a line with a single dot does not end the mail.
     package init(program: String? = nil, arguments: [String]? = nil) {
         command = SendmailCommand(
             program: program ?? SendmailCommand.standardProgram,
@@ -21,10 +22,10 @@ package struct SendmailTransport: MailTransport {
 
     package init(_ command: SendmailCommand) { self.command = command }
 
-    /// Gives the message to the program on its standard input, and waits for its end.
+    /// Passes the message to the program on standard input, and waits for the program to end.
     ///
-    /// - Returns: the word behind `queued as` or `id=` in what the program says; nil if there is none.
-    /// - Throws: also where the program succeeds and has not read the message to its end.
+    /// - Returns: the word after `queued as` or `id=` in the program's output; nil if there is none.
+    /// - Throws: `TransportError`, even if the program succeeds but has not read the whole message.
     package func send(
         _ content: any ByteSource,
         from sender: String,
@@ -61,7 +62,7 @@ package struct SendmailTransport: MailTransport {
         )
         switch try child.run() {
         case .exited(0):
-            // The child shares this open file, so the offset shows how far it has read.
+            // The child shares this open file, so the offset shows how much it has read.
             let read = Int(lseek(file.descriptor, 0, SEEK_CUR))
             guard read >= size else {
                 throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")
@@ -72,12 +73,12 @@ package struct SendmailTransport: MailTransport {
         }
     }
 
-    /// Whether a line of the message is nothing but a dot, however it ends.
+    /// Whether a line of the message, with any line end, consists of a single dot.
     private static func hasLoneDot(_ message: any ByteSource) throws -> Bool {
         let dot = UInt8(ascii: ".")
         let reader = message.reader()
         let window = Window()
-        // The line so far: empty, a single dot, or anything else.
+        // The state of the current line: empty, a single dot, or anything else.
         var (isEmpty, isDot) = (true, false)
         while case let count = try window.fill(from: reader), count > 0 {
             let bytes = window.prefix(count)
@@ -94,7 +95,7 @@ package struct SendmailTransport: MailTransport {
         return isDot
     }
 
-    /// The queue id in the program's output: letters, digits, hyphens, dots and underscores.
+    /// The queue ID in the program's output: letters, digits, hyphens, dots and underscores; nil if there is none.
     private static func queueID(in file: SpooledFile) -> String? {
         guard let source = try? file.rewound(), let bytes = try? source.bytes(in: 0..<min(source.count, 4096)) else {
             return nil

@@ -2,13 +2,13 @@
 package import ByteStreams
 import Foundation
 
-/// A test hook that lets a worker die at its message, as a crash would. Release builds do not have it.
+/// A test hook that makes a worker crash while it handles its message. Release builds do not contain it.
 ///
-/// The variable SMIME_TEST_TRAP names the way: `ILL` (what Swift's own checks end with), `SEGV`, `ABRT`, `BUS`, `KILL`, `TERM`, or
-/// `STACK` for a stack that overflows. With `WAIT` it writes the file
-/// `waiting` and waits until another process ends it. With `SMIME_TEST_TRAP_AT=sent` it dies after sending, with `sending` just before.
+/// The variable SMIME_TEST_TRAP selects the crash: `ILL` (as after a failed check of Swift), `SEGV`, `ABRT`, `BUS`, `KILL`,
+/// `TERM`, or `STACK` for a stack overflow. With `WAIT` the worker writes the file `waiting` and waits until another
+/// process kills it. With `SMIME_TEST_TRAP_AT=sent` it crashes after sending, with `sending` just before.
 package enum TestTrap {
-    /// The same for one message among many: with SMIME_TEST_TRAP_MARK only for those in which that text stands.
+    /// Crashes at the message in `source`. With SMIME_TEST_TRAP_MARK, crashes only if the message contains that text.
     package static func spring(for source: any ByteSource) {
         if let mark = variable("SMIME_TEST_TRAP_MARK") {
             let head = (try? source.bytes(in: 0..<min(source.count, 64 << 10))) ?? []
@@ -32,7 +32,7 @@ package enum TestTrap {
             while true { pause() }
         case "KILL": raise(SIGKILL)
         case "TERM":
-            // To the process, whose first thread hears it; this one may not.
+            // The signal is sent to the whole process and handled by its first thread, which may be another thread.
             kill(getpid(), SIGTERM)
             sleep(10)
         default: break
@@ -41,7 +41,7 @@ package enum TestTrap {
 
     private static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// A range that runs backwards.
+    /// Traps by creating a range whose end is before its start.
     private static func trap(_ number: Int) {
         let bytes = [UInt8](repeating: 0, count: 4)
         _ = bytes[number...(number - number)].count

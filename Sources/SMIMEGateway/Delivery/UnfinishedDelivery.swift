@@ -1,12 +1,13 @@
 import Foundation
 
-/// Some recipients got their message, and others did not: another attempt with the whole mail would send it to the first ones twice.
+/// The error if some recipients received their message and others did not. Sending the whole mail again would give the
+/// first recipients a second copy.
 package struct UnfinishedDelivery: Error, Sendable {
-    /// Who got theirs, as the envelope names them.
+    /// The recipients who received their message, as in the envelope.
     package let served: [String]
-    /// Who did not.
+    /// The recipients who did not receive their message, as in the envelope.
     package let unserved: [String]
-    /// Why the first of these did not.
+    /// Why the first failed message was not accepted.
     package let reason: TransportError
 }
 
@@ -18,11 +19,12 @@ extension UnfinishedDelivery: LocalizedError, CustomStringConvertible {
 }
 
 extension Delivery {
-    /// Sends the messages in order without a journal, so that a later attempt cannot continue.
+    /// Sends the messages in order without a journal, so that a later attempt cannot continue the delivery.
     ///
-    /// A failure before anything was sent stops it, and the whole can be tried again. After a success, failures do not stop it.
+    /// If the first message fails, nothing has been sent: the error is thrown and the delivery can be retried. After the
+    /// first success, all remaining messages are attempted.
     ///
-    /// - Throws: `TransportError` if nothing was sent; `UnfinishedDelivery` if something was, but not all.
+    /// - Throws: `TransportError` if nothing was sent; `UnfinishedDelivery` if some messages were sent, but not all.
     package func runOnce(through transport: any MailTransport) async throws {
         var (served, unserved) = ([String](), [String]())
         var reason: TransportError?

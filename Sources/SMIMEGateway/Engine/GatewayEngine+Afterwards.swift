@@ -3,26 +3,26 @@ package import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// Work after a delivery. The mail is on its way, so an error here does not fail it.
+/// Work after a delivery. The mail was sent, so an error here does not make the mail fail.
 extension GatewayEngine {
-    /// Keeps what services said about revocation while `mail` was handled.
+    /// Stores the revocation services' answers that were received while `mail` was handled.
     ///
-    /// - Returns: warnings: services that did not answer, and why answers could not be kept.
+    /// - Returns: warnings about services that did not answer, and the reason if answers could not be stored.
     package func keepAnswers(of mail: ProcessedMail) async -> [String] {
         guard let services = mail.services else { return [] }
         return await services.warnings + [await services.keepOrExplain()].compactMap(\.self)
     }
 
-    /// The journal's name of `mail` where deliveries can be recorded. Where the store's server only reads, only incoming mail goes on
-    /// without.
+    /// The journal entry of `mail` if deliveries can be recorded; otherwise nil. If the store's server is read-only,
+    /// incoming mail is delivered without a record, with a warning.
     package func recordedEntry(of mail: GatewayMail, warn: (String) -> Void) -> DeliveryJournal.Entry? {
         guard mail.role == .incoming, mail.entry != nil, store.journal.isOnReadOnlyServer else { return mail.entry }
         warn("the store's server only reads, so a second attempt may send the message twice")
         return nil
     }
 
-    /// Whether `mail` has something to learn that the store does not know yet. True also where that cannot be told: `learn(from:)` then
-    /// says why.
+    /// Whether the store can learn something new from `mail`. Also true if this cannot be determined: then `learn(from:)`
+    /// reports the error.
     package func hasNews(_ mail: ProcessedMail) async -> Bool {
         guard let message = mail.learnable else { return false }
         let learning = Learning(in: mail.store ?? store.atOneMoment(), onChange: options.onChange)
@@ -31,7 +31,7 @@ extension GatewayEngine {
 
     /// Learns the author's certificate from a verified message.
     ///
-    /// - Returns: what the log says of it, and the reason if it could not be learned.
+    /// - Returns: the fields for the log, and the reason if nothing could be learned.
     package func learn(from message: VerifiedMessage) async -> (record: MailRecord, warning: String?) {
         var record = MailRecord()
         let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)

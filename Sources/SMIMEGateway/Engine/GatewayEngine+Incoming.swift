@@ -6,7 +6,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayEngine {
-    /// The verdict on an incoming mail, and what would be delivered.
+    /// The verdict on an incoming mail, and the messages that would be delivered.
     package func verdict(on mail: GatewayMail) async -> GatewayResult<IncomingPlan> {
         let engine = atOneMoment()
         return await engine.result(for: mail) { try await engine.plan(mail, &$0) }
@@ -17,8 +17,8 @@ extension GatewayEngine {
         _ work: inout Work
     ) async throws -> (mail: ProcessedMail, report: VerificationReport) {
         let plan = try await plan(mail, &work)
-        // The mail server returns undeliverable mail to its sender, and an attacker who sent another person's
-        // ciphertext would get it in clear.
+        // The mail server returns undeliverable mail to its envelope sender. An attacker who sent another person's
+        // ciphertext must not get the decrypted text this way.
         let returned = try await store.decryptedSender().text
         let messages = try plan.messages.map { message in
             Delivery.Message(
@@ -48,7 +48,7 @@ extension GatewayEngine {
             revocation: work.services,
             warn: work.warn
         )
-        // Mail from our own accounts that must be encrypted does not pass in clear as incoming mail.
+        // Mail from an account of this store that must be encrypted must not pass unencrypted as incoming mail.
         try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: work.recipients)
         let plan = try await filter.plan(mail.source, to: work.recipients)
         work.record.add(plan)

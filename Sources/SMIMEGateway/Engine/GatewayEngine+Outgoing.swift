@@ -6,7 +6,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayEngine {
-    /// What would happen to an outgoing mail, for each recipient, and why; no key is used.
+    /// The decision for each recipient of an outgoing mail, with its reasons. No private key is used.
     package func decisions(on mail: GatewayMail) async -> GatewayResult<[PolicyDecision]> {
         let engine = atOneMoment()
         return await engine.result(for: mail) { try await engine.decisions(on: mail, $0) }
@@ -23,9 +23,9 @@ extension GatewayEngine {
         work.record.add(plan)
         let hasOutages = await work.services.hasOutages
         try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
-        // All of them are finished before the first one leaves.
+        // All messages are finished before the first one is sent.
         let messages = try plan.messages.map { message in
-            // Each recipient keeps the spelling of the envelope: `<postmaster>` goes on without a domain.
+            // Each recipient's address stays as written in the envelope: `<postmaster>` gets no domain.
             let texts = Set(message.recipients.map(\.text))
             return Delivery.Message(
                 try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
@@ -49,11 +49,11 @@ extension GatewayEngine {
         )
     }
 
-    /// The addresses of `recipients`. `postmaster` without a domain is the postmaster of the mail server that the gateway works for.
+    /// The addresses of `recipients`. `postmaster` without a domain is the postmaster of the gateway's mail server.
     ///
     /// RFC 5321 §4.1.1.3
     ///
-    /// - Throws: `GatewayRefusal` that names every recipient who has no address mail can be sent to.
+    /// - Throws: `GatewayRefusal` that lists all recipients without a valid address.
     private func addresses(_ recipients: [String]) async throws -> [EmailAddress] {
         let isPostmaster: (String) -> Bool = { $0.lowercased() == "postmaster" }
         let host = recipients.contains(where: isPostmaster) ? try await host().name : ""

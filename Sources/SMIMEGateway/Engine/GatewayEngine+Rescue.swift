@@ -4,11 +4,11 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayEngine {
-    /// Handles `mail` after a process died at it by `signal`, without the code that may have died.
+    /// Handles `mail` after a process crashed at it with `signal`, without the code that may have crashed.
     ///
-    /// Outgoing mail waits for one more attempt; the next time it is returned to its sender. Incoming mail is delivered unchanged but
-    /// for forged verdicts, which are removed. If the envelope sender must encrypt for a recipient it is rejected, since nothing
-    /// here can find out whether it is encrypted.
+    /// Outgoing mail is deferred for one more attempt; after a second crash it is returned to its sender. Incoming mail is
+    /// delivered unchanged, except that forged verdicts are removed. It is rejected if the envelope sender must encrypt for
+    /// a recipient, because this code cannot determine whether the mail is encrypted.
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
         warnings.add("the gateway died at this message (signal \(signal))")
@@ -20,7 +20,7 @@ extension GatewayEngine {
         }
     }
 
-    /// Records that a process died at the mail. A mail without a queue id is identified by its bytes alone.
+    /// Records that a process crashed at the mail. A mail without a queue ID is identified only by its bytes.
     private func death(at mail: GatewayMail) async throws -> GatewayRefusal {
         let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
         let writable = try await Store.open(store.location, mode: .readWrite)

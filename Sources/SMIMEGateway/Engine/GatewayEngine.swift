@@ -3,31 +3,33 @@ import SMIME
 package import SMIMEAgent
 package import SMIMEStore
 
-/// Handles a mail for a mail server up to the delivery: the recipients who do not have it yet, the rules' decisions, and the finished
-/// forms.
+/// Handles a mail for a mail server until it is ready for delivery: determines the recipients who have not received it yet,
+/// decides by the rules, and creates the finished messages.
 ///
-/// One value serves any number of mails at once. Receiving and sending are up to its callers: the commands of `filter`, the resident
-/// server, and `Gateway`.
+/// One value handles any number of mails at once. The callers receive and send the mail: the commands of `filter`, the
+/// resident server, and `Gateway`.
 package struct GatewayEngine: Sendable {
-    /// What a caller wants otherwise than the store's settings say.
+    /// The caller's options, which supplement or override the store's settings.
     package struct Options: Sendable {
-        /// Whether the system's trust anchors count.
+        /// Whether the system's trust anchors are trusted.
         package var systemAnchors = true
-        /// How strictly certificates are judged. With `.hard`, outgoing mail that fails for a service that does not answer waits.
+        /// The options for validating certificates. With `.hard`, outgoing mail is deferred if it cannot be sent because a
+        /// revocation service does not answer.
         package var validation = ValidationOptions()
         /// Levels that override all rules for outgoing mail.
         package var levels = ProtectionRequest()
-        /// Whether outgoing messages may ask for anything.
+        /// Whether outgoing messages may request protection.
         package var honoursRequests = true
-        /// This host; nil is the host of the settings, read for each mail.
+        /// This host; nil means the host in the settings, which are read for each mail.
         package var host: MailHost?
-        /// Whether services are asked about revocation whatever the setting `revocation.online` says.
+        /// Whether revocation services are queried regardless of the setting `revocation.online`.
         package var demandsServices = false
-        /// How a new certificate of a known sender is treated.
+        /// How to treat a new certificate of a known sender.
         package var onChange = ChangePolicy.sameRoot
-        /// The bytes of each form that are kept in memory; longer forms are in private files without names.
+        /// The maximum size in bytes of a message that is held in memory. Longer messages are stored in private files
+        /// without names.
         package var memoryLimit = 64 << 10
-        /// Makes hints for an administrator about an error. A command puts names of commands into them.
+        /// Returns hints for an administrator about an error. A command uses this to name commands in the hints.
         package var hints: @Sendable (any Error) -> [String] = { _ in [] }
 
         package init() {}
@@ -41,8 +43,8 @@ package struct GatewayEngine: Sendable {
         self.options = options
     }
 
-    /// Signs, encrypts, verifies or decrypts `mail` as the rules say, for the recipients who do not have it yet. Returns all forms
-    /// finished.
+    /// Signs, encrypts, verifies or decrypts `mail` according to the rules, for the recipients who have not received it
+    /// yet. All resulting messages are finished.
     package func handle(_ mail: GatewayMail) async -> GatewayResult<ProcessedMail> {
         let engine = atOneMoment()
         return await engine.result(for: mail) { work in
@@ -53,14 +55,15 @@ package struct GatewayEngine: Sendable {
         }
     }
 
-    /// The engine on the store as it is now: changes are looked for once, and then caches answer for the whole mail.
+    /// This engine with a view of the store for one mail: it checks once whether the store has changed, and then uses
+    /// caches.
     func atOneMoment() -> GatewayEngine {
         GatewayEngine(store.atOneMoment(), options)
     }
 
-    /// What is at hand while a mail is handled.
+    /// The data that is available while a mail is handled.
     struct Work {
-        /// The recipients who do not have the mail yet.
+        /// The recipients who have not received the mail yet.
         let recipients: [String]
         var record = MailRecord()
         let warnings: WarningList
@@ -69,7 +72,7 @@ package struct GatewayEngine: Sendable {
         var warn: @Sendable (String) -> Void { { [warnings] in warnings.add($0) } }
     }
 
-    /// Runs `body` for the recipients who do not have `mail` yet, and turns an error into a refusal.
+    /// Runs `body` for the recipients who have not received `mail` yet, and converts an error to a refusal.
     func result<Value: Sendable>(
         for mail: GatewayMail,
         _ warnings: WarningList = WarningList(),
@@ -105,7 +108,8 @@ package struct GatewayEngine: Sendable {
     private func waiting(for mail: GatewayMail) async throws -> [String] {
         guard let entry = mail.entry else { return mail.recipients }
         let waiting = try await store.journal.waiting(mail.recipients, for: entry)
-        // Another attempt, perhaps by another gateway, would send again what this one cannot record. Verifying goes on.
+        // If the delivery cannot be recorded, another attempt, perhaps by another gateway, would send the mail again.
+        // Incoming mail is handled nevertheless.
         guard mail.role == .incoming || waiting.isEmpty || !store.journal.isOnReadOnlyServer else {
             throw GatewayRefusal(
                 .temporary,
@@ -123,12 +127,12 @@ package struct GatewayEngine: Sendable {
         return refusal
     }
 
-    /// The sentence for people in a bounce to `sender`; the standard text if the store cannot be asked.
+    /// The sentence for people in a bounce to `sender`; the default text if the store cannot be read.
     package func bounceText(for sender: EnvelopeSender) async -> String {
         (try? await store.bounceText(for: sender.address)) ?? Setting.bounceText.standard
     }
 
-    /// This host: of the options, else of the settings.
+    /// The host that the options name, or otherwise the host in the store's settings.
     func host() async throws -> MailHost {
         if let host = options.host { host } else { try await store.mailHost() }
     }

@@ -4,7 +4,7 @@ package import Foundation
 import SMIMEAgent
 package import SMIMEStore
 
-/// A mail as a mail server hands it over.
+/// A mail as received from a mail server.
 package struct GatewayMail: Sendable {
     package let role: GatewayRole
     package let source: any ByteSource
@@ -12,7 +12,7 @@ package struct GatewayMail: Sendable {
     package let sender: EnvelopeSender
     /// The envelope recipients as the mail server wrote them.
     package let recipients: [String]
-    /// The journal's name of the mail; nil if no delivery of it is recorded.
+    /// Identifies the mail in the journal; nil if its deliveries are not recorded.
     package let entry: DeliveryJournal.Entry?
 
     package init(
@@ -29,10 +29,10 @@ package struct GatewayMail: Sendable {
         self.entry = entry
     }
 
-    /// The Message-ID as it is written; nil if there is none within the first 64 KiB.
+    /// The Message-ID as written; nil if there is none within the first 64 KiB.
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
 
-    /// The permanent refusal of an envelope with addresses that are not safe to pass to a mail server; nil if all are.
+    /// The permanent refusal of an envelope with addresses that are unsafe to pass to a mail server; nil if all are safe.
     package static func envelopeFault(from sender: EnvelopeSender, to recipients: [String]) -> GatewayRefusal? {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         let broken = recipients.filter {
@@ -47,15 +47,15 @@ package struct GatewayMail: Sendable {
 }
 
 extension DeliveryJournal.Entry {
-    /// The journal's name of the message in `source`: the mail server's queue id and the SHA-256 of the bytes, since a queue id may be used
-    /// again for another message.
+    /// Identifies the message in `source` by the mail server's queue ID and the SHA-256 of the bytes, since a queue ID may
+    /// be reused for another message.
     ///
     /// - Parameters:
-    ///   - queueID: the mail server's name for the message; empty if it is known by its bytes alone.
-    ///   - server: the name of the mail server, where several have the same filter.
-    ///   - role: which way the message goes, where one mail server has both under one name.
-    ///   - recordsSince: older records are those of another message with the same name and bytes.
-    /// - Throws: what reading throws.
+    ///   - queueID: the mail server's ID for the message; empty if only the bytes identify it.
+    ///   - server: the name of the mail server, if several servers use the same filter.
+    ///   - role: the direction of the message, if one mail server uses the same IDs for both directions.
+    ///   - recordsSince: records before this time belong to another message with the same ID and bytes.
+    /// - Throws: what reading the source throws.
     package init(
         queueID: String,
         server: String? = nil,

@@ -6,10 +6,11 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayRefusal {
-    /// The refusal for `error`, which was thrown while a mail in `role` was handled.
+    /// The refusal for `error`, which occurred while mail in `role` was handled.
     ///
-    /// Outgoing mail with a fault goes back to its sender. Incoming mail is delivered with its faults, so other errors can be repaired, and
-    /// the mail waits. A fault of the host or the store can be repaired in either role.
+    /// Outgoing mail with a fault is returned to its sender. Incoming mail is delivered with its faults, so an error there
+    /// has another cause that can be repaired, and the mail is deferred. A fault of the host or the store can be repaired
+    /// in either role.
     package init(_ error: any Error, in role: GatewayRole) {
         switch error {
         case let refusal as GatewayRefusal: self = refusal
@@ -33,7 +34,7 @@ extension GatewayRefusal {
         }
     }
 
-    /// The refusal of a mail that the next hop did not take, or that could not be recorded.
+    /// The refusal of a mail that the next hop did not accept, or that could not be recorded.
     package init(undelivered error: any Error) {
         self.init(
             .temporary,
@@ -57,22 +58,22 @@ extension GatewayRefusal {
     }
 
     private static func kind(of error: any Error) -> SMIMEError.Kind {
-        // The sender can do something about their own certificate.
+        // The certificate of the sender is at fault, and the sender can replace it.
         if case MessageError.unusableSigner = error { return .recipient }
         return SMIMEError(error).kind
     }
 
-    /// Whether the error is about the message, which will be the same at the next attempt.
+    /// Whether the cause is the message itself, so that the next attempt would fail as well.
     private static func isMessageFault(_ error: any Error, in role: GatewayRole) -> Bool {
         switch (role, error) {
         case (.outgoing, is MIMEError), (.outgoing, is MessageError), (.outgoing, StreamError.malformedBase64): true
-        // The header is too large for forged verdicts in it to be removed, now or later.
+        // The header is too large for removing forged verdicts, and stays so.
         case (.incoming, MIMEError.limitExceeded): true
         default: false
         }
     }
 
-    /// One sentence about the error, said of `subject` if it does not name a file itself.
+    /// One sentence about the error, which begins with `subject` unless it names a file itself.
     private static func text(of error: any Error, in subject: String?) -> String {
         switch error {
         case is CancellationError, StreamError.cancelled: return "interrupted"

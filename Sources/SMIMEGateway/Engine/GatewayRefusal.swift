@@ -2,30 +2,30 @@ import Foundation
 import InternetMessage
 package import SMIME
 
-/// Why a mail is not passed on, and what its sender is told.
+/// Why a mail is not passed on, and the texts for its sender and the log.
 package struct GatewayRefusal: Error, Sendable {
-    /// What must change before the mail can be passed on. It determines the mail server's reply.
+    /// Where the cause lies. This determines the mail server's reply.
     package enum Fault: Equatable, Sendable {
-        /// The message: it goes back to its sender.
+        /// The cause is the message: it is returned to its sender.
         case message
-        /// Something about a recipient or the sender: the message goes back to its sender.
+        /// The cause is a recipient or the sender: the message is returned to its sender.
         case recipient
-        /// Something that may be different at the next attempt.
+        /// The cause may have disappeared at the next attempt.
         case temporary
     }
 
     package let fault: Fault
-    /// RFC 3463
+    /// The enhanced status code of RFC 3463.
     package let enhancedCode: String
-    /// One sentence with all that is known, for the log; it may name files of this machine.
+    /// One sentence with all details, for the log. It may contain file names of this host.
     package let explanation: String
-    /// Whether the log names the code, too.
+    /// Whether the log also contains the code.
     private let isCodeLogged: Bool
-    /// The error below; nil if there is none.
+    /// The underlying error; nil if there is none.
     package let cause: (any Error)?
-    /// What an administrator could do about it; nothing for the sender.
+    /// Hints for an administrator. The sender does not see them.
     package var hints: [String] = []
-    /// The sentence of the setting `filter.bounce-text` for people to whom the mail goes back; nil for a temporary fault.
+    /// The sentence in the setting `filter.bounce-text` for people to whom the mail is returned; nil for a temporary fault.
     package var bounceText: String?
 
     package init(
@@ -44,24 +44,24 @@ package struct GatewayRefusal: Error, Sendable {
         self.hints = hints
     }
 
-    /// Whether the mail goes back to its sender.
+    /// Whether the mail is returned to its sender.
     package var isPermanent: Bool { fault != .temporary }
-    /// RFC 5321 §4.2.3
+    /// The reply code of RFC 5321 §4.2.3.
     package var replyCode: Int {
         switch fault {
         case .message: 554
         case .recipient: 550
-        // RFC 5248 has 4.7.1 with 450.
+        // RFC 5248 assigns 450 to 4.7.1.
         case .temporary: enhancedCode == "4.7.1" ? 450 : 451
         }
     }
 
-    /// The sentence for the sender: `explanation` without folders of this machine.
+    /// The sentence for the sender: `explanation` without directories of this host.
     package var sentence: String { Self.withoutFolders(explanation) }
-    /// What the log says.
+    /// The text for the log.
     package var logText: String { isCodeLogged ? "\(enhancedCode) \(explanation)" : explanation }
 
-    /// `text` with the last components alone of absolute paths.
+    /// `text` in which absolute paths are reduced to their last component.
     package static func withoutFolders(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word -> Substring in
             let start = word.firstIndex { !"'\"`(".contains($0) } ?? word.endIndex
@@ -79,12 +79,12 @@ extension GatewayRefusal: LocalizedError, CustomStringConvertible {
 }
 
 extension GatewayRefusal {
-    /// The refusal of an empty message, which would be empty at the next attempt, too.
+    /// The refusal of an empty message. It is permanent because the next attempt would get the same message.
     package static func emptyMessage(_ name: String = "message: malformed") -> Self {
         Self(.message, "5.6.0", explanation: "\(name): the input is empty", isCodeLogged: false)
     }
 
-    /// The permanent refusal of a mail for `recipients`, which are no addresses.
+    /// The permanent refusal of a mail because `recipients` are not addresses.
     package static func malformedRecipients(_ recipients: [String]) -> Self {
         Self(.recipient, "5.1.3", explanation: "not an address: \(list(recipients))")
     }
@@ -93,7 +93,7 @@ extension GatewayRefusal {
         Self(.recipient, "5.1.7", explanation: "not an address: \(list([sender.text]))")
     }
 
-    /// Addresses as a bounce names them, on one line whatever is in them.
+    /// The addresses as listed in a bounce, escaped so that the list stays on one line.
     private static func list(_ addresses: [String]) -> String {
         addresses.map { $0.isEmpty ? "''" : $0.escapedForDisplay }.joined(separator: ", ")
     }

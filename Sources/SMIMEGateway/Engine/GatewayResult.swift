@@ -2,34 +2,35 @@ package import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// The result for a mail that is not sent yet, and what the log says about it.
+/// The result for a mail that is not sent yet, with the fields and warnings for the log.
 package struct GatewayResult<Value: Sendable>: Sendable {
-    /// How it ended.
+    /// How handling the mail ended.
     package enum Outcome: Sendable {
         case finished(Value)
-        /// Every recipient has it already, by the journal.
+        /// According to the journal, all recipients have already received the mail.
         case sentBefore
         case refused(GatewayRefusal)
     }
 
     package let outcome: Outcome
-    /// What was decided and done, as far as it came.
+    /// The fields for the log, as far as the mail was handled.
     package let record: MailRecord
-    /// Sentences for the administrator, in the order in which they came.
+    /// The warnings for the administrator, in chronological order.
     package let warnings: [String]
 }
 
-/// A mail that was signed, encrypted, verified or decrypted: all its forms are finished, and all of them are to be sent.
+/// A mail that was signed, encrypted, verified or decrypted. All resulting messages are finished, and all of them must be
+/// sent.
 ///
-/// After the delivery `GatewayEngine.keepAnswers(of:)` and `learn(from:)` are called.
+/// After the delivery, call `GatewayEngine.keepAnswers(of:)` and `learn(from:)`.
 package struct ProcessedMail: Sendable {
-    /// The forms with their recipients.
+    /// The resulting messages with their recipients.
     package let delivery: Delivery
-    /// The message to learn from after the delivery; nil for nothing.
+    /// The message to learn from after the delivery; nil if there is nothing to learn.
     package let learnable: VerifiedMessage?
-    /// What was asked about revocation; nil if nothing could be.
+    /// The queries to revocation services; nil if there could be none.
     let services: OnlineRevocation?
-    /// The store as it was while the mail was handled; nil if there is nothing to learn.
+    /// The view of the store with which the mail was handled; nil if there is nothing to learn.
     let store: Store?
 
     init(

@@ -1,7 +1,7 @@
-/// Whether mail leaves us or comes to us.
+/// The direction of mail.
 package enum GatewayRole: String, CaseIterable, Sendable {
-    /// From our accounts to others: signed and encrypted as the policy says.
+    /// From accounts of the store to others: mail is signed and encrypted according to the policy.
     case outgoing
-    /// From others to our accounts: verified, and decrypted where a rule says so.
+    /// From others to accounts of the store: mail is verified, and decrypted if a rule says so.
     case incoming
 }

@@ -26,7 +26,7 @@ extension MailRecord {
         addRules(opened.map { RecipientValue($0, value: "decrypt-at-gateway: \($1.rule)") })
     }
 
-    /// Adds what was decided for mail on its way out.
+    /// Adds the decisions about outgoing mail.
     mutating func add(_ plan: OutgoingPlan) {
         add(
             plan.decisions.map { RecipientValue($0.recipient.text, value: $0.isPassed ? "passed" : $0.action.rawValue) }

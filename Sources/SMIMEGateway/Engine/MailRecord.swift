@@ -1,4 +1,4 @@
-/// What a log says of a mail: keys with their values, never content. How a line is written is the log's.
+/// The log fields for a mail: keys with their values, never content. The log determines how a line is written.
 package struct MailRecord: Equatable, Sendable {
     package struct Field: Equatable, Sendable {
         package let key: String
@@ -8,9 +8,9 @@ package struct MailRecord: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         case text(String)
         case list([String])
-        /// A value for each recipient, as `bob@example.com:sign+encrypt`.
+        /// A value for each recipient, such as `bob@example.com:sign+encrypt`.
         case perRecipient([RecipientValue])
-        /// The name of a rule, and its recipients if other recipients have other rules.
+        /// The name of a rule. If several rules apply, the recipients to whom this rule applies; otherwise empty.
         case rule(String, recipients: [String])
     }
 
@@ -24,40 +24,40 @@ package struct MailRecord: Equatable, Sendable {
         }
     }
 
-    /// What counts most: verdict, recipients, actions.
+    /// The most important fields: verdict, recipients, actions.
     package private(set) var fields: [Field] = []
-    /// The fields at the end of a line: certificates, ciphers, rules.
+    /// The fields for the end of a line: certificates, ciphers, rules.
     package private(set) var details: [Field] = []
 
     package init() {}
 
-    /// Adds a value; nil is left out.
+    /// Adds a value. Nil is ignored.
     mutating func add(_ key: String, _ value: String?) {
         if let value { fields.append(Field(key: key, value: .text(value))) }
     }
 
-    /// Adds what was done for each recipient.
+    /// Adds the action for each recipient.
     mutating func add(_ outcomes: [RecipientValue]) {
         add("recipients", "\(outcomes.count)")
         fields.append(Field(key: "actions", value: .perRecipient(outcomes)))
     }
 
-    /// Adds a value to the details; nil is left out.
+    /// Adds a value to the details. Nil is ignored.
     mutating func addDetail(_ key: String, _ value: String?) {
         if let value { details.append(Field(key: key, value: .text(value))) }
     }
 
-    /// Adds a list to the details; an empty one is left out.
+    /// Adds a list to the details. An empty list is ignored.
     mutating func addDetail(_ key: String, _ items: [String]) {
         if !items.isEmpty { details.append(Field(key: key, value: .list(items))) }
     }
 
-    /// Adds a value for each recipient to the details; an empty list is left out.
+    /// Adds a value for each recipient to the details. An empty list is ignored.
     mutating func addDetail(_ key: String, _ values: [RecipientValue]) {
         if !values.isEmpty { details.append(Field(key: key, value: .perRecipient(values))) }
     }
 
-    /// Adds each rule once, with its recipients if there are several rules.
+    /// Adds each rule once. If there are several rules, adds their recipients as well.
     mutating func addRules(_ rules: [RecipientValue]) {
         let texts = Self.unique(rules.map(\.value))
         for text in texts {
@@ -66,7 +66,7 @@ package struct MailRecord: Equatable, Sendable {
         }
     }
 
-    /// Each of `texts` once, in their order.
+    /// `texts` without repetitions, in the same order.
     static func unique(_ texts: [String]) -> [String] {
         var seen: Set<String> = []
         return texts.filter { seen.insert($0).inserted }
@@ -74,7 +74,7 @@ package struct MailRecord: Equatable, Sendable {
 }
 
 extension MailRecord.Value {
-    /// The value as items of a list; separators in addresses are escaped.
+    /// The value as items of a list. Separators in addresses are percent-encoded.
     package var items: [String] {
         switch self {
         case .text(let text): [text]
@@ -87,7 +87,7 @@ extension MailRecord.Value {
         }
     }
 
-    /// An address as an item of a list: what divides items is percent-encoded.
+    /// An address as an item of a list. Characters that separate items are percent-encoded.
     private static func item(_ address: String) -> String {
         var item = ""
         for scalar in address.unicodeScalars {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The warnings about a mail, in the order in which they came.
+/// The warnings about a mail, in chronological order.
 package final class WarningList: Sendable {
     private let texts = Mutex<[String]>([])
 

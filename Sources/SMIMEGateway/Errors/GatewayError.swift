@@ -4,15 +4,15 @@ package import InternetMessage
 
 /// Why a gateway does not pass a message on.
 package enum GatewayError: Error, Equatable, Sendable {
-    /// The message went through this filter too often.
+    /// The message has passed this filter too often.
     case loop(passes: Int)
-    /// It comes in from an account of ours in clear, and must go to `recipients` encrypted.
+    /// Incoming mail from an account of this store is not encrypted, but must be encrypted for `recipients`.
     case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
-    /// It could not be read, comes from an account of ours, and must go to `recipients` encrypted.
+    /// Incoming mail from an account of this store could not be read, and must be encrypted for `recipients`.
     case mayBeClear(sender: EmailAddress, recipients: [EmailAddress])
-    /// It goes back to its sender: a requirement cannot be met, as each of `obstacles` says.
+    /// The message is returned to its sender: the requirements in `obstacles` cannot be met.
     case refused(obstacles: [String])
-    /// It waits: a requirement cannot be met now, as each of `obstacles` says.
+    /// The message is deferred: the requirements in `obstacles` cannot be met now.
     case waiting(obstacles: [String])
 }
 

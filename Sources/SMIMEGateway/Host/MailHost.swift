@@ -4,29 +4,31 @@ import InternetMessage
 package import SMIMEAgent
 import Synchronization
 
-/// The host that a filter works on: its own name, and the names that other hosts must not use.
+/// The host of a filter: its own name, and the names that other hosts must not use in verdicts.
 ///
 /// RFC 8601 §2.5
 package struct MailHost: Sendable {
-    /// How often one host may change a message. Out and in is twice, and list servers add more.
+    /// How often a host may change a message. Outgoing and incoming makes two changes, and list servers add more.
     package static let maximumPasses = 8
-    /// The field that counts how often we changed a message.
+    /// The field that counts how often this host has changed a message.
     static let loopField = "X-SMIME-Filtered"
 
-    /// The authserv-id.
+    /// The authserv-id of the host.
     package let name: String
-    /// The names that mean us, in lower case and with A-labels; every host is `localhost` to itself, and to readers on it.
+    /// The names of the host, in lower case and with A-labels. `localhost` is included: every host, and every reader on it,
+    /// understands it as itself.
     private let claims: Set<String>
 
-    /// A host that calls itself `name`. No resolver is asked.
+    /// A host with the given names. No resolver is queried.
     ///
-    /// - Parameter host: what else it is called.
+    /// - Parameter host: the host's other names.
     package init(name: HostName, host: HostName = .unresolved) {
         self.name = name.full
         claims = Set([name.full, host.full, host.bare, "localhost", "localhost.localdomain"].map(Self.folded))
     }
 
-    /// A host with the system's full host name, which is asked for once a minute. A resolver may be asked for it, which blocks.
+    /// A host with the system's full host name, which is determined at most once a minute. This may query a resolver, which
+    /// blocks the thread.
     package init() {
         let now = ContinuousClock.now
         if let kept = Self.kept.withLock({ $0 }), now < kept.end {
@@ -39,24 +41,25 @@ package struct MailHost: Sendable {
         Self.kept.withLock { $0 = (kept, now + .seconds(60)) }
     }
 
-    /// The host with the system's name, and how long that counts.
+    /// The cached host with the system's name, and when the cache expires.
     private static let kept = Mutex<(host: MailHost, end: ContinuousClock.Instant)?>(nil)
 
-    /// Whether `text` is one of our names to people, or to programs that fold look-alikes: `gw。example。org`, for example.
+    /// Whether people, or programs that fold confusable characters, may mistake `seen` for a name of this host:
+    /// `gw。example。org`, for example.
     ///
-    /// - Parameter seen: what `SubjectSkeleton` makes of a text.
+    /// - Parameter seen: the text of a `SubjectSkeleton`.
     func isTakenForUs(_ seen: String) -> Bool { claims.contains { ConfusableWord.isTaken(seen, for: $0) } }
 
-    /// How many characters the longest of our names has.
+    /// The length of the longest name of this host in characters.
     var longestName: Int { claims.map(\.count).max() ?? 0 }
 
-    /// The names that mean us.
+    /// The names of this host.
     var names: [String] { claims.sorted() }
 
-    /// Whether `text` is one of our names, however it is written.
+    /// Whether `text` is a name of this host, in any spelling.
     func isUs(_ text: String) -> Bool { claims.contains(Self.folded(text)) }
 
-    /// The message in `source`, whose header is `header`, with our count raised by one.
+    /// The message in `source`, whose header is `header`, with this host's count increased by one.
     ///
     /// - Throws: `GatewayError.loop`
     func marked(_ source: any ByteSource, _ header: HeaderBlock) throws(GatewayError) -> any ByteSource {
@@ -65,14 +68,14 @@ package struct MailHost: Sendable {
         return edit.apply(to: source, header)
     }
 
-    /// The field that says how often we have changed the message with `header`, this time included.
+    /// The field with the number of this host's changes to the message with `header`, including the current change.
     func mark(on header: HeaderBlock) throws(GatewayError) -> NewField {
         let passes = header.all(Self.loopField).filter(isMark).map(Self.count).max() ?? 0
         guard passes < Self.maximumPasses else { throw .loop(passes: passes) }
         return NewField(Self.loopField, value: "\(name); count=\(passes + 1)")
     }
 
-    /// Whether `field` is our count.
+    /// Whether `field` is the field with this host's count.
     func isMark(_ field: HeaderField) -> Bool {
         guard field.isNamed(Self.loopField) else { return false }
         return isUs(String(field.value.prefix { $0 != ";" }))

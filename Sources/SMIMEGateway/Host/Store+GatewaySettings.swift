@@ -2,20 +2,22 @@ import SMIMEAgent
 package import SMIMEStore
 
 extension Store {
-    /// The envelope sender of mail that was decrypted here: `filter.decrypted-sender`, the null sender unless set.
+    /// The envelope sender of mail that was decrypted here: the setting `filter.decrypted-sender`. The default is the null
+    /// sender.
     ///
-    /// Bounces go to it: an attacker who sends us another person's ciphertext must not get it back in clear.
+    /// Bounces are sent to this address: an attacker who sends another person's ciphertext must not get the decrypted text
+    /// back.
     ///
     /// - Throws: `KeystoreError`
     package func decryptedSender() async throws -> EnvelopeSender {
         try await decodedSettings { try $0[.decryptedSender, { EnvelopeSender($0) }] }
     }
 
-    /// The host as `filter.authserv-id` names it, or the system where that is empty.
+    /// The host that the setting `filter.authserv-id` names; the system's host name if the setting is empty.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func mailHost() async throws -> MailHost {
-        // The system's name may change while the store does not.
+        // The system's host name may change while the store does not, so it is not cached with the settings.
         guard try await !value(of: .authservID, { $0 }).isEmpty else { return MailHost() }
         return try await decodedSettings { try $0[.authservID, { HostName($0).map { MailHost(name: $0) } }] }
     }

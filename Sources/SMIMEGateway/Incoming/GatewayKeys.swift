@@ -4,29 +4,29 @@ import SMIME
 import SMIMEStore
 import Synchronization
 
-/// Finds the keys that a message is decrypted with at the gateway for one recipient: those of the recipient's account, then
-/// those of the account that is the whole domain's.
+/// Finds the private keys with which a message is decrypted at the gateway for one recipient: those of the recipient's
+/// account, then those of the account that has the whole domain.
 struct GatewayKeys {
-    /// The keys that decrypt one recipient's mail.
+    /// The private keys that decrypt mail for one recipient.
     struct Recipient {
-        /// As the mail server wrote it.
+        /// The recipient as the mail server wrote it.
         let recipient: String
-        /// The rule that says so.
+        /// The rule that permits decryption at the gateway.
         let rule: Policy.Scope
-        /// Whether CBC stays closed.
+        /// Whether only authenticated encryption is decrypted, and not CBC.
         let isAuthenticatedOnly: Bool
-        /// The keys to try, in this order.
+        /// The sets of keys to try, in this order.
         let sets: [AccountKeys]
-        /// The reason to report if no RecipientInfo names one of them.
+        /// The reason to report if no RecipientInfo matches any of the keys.
         let whyNone: String
     }
 
     let store: Store
     let provider: any KeyProvider
-    /// The message's header; nil if that cannot be read.
+    /// The message's header; nil if it cannot be read.
     let header: HeaderBlock?
 
-    /// The keys for `recipient`; nil if no rule has their mail decrypted.
+    /// The private keys for `recipient`; nil if no rule says that their mail is decrypted here.
     func keys(of recipient: String) async throws -> Recipient? {
         guard let address = try? EmailAddress(recipient) else { return nil }
         let found = try await store.read { snapshot -> (RulePrecedence, Account?, Account?) in
@@ -39,7 +39,7 @@ struct GatewayKeys {
         var whyNone = "encrypted for no certificate of the account"
         if accounts.isEmpty { whyNone = "there is no account for the address" }
         if let own = found.1, let domain = found.2, domain.address != own.address {
-            // The domain's key opens mail for every user: an attacker could have another user's ciphertext opened.
+            // The domain's key decrypts mail for all users, so an attacker could get another user's ciphertext decrypted.
             if isNamed(address, own) {
                 accounts.append(domain)
                 whyNone += " or of the domain"
@@ -56,7 +56,7 @@ struct GatewayKeys {
         )
     }
 
-    /// Whether To or Cc outside names `recipient`, or an address of the recipient's account.
+    /// Whether To or Cc of the outer header names `recipient` or an address of the recipient's account.
     private func isNamed(_ recipient: EmailAddress, _ account: Account) -> Bool {
         let own = Set([recipient, account.address] + account.aliases.compactMap { try? EmailAddress($0) })
         return ["To", "Cc"].contains { name in
@@ -65,7 +65,7 @@ struct GatewayKeys {
     }
 }
 
-/// Gives other keys than `provider`, and else what that gives.
+/// A key provider that selects private keys itself and forwards all other requests to `provider`.
 protocol KeyFilter: KeyProvider {
     var provider: any KeyProvider { get }
 }
@@ -82,7 +82,7 @@ extension KeyFilter {
     func exceptions() async throws -> VerdictExceptions { try await provider.exceptions() }
 }
 
-/// Only the keys of one account.
+/// Provides only the private keys of one account.
 struct AccountKeys: KeyFilter {
     let provider: any KeyProvider
     let certificates: Set<Certificate>
@@ -94,7 +94,7 @@ struct AccountKeys: KeyFilter {
     }
 }
 
-/// Remembers the first certificate whose key was given.
+/// Records the certificate of the first private key that was provided.
 final class UsedKeys: KeyFilter {
     let provider: any KeyProvider
     private let used = Mutex<Certificate?>(nil)

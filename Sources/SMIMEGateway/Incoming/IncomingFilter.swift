@@ -6,9 +6,9 @@ package import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
-/// Verifies incoming mail and writes the verdict into its header; signed content is not changed.
+/// Verifies incoming mail and writes the verdict into its header. Signed content is not changed.
 ///
-/// Values that the caller does not give come from the store's settings, read for each message.
+/// Options that the caller leaves out are taken from the store's settings, which are read for each message.
 package struct IncomingFilter: Sendable {
     private let store: Store
     private let givenProvider: (any KeyProvider)?
@@ -19,17 +19,17 @@ package struct IncomingFilter: Sendable {
     private let revocation: (any RevocationSource)?
     private let warn: @Sendable (String) -> Void
 
-    /// A filter that reads rules and accounts from `store`, and keys and trust as of `time` from `provider`. Make a new
-    /// one for each message, or for messages of one moment.
+    /// A filter that reads rules and accounts from `store`, and keys and trust as of `time` from `provider`. Create a new
+    /// filter for each message, or for messages that are handled at the same time.
     ///
     /// - Parameters:
-    ///   - provider: nil is a `StoreKeyProvider` of the store with the system's trust anchors.
-    ///   - gateway: the host's name in the verdict; `Store.gateway()` is the one of the settings.
-    ///   - tagsSubjects: whether the verdict is also written into the subject; nil reads `filter.tags`.
-    ///   - options: how strictly signers' certificates are judged.
-    ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
-    ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
-    ///   - warn: called for what was ignored, such as files that are no revocation lists.
+    ///   - provider: nil means a `StoreKeyProvider` of the store with the system's trust anchors.
+    ///   - gateway: the host named in the verdict. `Store.gateway()` returns the host in the settings.
+    ///   - tagsSubjects: whether the verdict is also written into the subject; nil means the setting `filter.tags`.
+    ///   - options: the options for validating signers' certificates.
+    ///   - revocation: the services to query if the local data does not decide. Nil means none, regardless of the setting
+    ///     `revocation.online`; `Store.revocationServices()` respects that setting.
+    ///   - warn: called for ignored input, such as files that are not revocation lists.
     package init(
         store: Store,
         provider: (any KeyProvider)? = nil,
@@ -50,10 +50,10 @@ package struct IncomingFilter: Sendable {
         self.warn = warn
     }
 
-    /// The plan for the message in `source` and its `recipients`. A repeated recipient gets it once.
+    /// The plan for the message in `source` and its `recipients`. A repeated recipient gets the message once.
     ///
-    /// - Throws: `GatewayError.loop`; else only errors that prevent a verdict, such as a store that cannot be read. Any
-    ///   fault of the message becomes a verdict.
+    /// - Throws: `GatewayError.loop`; otherwise only errors that prevent a verdict, such as an unreadable store. A fault of
+    ///   the message results in a verdict instead of an error.
     package func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
@@ -89,7 +89,7 @@ package struct IncomingFilter: Sendable {
         return plan
     }
 
-    /// The message decrypted for one recipient; nil, with a warning that says why, if that cannot be done.
+    /// The message decrypted for one recipient; nil, with a warning that gives the reason, if it cannot be decrypted.
     private func decrypted(
         _ source: any ByteSource,
         for keys: GatewayKeys.Recipient,
@@ -122,9 +122,10 @@ package struct IncomingFilter: Sendable {
         return (message, opened.message.learnable)
     }
 
-    /// The message as it is delivered in clear.
+    /// The decrypted message in the form in which it is delivered.
     ///
-    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` for one beyond a limit; what reading and writing throw.
+    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` if the message exceeds a limit; what reading and writing
+    ///   throw.
     private static func clear(_ opened: OpenedMessage) throws -> any ByteSource {
         let spool = try Spool.source { try opened.write(to: $0, isGateway: true) }
         guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
@@ -133,7 +134,8 @@ package struct IncomingFilter: Sendable {
         return clear
     }
 
-    /// The message opened with the recipient's own keys, else with those of the domain, and no others.
+    /// The message, decrypted with the private keys of the recipient's account, or otherwise with those of the domain. No
+    /// other keys are tried.
     private func open(
         _ source: any ByteSource,
         with keys: GatewayKeys.Recipient,
@@ -153,7 +155,7 @@ package struct IncomingFilter: Sendable {
             } catch {
                 switch error {
                 case MIMEError.unreadable(let cause): throw cause
-                // The message may name a key of the next set. After any other error no further key is tried.
+                // The message may match a key in the next set. After any other error no further set is tried.
                 case MessageError.notARecipient: continue
                 case MessageError.unauthenticated:
                     stays("\(error), and the rule decrypts only what is authenticated")
@@ -169,7 +171,7 @@ package struct IncomingFilter: Sendable {
         return nil
     }
 
-    /// The message with the verdict on it, and without those that others claim to be ours.
+    /// The message with its verdict, and without forged verdicts in this host's name.
     private func marked(
         _ source: any ByteSource,
         _ report: VerificationReport,
@@ -177,7 +179,7 @@ package struct IncomingFilter: Sendable {
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: host.name)
-        // The end of such a header is ambiguous, so forged verdicts in it could not be removed.
+        // The end of such a header is ambiguous, so forged verdicts in the header could not be removed.
         guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try host.mark(on: header)])
@@ -192,7 +194,8 @@ package struct IncomingFilter: Sendable {
         return edit.apply(to: try withoutHiddenVerdicts(source, header), header)
     }
 
-    /// The message without verdict fields below a line that ends the header here, but not for other readers.
+    /// The message without the verdict fields that follow a line which ends the header for this program, but not for other
+    /// readers.
     private func withoutHiddenVerdicts(_ source: any ByteSource, _ header: HeaderBlock) throws -> any ByteSource {
         let start = header.range.upperBound
         guard header.separatorRange.isEmpty, start < source.count else { return source }
@@ -204,7 +207,7 @@ package struct IncomingFilter: Sendable {
         return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)
     }
 
-    /// The header of the message in `source`; nil if it exceeds its limit.
+    /// The header of the message in `source`; nil if it exceeds the size limit.
     static func header(of source: any ByteSource) throws -> HeaderBlock? {
         var count = min(source.count, 64 << 10)
         while true {
@@ -226,7 +229,7 @@ package struct IncomingFilter: Sendable {
 }
 
 extension MIMEError {
-    /// Whether the bytes could not be read, which says nothing about them.
+    /// Whether the bytes could not be read, so that the message is not at fault.
     fileprivate var isUnreadable: Bool {
         if case .unreadable = self { true } else { false }
     }

@@ -5,38 +5,39 @@ package import SMIMEStore
 
 /// The plan for an incoming message: the verdict, and the messages to deliver.
 package struct IncomingPlan: Sendable {
-    /// One of the messages, and who gets it.
+    /// One of the messages to deliver, with its recipients.
     package struct Message: Sendable {
         /// The envelope's recipients, as the mail server wrote them.
         package let recipients: [String]
         /// The message with the verdict in its header.
         package let source: any ByteSource
-        /// The verdict on it; on what was inside, if it was decrypted for these recipients.
+        /// The verdict on the message. If it was decrypted for these recipients, the verdict on the decrypted content.
         package let report: VerificationReport
-        /// Whether the message continues in clear. Then its envelope sender must be `Store.decryptedSender()`: a bounce
-        /// must not go back in clear to the sender of the ciphertext.
+        /// Whether the message is delivered decrypted. Then its envelope sender must be `Store.decryptedSender()`: the
+        /// sender of the ciphertext must not get the decrypted text in a bounce.
         package var isDecrypted: Bool { decryption != nil }
-        /// How it was decrypted; nil if it was not.
+        /// How the message was decrypted; nil if it was not decrypted.
         package let decryption: Decryption?
     }
 
-    /// How a message was decrypted here.
+    /// How a message was decrypted at this gateway.
     package struct Decryption: Sendable {
-        /// The cipher of the outermost encryption.
+        /// The cipher of the outermost encrypted layer.
         package let cipher: String
-        /// The certificate whose key opened it.
+        /// The certificate whose private key decrypted the message.
         package let certificate: Fingerprint
-        /// The rule by which it was decrypted.
+        /// The rule that permitted decryption.
         package let rule: Policy.Scope
     }
 
-    /// The messages to deliver: one for all recipients, but separate ones for recipients whose mail was decrypted.
+    /// The messages to deliver: one for all recipients, except for recipients whose mail was decrypted, who get separate
+    /// messages.
     package internal(set) var messages: [Message] = []
-    /// The verdict on the message as it came.
+    /// The verdict on the message as received.
     package let report: VerificationReport
-    /// The verdict on the decrypted content if a message was decrypted, else on the message as it came.
+    /// The verdict on the decrypted content if a message was decrypted, otherwise on the message as received.
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
-    /// What may be learned from the message as it came or after decryption; nil for nothing.
+    /// The verified message, as received or decrypted, from which the store may learn; nil if there is none.
     package internal(set) var learnable: VerifiedMessage?
 
     init(report: VerificationReport, learnable: VerifiedMessage?) {

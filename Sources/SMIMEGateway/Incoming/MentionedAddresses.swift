@@ -1,36 +1,36 @@
 import ByteStreams
 import InternetMessage
 
-/// The addresses that a lenient program may read as the sender, however broken the text is.
+/// The addresses that a lenient program may take for the sender, even in malformed text.
 ///
-/// They serve to refuse a message; they prove nothing.
+/// These addresses can be a reason to reject a message. They prove nothing about its sender.
 struct MentionedAddresses {
-    /// The addresses found.
+    /// The addresses that were found.
     private(set) var all: Set<EmailAddress> = []
 
-    /// Looks for addresses in `text`: in the text itself, in the text without comments and quoting, and in the encoded words.
+    /// Searches `text`, `text` without comments and quoting, and its encoded words.
     init(in text: String) {
         let bare = Self.withoutBlanksInside(Self.withoutCommentsAndQuotes(text))
         for form in Set([text, bare, EncodedWord.decode(text, replacing: true)]) { search(Array(form.unicodeScalars)) }
     }
 
-    /// Looks for addresses in each From field of the message in `source`, also behind lines that are no fields and end the
-    /// header for us.
+    /// Searches each From field of the message in `source`, including those after a line that is not a field and ends the
+    /// header for this program.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: what reading the source throws.
     init(inFromOf source: any ByteSource) throws {
         let header = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue))
         let lines = header.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .prefix { !$0.isEmpty && !$0.elementsEqual([0x0D]) }
-            // Some programs leave NUL out.
+            // Some programs ignore NUL.
             .map { $0.filter { $0 != 0 } }
-        // Some programs end lines at other characters, too, and they do not agree on which.
+        // Some programs also end lines at other characters, but not all at the same ones.
         search(lines) { $0.split { (0x0B...0x0D).contains($0) } }
         guard lines.contains(where: { LineSeparator.mayStand(in: $0[...]) }) else { return }
         search(lines) { LineSeparator.pieces(of: $0[...]) }
     }
 
-    /// Looks for addresses in the From fields among `lines`, whose pieces between separators may be lines for some.
+    /// Searches the From fields among `lines`. `divide` splits a line into pieces that some programs take for lines.
     private mutating func search(_ lines: [[UInt8]], _ divide: ([UInt8]) -> [ArraySlice<UInt8>]) {
         var field: [UInt8]?
         for line in lines {
@@ -51,7 +51,7 @@ struct MentionedAddresses {
         if let field { all.formUnion(Self(in: String(decoding: field, as: UTF8.self)).all) }
     }
 
-    /// The text after the colon, if `line` begins a From field; invisible bytes may precede it.
+    /// The text after the colon, if `line` begins a From field; nil otherwise. Invisible bytes may precede the name.
     private static func bodyOfFrom(_ line: ArraySlice<UInt8>) -> [UInt8]? {
         let start = line.drop { $0 >= 0x80 || $0 < 0x20 }
         guard start.prefix(4).map({ $0 | 0x20 }) == Array("from".utf8) else { return nil }
@@ -59,7 +59,7 @@ struct MentionedAddresses {
         return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
     }
 
-    /// How many `@` are examined: more than real mail has, and few enough to look up.
+    /// The maximum number of `@` characters to examine: more than real mail has, but few enough to look up.
     private static let maximumCount = 1_000
     /// A local part may have 64 bytes, a domain 255.
     private static let maximumLength = 255
@@ -68,7 +68,7 @@ struct MentionedAddresses {
         for at in text.indices.lazy.filter({ text[$0] == "@" }).prefix(Self.maximumCount) {
             let before = text[..<at].suffix(Self.maximumLength)
             let behind = text[(at + 1)...].prefix(Self.maximumLength)
-            // Programs differ on whether non-ASCII characters belong to an address.
+            // Programs differ on whether non-ASCII characters belong to an address, so both readings are tried.
             let isASCII = before.allSatisfy(\.isASCII) && behind.allSatisfy(\.isASCII)
             for isWide in isASCII ? [false] : [false, true] {
                 let local = Array(before.reversed().prefix { Self.isLocal($0, isWide) }.reversed())
@@ -112,7 +112,7 @@ struct MentionedAddresses {
         return String(rest)
     }
 
-    /// Takes out blanks beside an `@` or a dot.
+    /// Removes blanks beside an `@` or a dot.
     private static func withoutBlanksInside(_ text: String) -> String {
         var rest: [Unicode.Scalar] = []
         for scalar in text.unicodeScalars {

@@ -4,31 +4,31 @@ import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
-/// Finds unencrypted mail from accounts of the store that must be encrypted, and comes in as if from outside.
+/// Finds unencrypted mail from accounts of the store that must be encrypted, but arrives as incoming mail.
 ///
-/// Such mail has passed no outgoing filter: a mail server accepts it from its own hosts on port 25, or has the incoming
-/// filter where users send. Without this check it would continue in clear.
+/// Such mail has passed no outgoing filter: a mail server may accept it from its own hosts on port 25, or may use the
+/// incoming filter where users submit mail. Without this check the mail would be delivered unencrypted.
 ///
-/// Mail counts as an account's if the envelope sender is the account, with or without a detail (`alice+tag@…`), or if
-/// the text of From contains an address of the account. In mail from outside such a From is forged, or a mailing list
-/// returns a colleague's mail. That mail is rejected, too, because it cannot be told apart.
+/// Mail belongs to an account if the envelope sender is the account, with or without a detail (`alice+tag@…`), or if the
+/// text of From contains an address of the account. In mail from outside such a From is forged, or a mailing list returns a
+/// colleague's mail. That mail is rejected as well, because it cannot be distinguished.
 package struct RequiredEncryption: Sendable {
     private let store: Store
 
-    /// A check by the rules and accounts of `store`.
+    /// A check with the rules and accounts of `store`.
     package init(store: Store) { self.store = store }
 
-    /// Makes sure that the message in `source` may go on in clear to `recipients`, or is encrypted.
+    /// Checks that the message in `source` is encrypted, or need not be encrypted for `recipients`.
     ///
-    /// Neither requests in the message nor its claims count. From is read leniently: every account whose address occurs in it counts. A
-    /// message beyond our limits counts as unencrypted.
+    /// Requests and claims in the message are ignored. From is read leniently: all accounts whose addresses occur in it are
+    /// checked. A message that exceeds a limit is treated as unencrypted.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     package func check(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [String]
     ) async throws {
-        // Most stores require no encryption, and then nothing else needs to be checked.
+        // Most stores require no encryption, so nothing else needs to be checked.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
         let listed = try IncomingFilter.header(of: source)?.readableAddresses("From") ?? []
         let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
@@ -41,23 +41,24 @@ package struct RequiredEncryption: Sendable {
         throw GatewayError.mustBeEncrypted(sender: found.sender, recipients: found.recipients)
     }
 
-    /// Makes sure that a message which cannot be processed may go on to `recipients` unread.
+    /// Checks that an unreadable message may be passed on to `recipients`.
     ///
-    /// Nothing of the message is read, so it does not count who is in From, nor that it may be encrypted.
+    /// The content is not read, so neither From nor an existing encryption is considered.
     /// - Throws: `GatewayError.mayBeClear`, `KeystoreError` and `SettingError`.
     package func checkEnvelope(from sender: EnvelopeSender, to recipients: [String]) async throws {
         guard let found = try await required(of: sender, claiming: [], to: recipients) else { return }
         throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
     }
 
-    /// The account that `sender` or an address of `claimed` is and that must encrypt for some of `recipients`, and those.
+    /// The account that is `sender` or has an address in `claimed`, and must encrypt for some of `recipients`, with these
+    /// recipients; nil if there is none.
     private func required(
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],
         to recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
-        // A recipient that can be no account may still belong to a domain with rules.
+        // A recipient that cannot be an account may still belong to a domain with rules.
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
             try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)
@@ -71,7 +72,8 @@ package struct RequiredEncryption: Sendable {
         }
     }
 
-    /// The first of our own accounts that the message is from and that must encrypt for some of `recipients`, and those.
+    /// The first account that sent the message and must encrypt for some of `recipients`, with these recipients; nil if
+    /// there is none.
     private static func required(
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],

@@ -1,17 +1,18 @@
 import ByteStreams
 import InternetMessage
 
-/// A message that was decrypted, in a form that mail servers pass on: encrypted content may be any bytes (RFC 8551 §3.1),
-/// mail has lines of 998 bytes at most, without NUL, and no carriage return or line feed by itself.
+/// Converts a decrypted message to a form that mail servers accept: encrypted content may consist of any bytes (RFC 8551
+/// §3.1), but mail has lines of at most 998 bytes, no NUL, and no single carriage returns or line feeds.
 ///
 /// RFC 5322 §2.1.1, §2.3
 enum TransportForm {
-    /// There is no such form of a message.
+    /// The error if a message has no such form.
     struct Unsafe: Error {}
 
-    /// The message in `source` as it is, if that may be, or with its parts encoded; nil if neither can be.
+    /// The message in `source`, unchanged if mail servers accept it, otherwise with its parts encoded; nil if neither is
+    /// possible.
     ///
-    /// - Parameter isSigned: whether a signature is around it that would not survive its being encoded.
+    /// - Parameter isSigned: whether the message is inside a signature, which encoding would make invalid.
     /// - Throws: what reading and writing throw.
     static func of(_ source: any ByteSource, isSigned: Bool) throws -> (any ByteSource)? {
         let statistics = try LineStatistics(of: source.reader())

@@ -3,20 +3,18 @@ import Foundation
 import InternetMessage
 import SMIMEAgent
 
-/// A received message without forged verdicts, which is delivered if the filter crashed at it.
+/// A received message without forged verdicts. It is delivered if the filter crashed at the message.
 ///
-/// It is read line by line, without the parsers that may have crashed.
+/// The message is read line by line, without the parsers that may have crashed.
 package struct UnparsedMessage {
     private let source: any ByteSource
     private let header: [UInt8]
     private let bodyStart: Int
 
-    /// Reads the header of the message in `source`, and puts `smime=permerror` in front.
+    /// Reads the header of the message in `source`, and adds the verdict `smime=permerror` before it.
     ///
-    /// - Parameter tagsSubjects: whether a tag is also written into the subject. Tags that are already there are
-    ///   removed then.
-    /// - Throws: `MIMEError.limitExceeded` for a header from which forged verdicts cannot be removed,
-    ///   `GatewayError.loop`, and
+    /// - Parameter tagsSubjects: whether a tag is also written into the subject. Existing tags are then removed.
+    /// - Throws: `MIMEError.limitExceeded` for a header from which forged verdicts cannot be removed; `GatewayError.loop`;
     ///   what reading throws.
     package init(_ source: any ByteSource, by host: MailHost, tagsSubjects: Bool) throws {
         let limit = MIMELimit.headerBytes.rawValue
@@ -48,7 +46,7 @@ package struct UnparsedMessage {
         try source.reader(in: bodyStart..<source.count).copy(to: sink)
     }
 
-    /// The Message-ID of the message in `source` as it is written; nil if there is none within its first 64 KiB.
+    /// The Message-ID of the message in `source` as written; nil if there is none within the first 64 KiB.
     package static func messageID(of source: any ByteSource) -> String? {
         guard let bytes = try? source.bytes(in: 0..<min(source.count, 65_536)) else { return nil }
         let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
@@ -60,7 +58,7 @@ package struct UnparsedMessage {
         return value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
     }
 
-    /// The number of bytes before the first field: a byte order mark, a mailbox's From line.
+    /// The number of bytes before the first field: a byte order mark, and the From line of a mailbox file.
     private static func countBeforeFields(_ lines: [UInt8]) -> Int {
         let mark = lines.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard lines[mark...].starts(with: "From ".utf8) || lines[mark...].starts(with: ">From ".utf8),
@@ -77,7 +75,7 @@ package struct UnparsedMessage {
         return Array("\r\n".utf8)
     }
 
-    /// How often we changed the message before, by our own count in `field`.
+    /// How often this host changed the message before, according to its count in `field`.
     private static func passes(_ field: [UInt8], _ host: MailHost) -> Int {
         guard UnparsedHeader.name(of: field).elementsEqual(MailHost.loopField.lowercased().utf8) else { return 0 }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
@@ -87,7 +85,8 @@ package struct UnparsedMessage {
         return Int(String(decoding: digits, as: UTF8.self)) ?? (digits.isEmpty ? 0 : MailHost.maximumPasses)
     }
 
-    /// A Subject with our tag in front and without brackets; without its text, if that is encoded or may look like something else.
+    /// The Subject `field` with this filter's tag, and with parentheses instead of brackets. Its text is replaced if it is
+    /// encoded or may look like other text. Any other field is returned unchanged.
     private static func withoutTags(_ field: ArraySlice<UInt8>, _ lineEnd: [UInt8]) -> [UInt8] {
         guard UnparsedHeader.name(of: field).elementsEqual("subject".utf8) else { return Array(field) }
         var value = Array(field.drop { $0 != UInt8(ascii: ":") }.dropFirst())

@@ -1,2 +1,2 @@
-// One import gives the gateway, the store and whole messages.
+// One import provides the gateway, the store and whole messages.
 @_exported public import SMIMEAgent

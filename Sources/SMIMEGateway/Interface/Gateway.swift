@@ -5,17 +5,17 @@ public import SMIME
 import SMIMEAgent
 public import SMIMEStore
 
-/// Applies the rules of a store to outgoing mail, and verifies incoming mail, for a mail server.
+/// Applies the rules of a store to outgoing mail and verifies incoming mail, for a mail server.
 ///
-/// One value serves all tasks. It makes messages, and does not send them.
+/// One value can be used by all tasks. It creates messages, but does not send them.
 public struct Gateway: Sendable {
     /// A finished message and its recipients.
     public struct Delivery: Sendable {
-        /// The message, signed, encrypted or marked as it has to be.
+        /// The message, signed, encrypted or marked as required.
         public let message: Message
-        /// The envelope's recipients, as they were given.
+        /// The envelope's recipients, as passed by the caller.
         public let recipients: [String]
-        /// The envelope's sender; empty for the null sender.
+        /// The envelope sender; empty for the null sender.
         public let sender: String
     }
 
@@ -23,7 +23,7 @@ public struct Gateway: Sendable {
     public struct IncomingMessage: Sendable {
         /// The messages to deliver.
         public let deliveries: [Delivery]
-        /// The verdict on the message as it came.
+        /// The verdict on the message as received.
         public let report: VerificationReport
         /// The message for `Store.learn` after the delivery; nil unless the message is valid.
         public let learnable: VerifiedMessage?
@@ -33,7 +33,7 @@ public struct Gateway: Sendable {
 
     /// - Parameters:
     ///   - store: the store with the rules, settings, keys and certificates.
-    ///   - online: whether services are asked about revocation whatever the setting `revocation.online` says.
+    ///   - online: whether revocation services are queried regardless of the setting `revocation.online`.
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public init(_ store: Store, online: Bool = false) async throws(SMIMEError) {
         var options = GatewayEngine.Options()
@@ -43,10 +43,10 @@ public struct Gateway: Sendable {
         engine = GatewayEngine(store, options)
     }
 
-    /// The forms of an outgoing message, all finished; send all of them or none.
+    /// The messages to send for an outgoing message. All are finished; send all of them or none.
     ///
     /// - Throws: `.refused` with sentences for the sender, `.deferred`, `.loop`, `.malformed`, `.unusableSetting`,
-    ///   `.storeLocked`, `.storeUnusable`, `.storeBusy`; docs/library.md says what to answer the mail server.
+    ///   `.storeLocked`, `.storeUnusable`, `.storeBusy`. docs/library.md describes the replies to the mail server.
     public func outgoing(
         _ mail: Message,
         from sender: EnvelopeSender,
@@ -61,10 +61,10 @@ public struct Gateway: Sendable {
         }
     }
 
-    /// An incoming message with its verdict, decrypted for the recipients whose rule allows it.
+    /// An incoming message with its verdict, decrypted for the recipients whose rules permit this.
     ///
     /// - Throws: `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any
-    ///   other fault of the message becomes a verdict.
+    ///   other fault of the message results in a verdict instead.
     public func incoming(
         _ mail: Message,
         from sender: EnvelopeSender,
@@ -84,7 +84,7 @@ public struct Gateway: Sendable {
         }
     }
 
-    /// What would happen to an outgoing message, for each recipient, and why; no key is used.
+    /// The decision for each recipient of an outgoing message, with its reasons. No private key is used.
     ///
     /// - Throws: as `outgoing`, but neither `.refused` nor `.deferred`.
     public func explain(
@@ -107,7 +107,7 @@ public struct Gateway: Sendable {
                 sender: message.sender ?? mail.delivery.sender
             )
         }
-        // If the answers of services cannot be stored, they are asked again next time.
+        // If the answers of services cannot be stored, the services are queried again next time.
         _ = await engine.keepAnswers(of: mail)
         return deliveries
     }

@@ -1,4 +1,4 @@
-/// One key of a log line with its values.
+/// A key of a log line, with its values.
 package struct LogField: Equatable, Sendable {
     package let key: String
     package let values: [String]
@@ -10,7 +10,7 @@ package struct LogField: Equatable, Sendable {
 }
 
 extension MailRecord {
-    /// `fields` and `details` as log lines have them; a text is cut to the length that a line allows.
+    /// `fields` and `details` as log fields. Texts are shortened to the length that a line permits.
     package var logFields: (fields: [LogField], details: [LogField]) {
         (fields.map(Self.logField), details.map(Self.logField))
     }

@@ -1,51 +1,51 @@
 import InternetMessage
 
-/// What the log says of one mail: `key=value`, never content.
+/// The log entry for a mail: `key=value`, never content.
 ///
-/// Usually it is one line. Long lists, such as recipients, continue in further lines, each with the names of the mail
-/// and a number: no line is longer than syslog allows, and nothing is left out.
+/// An entry is usually one line. Long lists, such as recipients, continue in further lines, each with the names of the mail
+/// and a number: no line is longer than syslog permits, and nothing is left out.
 package struct LogLine: Sendable {
     /// The fields before the status.
     package private(set) var fields: [LogField] = []
-    /// The fields after the time it took.
+    /// The fields after the duration.
     package private(set) var details: [LogField] = []
 
-    /// The bytes of one list in one line.
+    /// The maximum length of a list in one line, in bytes.
     private static let maximumList = 800
-    /// The characters of any other value.
+    /// The maximum length of any other value, in characters.
     private static let maximumValue = 1000
     /// The maximum number of warnings.
     private static let maximumWarnings = 10
-    /// The keys by which lines of one mail are known.
+    /// The keys that identify all lines of a mail.
     private static let names = ["direction", "queue_id", "message_id"]
 
     package init() {}
 
-    /// Adds a value; nil is left out.
+    /// Adds a value. Nil is ignored.
     package mutating func add(_ key: String, _ value: String?) {
         if let value { fields.append(LogField(key, [Self.cut(value)])) }
     }
 
-    /// Adds a list after the status; an empty one is left out.
+    /// Adds a list after the status. An empty list is ignored.
     package mutating func addDetail(_ key: String, _ values: [String]) {
         if !values.isEmpty { details.append(LogField(key, values)) }
     }
 
-    /// Adds what was decided and done.
+    /// Adds the fields of `record`.
     package mutating func add(_ record: MailRecord) {
         let (fields, details) = record.logFields
         add(fields, details: details)
     }
 
-    /// Adds fields that were made elsewhere.
+    /// Adds fields that were created elsewhere.
     package mutating func add(_ fields: [LogField], details: [LogField]) {
         self.fields += fields
         self.details += details
     }
 
-    /// The whole text, with how it ended.
+    /// All lines of the entry, including the status.
     ///
-    /// - Parameter milliseconds: how long it took.
+    /// - Parameter milliseconds: the duration in milliseconds.
     package func lines(
         status: String,
         error: String? = nil,
@@ -68,12 +68,12 @@ package struct LogLine: Sendable {
         return lines
     }
 
-    /// The fields alone, on one line.
+    /// Only the fields, on one line.
     package var text: String {
         (fields + details).map { Self.pair($0.key, value: $0.values.joined(separator: ",")) }.joined(separator: " ")
     }
 
-    /// All fields in their order.
+    /// All fields of the entry in order.
     package func every(status: String, error: String?, warnings: [String], milliseconds: String) -> [LogField] {
         var all = fields + [LogField("status", [status])]
         if let error { all.append(LogField("error", [Self.cut(error)])) }
@@ -82,7 +82,7 @@ package struct LogLine: Sendable {
         return all + [LogField("ms", [milliseconds])] + details
     }
 
-    /// The items in as few texts as their length allows.
+    /// Joins the items into as few texts as the maximum length permits.
     private static func chunks(_ items: [String]) -> [String] {
         var chunks: [String] = []
         var size = 0
@@ -100,11 +100,12 @@ package struct LogLine: Sendable {
 
     static func cut(_ text: String) -> String { String(text.prefix(maximumValue)) }
 
-    /// The pair on one line, escaped for display; the value is quoted if it has blanks. A quote inside it is replaced, so that no value can
-    /// fake a pair.
+    /// The pair on one line, escaped for display. The value is quoted if it contains blanks. Quotes in the value are
+    /// replaced, so that no value can imitate a pair.
     private static func pair(_ key: String, value: String) -> String {
         let text = value.escapedForDisplay
-        // By scalars: a combining mark after a quote makes another character of it, but the quote's byte still ends the value.
+        // The comparison uses scalars: a combining mark after a quote forms another character, but the byte of the quote
+        // still ends the value.
         let scalars = text.unicodeScalars
         let needsQuotes = scalars.contains {
             $0 == " " || $0 == "\"" || $0 == "=" || !$0.isASCII && $0.properties.isWhitespace

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// A source with another beginning.
+/// A source whose beginning is replaced.
 struct RewrittenSource: ByteSource {
     private let head: MemorySource
     private let base: any ByteSource

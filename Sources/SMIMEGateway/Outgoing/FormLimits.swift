@@ -2,23 +2,23 @@ import ByteStreams
 import InternetMessage
 import SMIME
 
-/// The protections that are impossible because of a message's form, such as a part in an unknown transfer encoding.
+/// The kinds of protection that the form of a message prevents, such as a part in an unknown transfer encoding.
 struct FormLimits: Sendable {
-    /// Why the message cannot be signed; nil if it can, or if that was not asked.
+    /// Why the message cannot be signed; nil if it can be signed, or if signing was not examined.
     private(set) var signing: (any Error)?
-    /// Why the message cannot be encrypted; nil if it can, or if that was not asked.
+    /// Why the message cannot be encrypted; nil if it can be encrypted, or if encryption was not examined.
     private(set) var encryption: (any Error)?
 
-    /// Whether the form allows everything that was asked about.
+    /// Whether the form permits all protection that was examined.
     var areNone: Bool { signing == nil && encryption == nil }
-    /// The error for a message that must be protected.
+    /// The error if the message must be protected; nil if the form permits the protection.
     var error: (any Error)? { encryption ?? signing }
 
-    /// Looks at the message as far as `actions` need it.
+    /// Examines the message as far as `actions` require.
     ///
-    /// - Parameter protector: makes the protector of the message. It is called here, so that a fault of the message counts as a limit of
-    ///   its form.
-    /// - Throws: what reading throws.
+    /// - Parameter protector: creates the protector of the message. It is called here, so that a fault of the message
+    ///   counts as a limit of its form.
+    /// - Throws: what reading the message throws.
     init(for actions: Set<PolicyDecision.Action>, _ protector: () throws -> MessageProtector) throws {
         func obstacle(isSigned: Bool, isEncrypted: Bool) throws -> (any Error)? {
             do {
@@ -31,7 +31,7 @@ struct FormLimits: Sendable {
                 }
             }
         }
-        // Most messages can be signed and encrypted; then they can be encrypted alone, too.
+        // Most messages can be signed and encrypted. Such a message can also be encrypted without a signature.
         let hasBoth = try actions.contains(.signAndEncrypt) && obstacle(isSigned: true, isEncrypted: true) == nil
         guard !hasBoth else {
             if actions.contains(.sign) { signing = try obstacle(isSigned: true, isEncrypted: false) }

@@ -3,17 +3,17 @@ package import InternetMessage
 import SMIME
 package import SMIMEAgent
 
-/// What a message asks of the filter, and the message without it.
+/// The protection that a message requests from the filter, and the message without the request.
 ///
-/// X-SMIME fields and subject tags are always removed, and so are Bcc fields, which recipients must not see.
+/// X-SMIME fields and subject tags are always removed. So are Bcc fields, which recipients must not see.
 package struct MessageControls: Sendable {
     /// The request in the message.
     package let request: ProtectionRequest
-    /// The values of X-SMIME fields that are not understood.
+    /// The values of X-SMIME fields that could not be understood.
     package let unread: [String]
-    /// The message as it may be sent; the very same source if there was nothing to take out.
+    /// The message to send; the original source if nothing had to be removed.
     package let source: any ByteSource
-    /// The message in `source`.
+    /// The parsed message in `source`.
     package let message: Entity
 
     /// Reads the header of the message in `source`.
@@ -26,7 +26,7 @@ package struct MessageControls: Sendable {
         var unread: [String] = []
         var edited = Array(header.leadingBytes)
         var isEdited = false
-        // With two subjects it is unknown which one the sender sees.
+        // If there are two subjects, it is unknown which of them the sender sees.
         let hasOneSubject = header.all("Subject").count == 1
         for field in header.fields {
             if field.isNamed("X-SMIME") {
@@ -55,19 +55,19 @@ package struct MessageControls: Sendable {
         message = isEdited ? try MIMEReader.message(in: self.source) : original
     }
 
-    /// The recipients that all recipients may see: those in To and Cc.
+    /// The recipients in To and Cc, which all recipients can see.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
         Set(try message.header.addresses("To") + message.header.addresses("Cc"))
     }
 
-    /// Every address in every From field.
+    /// All addresses in all From fields.
     ///
-    /// - Parameter author: what was read of the message's From.
+    /// - Parameter author: the result of reading the message's From.
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     func claimedAuthors(_ author: AuthorReading) throws(MIMEError) -> [EmailAddress] {
-        // As a rule there is one field, which was read already.
+        // Usually there is only one From field, which was already read.
         guard author.mailboxes.isEmpty || message.header.all("From").count != 1 else {
             return author.mailboxes.map(\.address)
         }

@@ -7,7 +7,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension OutgoingFilter {
-    /// What is decided about the message in `source`, after a look at the form that it can have.
+    /// The decisions about the message in `source`, which take into account what its form permits.
     func judge(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
@@ -42,10 +42,12 @@ extension OutgoingFilter {
     {
         let actions = Set(verdict.decisions.map(\.action))
         guard actions.contains(where: \.isChange) else { return nil }
-        // Other programs end such a header elsewhere. Mail that is to be protected does not leave in clear because of that.
+        // Other programs find the end of such a header elsewhere. Mail that must be protected must not be sent unencrypted
+        // because of that.
         if let defect = controls.message.header.ambiguity { throw MessageError.defective(defect) }
         let headers = try await headers(verdict, sender)
-        // What is looked at is what will be written, mark and all. Only a plan fails for a loop.
+        // The examined message is the one that will be written, including the mark. A loop is ignored here; `plan` reports
+        // it.
         let marked = try? host?.marked(controls.source, controls.message.header)
         var protector: MessageProtector?
         let limits = try FormLimits(for: actions) {
@@ -56,7 +58,7 @@ extension OutgoingFilter {
         return PreparedMessage(limits: limits, headers: headers, marked: marked, protector: protector)
     }
 
-    /// Decides by one snapshot of the store: rules, accounts, keys and certificates are of the same moment.
+    /// Decides with one snapshot of the store, so that rules, accounts, keys and certificates match.
     func judge(
         from sender: EnvelopeSender,
         author: AuthorReading,
@@ -66,7 +68,7 @@ extension OutgoingFilter {
         kind: Policy.Kind? = nil,
         layer: ExistingLayer = ExistingLayer()
     ) async throws -> Verdict {
-        // Mail servers may tell people apart by the case of their letters (RFC 5321 §2.4); certificates and rules do not.
+        // Mail servers may distinguish recipients by the case of letters (RFC 5321 §2.4). Certificates and rules do not.
         var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
         let distinct = recipients.filter { named.insert($0.text).inserted }
         let recipients = distinct.filter { seen.insert($0).inserted }
@@ -126,7 +128,7 @@ extension OutgoingFilter {
     }
 }
 
-/// What one snapshot of the store says about the sender of a message.
+/// The data about the sender of a message, from one snapshot of the store.
 private struct SenderFacts: Sendable {
     let rules: [Policy.Rule]
     let signing: SigningAvailability

@@ -5,18 +5,18 @@ import SMIMEAgent
 import SMIMEStore
 
 extension OutgoingFilter {
-    /// A message that is to be changed, with what its form allows.
+    /// A message that will be changed, and the limits of its form.
     struct PreparedMessage {
         let limits: FormLimits
-        /// How its header is protected.
+        /// How the message's header is protected.
         let headers: HeaderPolicy
-        /// The message with our mark; nil if it gets none.
+        /// The message with this host's mark; nil if it gets no mark.
         let marked: (any ByteSource)?
-        /// What protects the message, marked if it gets a mark; nil if its form allows nothing.
+        /// The protector of the message, including the mark if it gets one; nil if its form permits no protection.
         let protector: MessageProtector?
     }
 
-    /// The decisions, and what they were made with.
+    /// The decisions, and the data on which they are based.
     struct Verdict {
         let decisions: [PolicyDecision]
         let parties: [EmailAddress: CipherNegotiation.Party]
@@ -40,7 +40,7 @@ extension OutgoingFilter {
             self.questions = questions
         }
 
-        /// The same, decided anew for a message whose form does not allow everything.
+        /// The verdict with new decisions for a message whose form does not permit all protection.
         func limited(by form: FormLimits) -> Verdict {
             let limited = questions.map { question in
                 var question = question

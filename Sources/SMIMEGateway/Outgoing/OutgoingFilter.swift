@@ -8,8 +8,8 @@ package import SMIMEStore
 
 /// Applies the sending policy to outgoing mail.
 ///
-/// Values that the caller does not give come from the store's settings, read for each message, so that a server that
-/// shares a store with `smime` follows changed settings.
+/// Options that the caller leaves out are taken from the store's settings, which are read for each message, so that a
+/// server that shares a store with `smime` follows changed settings.
 package struct OutgoingFilter: Sendable {
     let store: Store
     let time: Date
@@ -24,23 +24,24 @@ package struct OutgoingFilter: Sendable {
     let host: MailHost?
     let warn: @Sendable (String) -> Void
 
-    /// A filter that reads rules, keys and certificates from `store`, and judges them at `time`. Make a new one for
-    /// each message, or for messages of one moment.
+    /// A filter that reads rules, keys and certificates from `store`, and validates certificates at `time`. Create a new
+    /// filter for each message, or for messages that are handled at the same time.
     ///
     /// - Parameters:
-    ///   - systemAnchors: whether the system's trust anchors count.
-    ///   - sources: where to look up recipients' certificates that the store does not have; nil reads `lookup.…`.
-    ///   - options: how strictly recipients' certificates are judged, and whether revoked ones of the sender count. The
-    ///     lists of the folder `revocation.directory` are added.
-    ///   - revocation: the services to ask if the data at hand does not decide. Nil asks none, whatever
-    ///     `revocation.online` says: `Store.revocationServices()` reads that setting.
+    ///   - systemAnchors: whether the system's trust anchors are trusted.
+    ///   - sources: the sources of recipients' certificates in addition to the store; nil means the settings `lookup.…`.
+    ///   - options: the options for validating recipients' certificates, and whether revocation of the sender's
+    ///     certificates is checked. The revocation lists in the folder `revocation.directory` are added.
+    ///   - revocation: the services to query if the local data does not decide. Nil means none, regardless of the setting
+    ///     `revocation.online`; `Store.revocationServices()` respects that setting.
     ///   - flags: levels that override all rules.
-    ///   - tags: what subjects may ask for; nil reads `subject-tags`.
-    ///   - ciphers: the cipher for unknown recipients, and the floor; nil reads `encryption.…`.
-    ///   - honoursRequests: whether messages may ask for anything at all.
-    ///   - host: the host that marks changed messages; nil leaves no mark, and finds no loop.
-    ///   - warn: called for what was ignored: sources that cannot be asked, files that are no lists, requests that are
-    ///     not understood.
+    ///   - tags: the requests that subjects may contain; nil means the setting `subject-tags`.
+    ///   - ciphers: the cipher for recipients with unknown capabilities, and the weakest permitted cipher; nil means the
+    ///     settings `encryption.…`.
+    ///   - honoursRequests: whether messages may request protection.
+    ///   - host: the host that marks changed messages. Nil means that messages are not marked, and loops are not detected.
+    ///   - warn: called for ignored input: sources that cannot be queried, files that are not revocation lists, and
+    ///     requests that are not understood.
     package init(
         store: Store,
         time: Date,
@@ -69,17 +70,18 @@ package struct OutgoingFilter: Sendable {
         self.warn = warn
     }
 
-    /// What happens to the message in `source` that `sender` sends to `recipients`.
+    /// The plan for the message in `source`, which `sender` sends to `recipients`.
     ///
-    /// - Throws: `MIMEError` for a message that cannot be read, `MessageError` for one that cannot be protected as it is,
-    ///   `GatewayError.loop` for one that we changed too often, `KeystoreError`, `SettingError`, and what reading throws.
+    /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if its form does not permit the required
+    ///   protection; `GatewayError.loop` if this host has changed it too often; `KeystoreError`; `SettingError`; what
+    ///   reading the source throws.
     package func plan(
         _ source: any ByteSource,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
         let (controls, found, prepared) = try await judge(source, from: sender, to: recipients)
-        tellOfWarnings(of: found.decisions)
+        reportWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
         let signs = found.decisions.contains { $0.action.signs }
@@ -89,7 +91,8 @@ package struct OutgoingFilter: Sendable {
             source: controls.source,
             changed: marked ?? controls.source,
             decisions: found.decisions,
-            // Mail that stays as it is goes on, however many addresses are in its header.
+            // The addresses in the header are read only if the message changes. Otherwise it must be sent however many
+            // there are.
             visible: changes ? try controls.visibleRecipients() : [],
             parties: found.parties,
             sources: found.sources,
@@ -107,11 +110,12 @@ package struct OutgoingFilter: Sendable {
         try await store.headerPolicy(of: store.accounts.summary(of: verdict.signing.account ?? sender.address))
     }
 
-    /// The maximum number of warnings of decisions; further ones are counted.
+    /// The maximum number of warnings to report individually. Further ones are only counted.
     private static let maximumWarnings = 5
 
-    /// Warns about messages that get less protection than before.
-    private func tellOfWarnings(of decisions: [PolicyDecision]) {
+    /// Reports the warnings of `decisions`: protection that an unusable certificate or identity prevented. Reports nothing
+    /// if a decision has obstacles.
+    private func reportWarnings(of decisions: [PolicyDecision]) {
         guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
         var seen: Set<String> = []
         let texts = decisions.flatMap(\.warnings).filter { seen.insert($0).inserted }
@@ -119,9 +123,9 @@ package struct OutgoingFilter: Sendable {
         if texts.count > Self.maximumWarnings { warn("and \(texts.count - Self.maximumWarnings) more like these") }
     }
 
-    /// What would happen to the message in `source`. No key is opened.
+    /// The decisions about the message in `source`. No private key is opened.
     ///
-    /// - Throws: as `plan`
+    /// - Throws: as `plan`, except for `GatewayError.loop`
     package func decisions(
         on source: any ByteSource,
         from sender: EnvelopeSender,
@@ -130,9 +134,9 @@ package struct OutgoingFilter: Sendable {
         try await judge(source, from: sender, to: recipients).verdict.decisions
     }
 
-    /// What would happen to a message that does not exist yet.
+    /// The decisions about a message that does not exist yet.
     ///
-    /// - Parameter authors: the addresses of its From field.
+    /// - Parameter authors: the addresses in the message's From field.
     package func decisions(
         from sender: EmailAddress?,
         authors: [EmailAddress],

@@ -9,41 +9,41 @@ package import SMIMEStore
 
 /// The plan for an outgoing message: the decision for each recipient, and the messages to send.
 package struct OutgoingPlan: Sendable {
-    /// One of the messages, and who gets it.
+    /// One of the messages to send, with its recipients.
     package struct Message: Sendable {
         /// The envelope's recipients.
         package let recipients: [EmailAddress]
-        /// `plain`, `sign`, `encrypt` or `sign+encrypt`.
+        /// The action on the message: `plain`, `sign`, `encrypt` or `sign+encrypt`.
         package let action: PolicyDecision.Action
-        /// The choice of the cipher, where that was made for the plan.
+        /// The negotiated cipher; nil if it was not determined for the plan.
         fileprivate var negotiation: CipherNegotiation?
     }
 
-    /// In the order of the recipients.
+    /// The decisions, in the order of the recipients.
     package let decisions: [PolicyDecision]
-    /// What to send, but only if `bounces` and `deferrals` are empty: `checkAllGo` makes sure of it. A mail server
-    /// knows one outcome for all recipients. If some of them got the mail, the next attempt would send it to them
-    /// again, or the sender would get it back without knowing who has it.
+    /// The messages to send, but only if `bounces` and `deferrals` are empty, which `checkAllGo` checks. A mail server
+    /// knows only one result for all recipients. If only some of them got the mail, the next attempt would send it to them
+    /// again, or the sender would get it back without knowing who has received it.
     ///
-    /// Recipients with the same decision share a message. But a recipient in neither To nor Cc gets a separate
-    /// encrypted message, because its RecipientInfos would show the address to the others.
+    /// Recipients with the same decision share a message. But a recipient in neither To nor Cc gets a separate encrypted
+    /// message, because a shared message would show this recipient to the others in its RecipientInfos.
     package let messages: [Message]
 
-    /// Where the certificates of recipients were found that the registry does not have.
+    /// The sources of those recipients' certificates that are not in the registry.
     package let sources: [EmailAddress: KnownRecipient.Source]
 
     private let source: any ByteSource
     private let parties: [EmailAddress: CipherNegotiation.Party]
     private let ciphers: CipherPreferences
     private let senders: [EmailAddress]
-    /// The message as it is signed and encrypted, with our mark.
+    /// The message to sign and encrypt, with this host's mark.
     private let changed: any ByteSource
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy
-    /// What protects `changed`, if that was made before.
+    /// The protector of `changed`; nil if it was not created before.
     private let protector: MessageProtector?
     private let time: Date
-    /// The fault in the form of a message that must be protected.
+    /// The error about the form of a message that must be protected; nil if the form permits the protection.
     private let formError: (any Error)?
 
     init(
@@ -75,7 +75,7 @@ package struct OutgoingPlan: Sendable {
         self.formError = formError
         messages = Self.messages(decisions, visible).flatMap { message in
             guard message.action.encrypts else { return [message] }
-            // A recipient who cannot read the others' cipher gets a separate message.
+            // Recipients who have no common cipher get separate messages.
             let readers = message.recipients.compactMap { parties[$0] }
             guard let common = try? ciphers.negotiation(for: readers, from: senders, to: message.recipients) else {
                 return message.recipients.map { Message(recipients: [$0], action: message.action) }
@@ -86,17 +86,17 @@ package struct OutgoingPlan: Sendable {
         }
     }
 
-    /// The decisions for recipients for whom the message goes back to its sender.
+    /// The decisions for recipients for whom the message is returned to its sender.
     package var bounces: [PolicyDecision] { decisions.filter { $0.action == .bounce } }
-    /// The decisions for those who get nothing yet.
+    /// The decisions for recipients for whom the message is deferred.
     package var deferrals: [PolicyDecision] { decisions.filter { $0.action == .deferral } }
 
-    /// Makes sure that the message goes to all its recipients as the rules say, or to none.
+    /// Checks that the message can be sent to all its recipients as the rules require. Otherwise it must be sent to none.
     ///
-    /// - Parameter waitsForServices: whether a certificate may become usable once a service answers; the message waits then instead of
-    ///   bouncing.
-    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the message
-    ///   does not allow what is required.
+    /// - Parameter waitsForServices: whether a certificate may become usable when a revocation service answers. Then the
+    ///   message is deferred instead of returned.
+    /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the
+    ///   message prevents the required protection.
     package func checkAllGo(waitsForServices: Bool = false) throws {
         func obstacles(_ decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []
@@ -132,7 +132,7 @@ package struct OutgoingPlan: Sendable {
 
     /// Writes `message`, one of `messages`.
     ///
-    /// - Throws: what signing, encrypting, reading and writing throw. What was written until then must not be sent.
+    /// - Throws: what signing, encrypting, reading and writing throw. Then the output is incomplete, and must not be sent.
     package func write(_ message: Message, to sink: any ByteSink) throws {
         switch message.action {
         case .plain:
@@ -171,7 +171,7 @@ package struct OutgoingPlan: Sendable {
         if let known = message.negotiation { return known }
         var seen: Set<EmailAddress> = []
         let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
-            // The plan needs all of them to be readers, or fails.
+            // Every recipient of an encrypted message must be able to read it.
             guard let party = parties[address] else {
                 throw KeystoreError.unknownRecipient(AddressScope(address))
             }
@@ -180,12 +180,12 @@ package struct OutgoingPlan: Sendable {
         return try ciphers.negotiation(for: readers, from: senders, to: message.recipients)
     }
 
-    /// The certificate that messages are signed with; nil if none is.
+    /// The certificate that signs the messages; nil if none is signed.
     package var signerCertificate: Fingerprint? {
         messages.contains { $0.action.signs } ? signer?.identity.certificate.fingerprint : nil
     }
 
-    /// With which cipher and certificate each recipient's message is encrypted, of those who get an encrypted one.
+    /// The cipher and the certificate for each recipient who gets an encrypted message.
     package var encryptions: [(recipient: EmailAddress, cipher: String, certificate: Fingerprint)] {
         messages.filter(\.action.encrypts).flatMap { message in
             let cipher = (try? negotiation(for: message))?.cipher.name ?? "unknown"

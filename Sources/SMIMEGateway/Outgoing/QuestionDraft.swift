@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// What is known of a message before the look-up of its recipients' certificates.
+/// The data about a message that is known before its recipients' certificates are looked up.
 struct QuestionDraft {
     let flags: ProtectionRequest
     let request: ProtectionRequest
@@ -10,7 +10,7 @@ struct QuestionDraft {
     let layer: ExistingLayer
     let subaddressing: Subaddressing
 
-    /// The questions to the policy, for each of `senders` whose rules count.
+    /// The policy questions for each of `senders`.
     func questions(
         from senders: [RuledSender],
         rules: [Policy.Rule],
@@ -38,7 +38,7 @@ struct QuestionDraft {
 }
 
 extension EmailAddress {
-    /// Whether the answer to one of `questions` depends on the recipient's certificate.
+    /// Whether the decision about one of `questions` depends on the recipient's certificate.
     func needsCertificate(_ questions: [PolicyQuestion]) -> Bool {
         questions.contains { question in
             var question = question

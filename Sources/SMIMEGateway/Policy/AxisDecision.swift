@@ -3,11 +3,11 @@ import SMIMEAgent
 import SMIMEStore
 
 extension Policy.Rule {
-    /// The rule's name in reasons.
+    /// The name of the rule in reasons.
     var title: String { scope == .global ? "the global rule" : "the rule for \(scope)" }
 }
 
-/// How much is wanted of signing, or of encryption.
+/// The level for signing or for encryption, with the reasons.
 struct AxisDecision {
     private(set) var level: Policy.Level
     private(set) var reasons: [String]
@@ -43,7 +43,7 @@ struct AxisDecision {
         )
     }
 
-    /// The origin of the level.
+    /// Describes what determined the level.
     private static func origin(
         of choice: RulePrecedence.Choice,
         _ axis: KeyPath<ProtectionRequest, Policy.Level?>,

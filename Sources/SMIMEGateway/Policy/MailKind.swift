@@ -2,7 +2,7 @@ import InternetMessage
 import SMIMEStore
 
 extension Policy.Kind {
-    /// The kind of message by `header` and envelope; nil for mail from one person to another.
+    /// The kind of a message, determined from `header` and envelope; nil for mail from one person to another.
     ///
     /// RFC 5321 §4.5.5, RFC 3834 §5, RFC 2919, RFC 2369
     init?(of header: HeaderBlock, hasNullSender: Bool) {
@@ -21,10 +21,10 @@ extension Policy.Kind {
         }
     }
 
-    /// The level for such mail without a rule for its kind, its recipient or its sender; nil for the usual level.
+    /// The level for such mail if there is no rule for its kind, recipient or sender; nil means the usual level.
     ///
-    /// Mail servers and list software must read reports and subscribers' addresses, which they cannot do in encrypted
-    /// mail.
+    /// Mail servers and list software must be able to read reports and subscribers' addresses, which is not possible in
+    /// encrypted mail.
     func builtInLevel(encrypting: Bool, hasAccount: Bool) -> Policy.Level? {
         switch self {
         case .automatic: nil
@@ -33,8 +33,8 @@ extension Policy.Kind {
         }
     }
 
-    /// Whether `field` is one that list software writes, and looks as it writes it: with something in angle brackets, or
-    /// List-Post with `NO`. Any other field whose name begins with `List-` makes no mailing list.
+    /// Whether `field` is a field of list software in its usual form: with text in angle brackets, or List-Post with `NO`.
+    /// Other fields whose names begin with `List-` do not indicate a mailing list.
     private static func isOfList(_ field: HeaderField) -> Bool {
         guard field.isNamed(startingWith: "List-"), listFields.contains(where: { field.isNamed($0) }) else {
             return false
@@ -44,7 +44,7 @@ extension Policy.Kind {
         return field.value[open...].dropFirst().firstIndex(of: ">").map { $0 > field.value.index(after: open) } ?? false
     }
 
-    /// RFC 2919 §3, RFC 2369 §3
+    /// The fields of RFC 2919 §3 and RFC 2369 §3.
     private static let listFields = [
         "List-Id", "List-Help", "List-Unsubscribe", "List-Subscribe", "List-Post", "List-Owner", "List-Archive",
     ]
@@ -57,7 +57,7 @@ extension Policy.Kind {
 }
 
 extension Policy.Kind {
-    /// The kind as a sentence has it: `bounces`, `mailing lists`, `automatic mail`.
+    /// The kind as written in sentences: `bounces`, `mailing lists`, `automatic mail`.
     var plural: String {
         switch self {
         case .automatic: "automatic mail"

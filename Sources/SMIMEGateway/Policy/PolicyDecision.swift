@@ -3,22 +3,22 @@ import SMIME
 import SMIMEAgent
 public import SMIMEStore
 
-/// What happens to a message for one recipient, and why.
+/// The action on a message for one recipient, with the reasons.
 public struct PolicyDecision: Hashable, Sendable {
     /// The action for one recipient.
     @nonexhaustive
     public enum Action: String, CaseIterable, Hashable, Sendable {
-        /// The message goes back to its sender.
+        /// The message is returned to its sender.
         case bounce
-        /// The message waits.
+        /// The message is deferred.
         case deferral = "defer"
         case encrypt
-        /// The message goes as it is.
+        /// The message is sent unchanged.
         case plain
         case sign
         case signAndEncrypt = "sign+encrypt"
 
-        /// Whether the filter makes a new message.
+        /// Whether the filter creates a new message.
         package var isChange: Bool { signs || encrypts }
         /// Whether the new message is encrypted.
         var encrypts: Bool { self == .encrypt || self == .signAndEncrypt }
@@ -26,31 +26,31 @@ public struct PolicyDecision: Hashable, Sendable {
         var signs: Bool { self == .sign || self == .signAndEncrypt }
     }
 
-    /// The recipient that this decides for.
+    /// The recipient to whom the decision applies.
     public let recipient: EmailAddress
-    /// Whether it is to be signed, by flags, rules and the message together.
+    /// The level for signing, determined by flags, rules and the message.
     public let sign: Policy.Level
-    /// Whether it is to be encrypted, by the same.
+    /// The level for encryption, determined by flags, rules and the message.
     public let encrypt: Policy.Level
     /// The action.
     public let action: Action
-    /// Whether it goes as it is because it is signed or encrypted already.
+    /// Whether the message is sent unchanged because it is already signed or encrypted.
     public let isPassed: Bool
-    /// The protection that an unusable certificate or identity prevented, as in `not encrypted: no usable certificate
-    /// for bob@example.org (expired on 2026-10-01)`.
+    /// The protection that an unusable certificate or identity prevented, such as `not encrypted: no usable certificate for
+    /// bob@example.org (expired on 2026-10-01)`.
     public let warnings: [String]
-    /// The requirements that cannot be met, as in `no usable certificate for bob@example.org (none is known)`; empty
-    /// unless the message bounces or waits.
+    /// The requirements that cannot be met, such as `no usable certificate for bob@example.org (none is known)`; empty
+    /// unless the message is returned or deferred.
     public let obstacles: [String]
-    /// Whether the message bounces for nothing but its form, which does not allow what is required.
+    /// Whether the message is returned only because its form does not permit the required protection.
     package let isUnfit: Bool
-    /// How the decision was reached, one step each.
+    /// The steps that led to the decision, one text each.
     public let reasons: [String]
 
-    /// Decides for `recipient`; the result depends on the question alone.
+    /// Decides for `recipient`. The result depends only on the question.
     ///
-    /// For signing and for encryption the command line goes first. Otherwise the first rule with a level decides, and bounds what the
-    /// message may change. A requirement that cannot be met stops the message.
+    /// For signing and for encryption, the command line takes precedence. Otherwise the first rule with a level decides,
+    /// and limits how the message may change the level. If a requirement cannot be met, the message is not sent.
     package init(for recipient: EmailAddress, _ question: PolicyQuestion) {
         let precedence = RulePrecedence(
             question.rules,

@@ -2,17 +2,17 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// What is done with a message whose levels for signing and encryption are known.
+/// The action on a message whose levels for signing and encryption are known.
 struct PolicyOutcome {
     private(set) var action = PolicyDecision.Action.plain
     private(set) var warnings: [String] = []
     private(set) var obstacles: [String] = []
     private(set) var reasons: [String] = []
-    /// Whether a requirement certainly cannot be met.
+    /// Whether a requirement definitely cannot be met.
     private(set) var isRefused = false
-    /// Whether the form of the message does not allow something required.
+    /// Whether the form of the message prevents required protection.
     private(set) var isUnfit = false
-    /// Whether it is not known yet whether the requirement can be met.
+    /// Whether it is unknown for now if the requirement can be met.
     private var isUnknown = false
 
     init(
@@ -51,7 +51,7 @@ struct PolicyOutcome {
             && isAllowed(encrypt, "encrypted", why: question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
         guard obstacles.isEmpty else {
-            // A message that cannot be signed or encrypted stays so: waiting would not help.
+            // If the form prevents signing or encryption, waiting does not help.
             let isHopeless = isUnfit && !isRefused && !isUnknown
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
@@ -70,7 +70,7 @@ struct PolicyOutcome {
             }
     }
 
-    /// Keeps a message from going that must be encrypted for `recipient`, and is for others.
+    /// Refuses an encrypted message that must be encrypted for `recipient` but is encrypted only for others.
     private mutating func refuse(encryptedNotFor recipient: EmailAddress, _ availability: Availability) {
         guard can(.require, availability, what: ("certificate", "encrypted"), whose: recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
@@ -79,7 +79,7 @@ struct PolicyOutcome {
         isRefused = true
     }
 
-    /// Whether the form of the message allows what is wanted as much as `level`; what is required becomes an obstacle.
+    /// Whether the form of the message permits the protection. If not, and if `level` requires it, adds an obstacle.
     private mutating func isAllowed(_ level: Policy.Level, _ done: String, why: String?) -> Bool {
         guard let why else { return true }
         let text = "the message cannot be \(done) (\(why))"
@@ -93,11 +93,11 @@ struct PolicyOutcome {
         return false
     }
 
-    /// Whether something wanted as much as `level` is done; what is required and cannot be had becomes an obstacle.
+    /// Whether the protection with this `level` is applied. Adds an obstacle if it is required but not available.
     ///
     /// - Parameters:
-    ///   - what: what is needed for it, and what the message is not without that.
-    ///   - whose: whose it is.
+    ///   - what: what the protection needs (`needed`), and the word for a protected message (`done`).
+    ///   - whose: the owner of the identity or certificate; nil for the null sender.
     private mutating func can(
         _ level: Policy.Level,
         _ availability: Availability,
@@ -126,7 +126,7 @@ struct PolicyOutcome {
 }
 
 extension Availability {
-    /// Whether a message waits, of which this is wanted as much as `level`, because it is not known if it can be had.
+    /// Whether a message with this `level` is deferred, because it is unknown if the identity or certificate is available.
     fileprivate func isUnknown(for level: Policy.Level) -> Bool {
         switch self {
         case .unknown: true
@@ -135,7 +135,7 @@ extension Availability {
         }
     }
 
-    /// Whether a warning says that a message goes without.
+    /// Whether there is a warning if a message is sent without this protection.
     fileprivate var isWarned: Bool {
         switch self {
         case .unreached, .unusable: true

@@ -3,36 +3,36 @@ package import SMIME
 package import SMIMEAgent
 package import SMIMEStore
 
-/// Everything that a decision about one message depends on.
+/// All data on which a decision about a message depends.
 package struct PolicyQuestion: Sendable {
-    /// The sender; nil for the null sender, of bounces, unless From names an account.
+    /// The sender. If the envelope has the null sender, as bounces do: the account in From, or nil if there is none.
     package var sender: EmailAddress?
-    /// Whether `sender` comes from From, because the envelope has none: its rules count, but not what the message asks
-    /// for.
+    /// Whether `sender` is taken from From because the envelope has none. Then the rules for the sender apply, but requests
+    /// in the message are ignored.
     package var isSenderClaimed: Bool
-    /// The main address of the account that `sender` is an address of.
+    /// The main address of the account to which `sender` belongs; nil if there is none.
     package var account: EmailAddress?
-    /// The rules for the sender, the recipient and the kind of mail, and the global one.
+    /// The rules for the sender, the recipient and the kind of mail, and the global rule.
     package var rules: [Policy.Rule]
-    /// The levels on the command line.
+    /// The levels given on the command line.
     package var flags: ProtectionRequest
-    /// The levels that the message asks for, which count only if its sender is an account.
+    /// The levels that the message requests. They are ignored unless the sender is an account.
     package var message: ProtectionRequest
-    /// The kind of the message, if it is not from one person to another.
+    /// The kind of the message; nil if it is from one person to another.
     package var kind: Policy.Kind?
-    /// How the message is protected already.
+    /// The protection that the message already has.
     package var protection: ExistingProtection
-    /// The recipients for whom an already encrypted message has a RecipientInfo with a certificate in use.
+    /// The recipients for whom an already encrypted message has a RecipientInfo that matches a certificate in use.
     package var readers: Set<EmailAddress>
-    /// How details of addresses are written.
+    /// The syntax of details in addresses.
     package var subaddressing: Subaddressing
-    /// Whether there is a key that the message can be signed with.
+    /// Whether an identity is available for signing the message.
     package var signing: Availability
-    /// Which recipients can be encrypted to. Those that are not mentioned cannot.
+    /// Whether a certificate is available for each recipient. Recipients that are left out have none.
     package var encryption: [EmailAddress: Availability]
-    /// Why the form of the message does not allow that it is signed; nil if it does.
+    /// Why the form of the message prevents signing; nil if it does not.
     package var signingObstacle: String?
-    /// Why the form of the message does not allow that it is encrypted; nil if it does.
+    /// Why the form of the message prevents encryption; nil if it does not.
     package var encryptionObstacle: String?
 
     package init(

@@ -2,23 +2,23 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// The rules that apply to mail for one recipient, the decisive one first.
+/// The rules that apply to mail for one recipient, in order of precedence.
 ///
-/// The recipient's come first, for the address, its domain, the domains above it; then the sender's, for the account
-/// and likewise; then the one for the kind of mail; then the global one.
+/// The rules for the recipient are first: for the address, its domain, and the domains above. Next are those for the sender
+/// in the same order, including the sender's account, then the rule for the kind of mail, and then the global rule.
 ///
-/// What a rule requires for an address is required for its sub-addresses, too, and for addresses that mail servers route to
-/// it (`Subaddressing.implied`); a rule for such an address itself goes first.
+/// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers route to it
+/// (`Subaddressing.implied`). A rule for such an address itself takes precedence.
 struct RulePrecedence {
-    /// The deciding rule or request of an axis.
+    /// The level for signing or encryption, and what determined it.
     struct Choice {
         let level: Policy.Level
-        /// The rule that decides; nil for the built-in level.
+        /// The rule that sets the level; nil for the built-in level.
         let rule: Policy.Rule?
-        /// Whether the level is the one built in for the kind of mail.
+        /// Whether the level is the built-in level for the kind of mail.
         var isOfKind = false
 
-        /// How far a message may change it.
+        /// How far a message may change the level.
         var bound: Policy.Override { rule?.bound(of: level) ?? .standard(for: level) }
     }
 
@@ -42,7 +42,7 @@ struct RulePrecedence {
             case .recipient(let pattern):
                 guard let place = recipients.firstIndex(where: { $0.key == pattern.key }) else { continue }
                 if recipients[place].isImplied { placed.append((place, rule.onlyRequired)) }
-                // The rule may also be stated for the address itself, beside that of its domain.
+                // The rule may exist for both the address itself and its domain.
                 if let own = recipients.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
                     placed.append((own, rule))
                 }
@@ -59,14 +59,14 @@ struct RulePrecedence {
         hasAccount = account != nil
     }
 
-    /// The keys of the patterns that match `recipient`, and whether only requirements of their rules count.
+    /// The keys of the patterns that match `recipient`, and whether only the requirements in their rules apply.
     private static func keys(
         for recipient: EmailAddress,
         _ subaddressing: Subaddressing
     ) -> [(key: String, isImplied: Bool)] {
         let own = Policy.Pattern.keys(for: recipient).map { (key: $0, isImplied: false) }
         let implied = subaddressing.implied(by: recipient).flatMap { address in
-            // Only the same domain: the rules of domains follow later anyway.
+            // Addresses in the same domain only: the rules for domains follow later in any case.
             address.asciiDomain == recipient.asciiDomain ? [address.key] : Policy.Pattern.keys(for: address)
         }
         return own.prefix(1) + implied.map { (key: $0, isImplied: true) } + own.dropFirst()
@@ -79,16 +79,16 @@ struct RulePrecedence {
     ) -> [String] {
         guard let sender else { return [account?.key].compactMap(\.self) }
         let own = Policy.Pattern.keys(for: sender)
-        // Mail sent by an alias belongs to the account; a rule for the alias itself goes first.
+        // Mail sent from an alias belongs to the account. A rule for the alias itself takes precedence.
         let others = [subaddressing.base(of: sender)?.key, account?.key].compactMap(\.self).filter { !own.contains($0) }
         return own.prefix(1) + others + own.dropFirst()
     }
 
-    /// The choice for encryption. A level that any rule requires counts for every kind of mail.
+    /// The choice for encryption. A level that a rule requires applies to all kinds of mail.
     var encryption: Choice { choice(\.encrypt, encrypting: true) }
 
-    /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender.
-    /// If the account in From must sign, or a rule for a sender in From requires it, such mail is not sent either.
+    /// The choice for signing. Mail with the null sender is not signed, because no mail server has checked its sender. If
+    /// the account in From must sign, or a rule for a sender in From requires it, such mail is not sent either.
     var signing: Choice {
         guard kind == .bounce else { return choice(\.sign, encrypting: false) }
         let choice = deciding(\.sign, encrypting: false, of: nil)
@@ -96,20 +96,22 @@ struct RulePrecedence {
         return isOwn && choice.level == .require ? choice : Choice(level: .never, rule: nil, isOfKind: true)
     }
 
-    /// The choice for an axis. The claim of a message to be automatic or list mail cannot lower a level that messages may not lower.
+    /// The choice for signing or encryption. A message that claims to be automatic or list mail cannot thereby lower a
+    /// level that messages may not lower.
     private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
         let ofKind = deciding(axis, encrypting: encrypting, of: kind)
         guard let kind else { return ofKind }
         let other = deciding(axis, encrypting: encrypting, of: nil)
         guard ofKind.level < other.level else { return ofKind }
-        // Any user can send with a null envelope sender, so mail of an account keeps the rules of the account.
+        // Any user can send with the null envelope sender, so the rules of an account also apply to such mail of the
+        // account.
         let isBounded = (kind != .bounce || hasAccount) && other.bound != .any
         return isBounded || encrypting && other.level == .require ? other : ofKind
     }
 
-    /// The rule that decides an axis for mail of `kind` and the level it gives; no rule for the built-in level.
+    /// The rule that decides for mail of `kind`, with its level; the rule is nil for the built-in level.
     ///
-    /// The global rule decides if no other one does, even if it only has a bound.
+    /// The global rule decides if no other rule does, even if the global rule sets only `override`.
     private func deciding(
         _ axis: KeyPath<Policy.Rule, Policy.Level?>,
         encrypting: Bool,
@@ -130,25 +132,25 @@ struct RulePrecedence {
         return Choice(level: ofKind ?? Policy.builtInLevel, rule: nil, isOfKind: ofKind != nil)
     }
 
-    /// The action if a requirement cannot be met, by the first rule that has one; the built-in action without such a
-    /// rule. A bounce is never answered with a bounce.
+    /// The action if a requirement cannot be met, from the first rule that sets one, otherwise the built-in action. A
+    /// bounce is never returned with another bounce.
     var missing: (way: Policy.Missing, rule: Policy.Rule?) {
         if kind == .bounce { return (.deferral, nil) }
         for rule in rules { if let missing = rule.missing { return (missing, rule) } }
         return (.bounce, nil)
     }
 
-    /// Whether mail for the recipient is decrypted on its way in, and the rule that says so; nil if no rule says so.
+    /// Whether incoming mail for the recipient is decrypted, and the rule that says so; nil if no rule does.
     var gatewayDecryption: (way: Policy.GatewayDecryption, rule: Policy.Rule)? {
         rules.lazy.compactMap { rule in rule.decryptAtGateway.map { ($0, rule) } }.first
     }
 
-    /// The treatment of already protected mail.
+    /// The treatment of mail that is already signed or encrypted.
     var protected: Policy.Protected { rules.lazy.compactMap(\.protected).first ?? .pass }
 }
 
 extension Policy.Rule {
-    /// Whether it is for mail from an address or domain.
+    /// Whether the rule is for mail from an address or domain.
     var isForSender: Bool {
         guard case .sender = scope else { return false }
         return true

@@ -2,17 +2,17 @@ import InternetMessage
 import SMIMEAgent
 import SMIMEStore
 
-/// An address whose sender rules apply to a message, and the account it belongs to.
+/// An address whose sender rules apply to a message, with its account.
 struct RuledSender: Sendable {
-    /// The address; nil where neither the envelope nor From names one.
+    /// The address; nil if neither the envelope nor From has an address.
     let address: EmailAddress?
-    /// The main address of the account.
+    /// The main address of the account; nil if the address belongs to no account.
     let account: EmailAddress?
-    /// Whether only From says that it sends.
+    /// Whether only From names this sender.
     let isClaimed: Bool
 
-    /// The senders whose rules count for a message: the envelope sender. If that has no domain, as the null sender,
-    /// every address in From that is an account or has a rule. An address without an account can only add protection.
+    /// The senders whose rules apply to a message: the envelope sender. If that has no domain, as the null sender, all
+    /// addresses in From that are an account or have a rule. An address without an account can only add protection.
     static func all(
         for sender: EnvelopeSender,
         _ claimed: [EmailAddress],
@@ -31,22 +31,22 @@ struct RuledSender: Sendable {
         return authors.contains { $0.account != nil } ? authors : [envelope] + authors
     }
 
-    /// Whether there is a rule for it as a sender.
+    /// Whether there is a sender rule for this address.
     private func hasRule(_ subaddressing: Subaddressing, in snapshot: StoreSnapshot) throws -> Bool {
         try snapshot.rules(forSenders: ruleAddresses(subaddressing), recipients: []).contains(where: \.isForSender)
     }
 
-    /// The addresses that rules for it can name.
+    /// The addresses whose rules apply to this sender.
     func ruleAddresses(_ subaddressing: Subaddressing) -> [EmailAddress] {
         [address, address.flatMap(subaddressing.base), account].compactMap(\.self)
     }
 }
 
 extension PolicyDecision {
-    /// The decision for `recipient` with the most protection among those for `questions`; nil if there is none.
+    /// The decision for `recipient` with the strongest protection among those for `questions`; nil if there is none.
     static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
         questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
-            // If the message must not be sent by one of these senders, it is not sent.
+            // If one of these senders must not send the message, it is not sent.
             guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
             return (one.encrypt, one.sign) < (other.encrypt, other.sign)
         }

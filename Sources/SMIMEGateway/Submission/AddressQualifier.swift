@@ -1,18 +1,18 @@
 import InternetMessage
 import SMIMEAgent
 
-/// Completes names without a domain, as programs on a host write them: `root` is `root@host.example.org`.
+/// Adds the domain to names without a domain, as programs on a host write them: `root` becomes `root@host.example.org`.
 package struct AddressQualifier: Sendable {
     private let domain: String
 
-    /// - Parameter domain: the domain of mail from this host.
+    /// - Parameter domain: the domain for mail from this host.
     package init(domain: HostName) { self.domain = domain.full }
 
-    /// `name` with our domain if it has none; anything else as it is.
+    /// `name` with this host's domain if it is a local name; otherwise unchanged.
     package func qualified(_ name: String) -> String { Self.isLocalName(name) ? "\(name)@\(domain)" : name }
 
-    /// An address list with such names completed, as in `root (Cron Daemon)` and `Root <root>`; a list that is understood as it is
-    /// stays as it is.
+    /// An address list in which such names get the domain, as in `root (Cron Daemon)` and `Root <root>`. A valid list stays
+    /// unchanged.
     package func qualified(list text: String) -> String {
         guard let list = try? AddressList(text), list.defects.contains(.malformed) else { return text }
         return Self.elements(of: text).map(element).joined(separator: ",")
@@ -30,7 +30,7 @@ package struct AddressQualifier: Sendable {
         return text[..<name.endIndex] + "@\(domain)" + text[name.endIndex...]
     }
 
-    /// The parts of a list between its commas; those in quotes, comments and brackets part nothing.
+    /// The elements of a list between its commas. Commas in quotes, comments and angle brackets do not separate elements.
     private static func elements(of text: String) -> [Substring] {
         var elements: [Substring] = []
         var (start, depth, isQuoted, isEscaped) = (text.startIndex, 0, false, false)
@@ -50,7 +50,7 @@ package struct AddressQualifier: Sendable {
         return elements + [text[start...]]
     }
 
-    /// Whether `name` is a plain name of a user: letters, digits and `._+-`, a letter or digit in front.
+    /// Whether `name` is a plain user name: letters, digits and `._+-`, beginning with a letter or digit.
     private static func isLocalName(_ name: String) -> Bool {
         guard let first = name.utf8.first, Self.isWord(first), name.utf8.count <= 64 else { return false }
         return name.utf8.allSatisfy { isWord($0) || "._+-".utf8.contains($0) }

@@ -3,28 +3,31 @@ import InternetMessage
 import SMIME
 import SMIMEAgent
 
-/// A mail that a program on this host submits, made ready for the rules: its recipients are known, and every address has a domain.
+/// A mail that a program on this host submits, prepared for the rules: the recipients are determined, and all addresses
+/// have a domain.
 ///
 /// RFC 6409 §8
 package struct SubmittedMail: Sendable {
-    /// The message. The engine takes its Bcc fields out.
+    /// The message. The engine removes its Bcc fields.
     package let source: any ByteSource
     /// The envelope sender.
     package let sender: EnvelopeSender
     /// The envelope recipients, each once.
     package let recipients: [String]
 
-    /// Reads what a program hands in as it does to sendmail.
+    /// Reads a mail that a program passes in the same way as to sendmail.
     ///
     /// - Parameters:
     ///   - source: the message.
-    ///   - recipients: those on the command line.
-    ///   - readsHeader: whether those of To, Cc and Bcc are recipients, too; of a resent message, those of its Resent fields.
-    ///   - sender: the envelope sender; nil is the author, of a resent message the one who resends it, or else the user.
-    ///   - name: the full name of the user, for a From that has to be written.
+    ///   - recipients: the recipients on the command line.
+    ///   - readsHeader: whether the addresses in To, Cc and Bcc are recipients as well; for a resent message, those in its
+    ///     Resent fields.
+    ///   - sender: the envelope sender. Nil means the author, or the resender of a resent message; if there is none, the
+    ///     user.
+    ///   - name: the full name of the user, for a From field that must be added.
     ///   - user: the name of the user on this host.
-    ///   - qualifier: completes names without a domain.
-    /// - Throws: `GatewayRefusal` for a message without recipients, or with addresses that are none; what reading throws.
+    ///   - qualifier: adds the domain to names without one.
+    /// - Throws: `GatewayRefusal` if the message has no recipients or malformed addresses; what reading throws.
     package init(
         _ source: any ByteSource,
         to recipients: [String],
@@ -55,7 +58,7 @@ package struct SubmittedMail: Sendable {
             }
         self.recipients = found
         self.sender = sender.map { Self.qualified($0, qualifier) } ?? author.map(EnvelopeSender.address) ?? login
-        // The sender of a resent message is not its author.
+        // A resent message gets no new From field, because its sender is not its author.
         let written = resent.isEmpty ? self.sender.address ?? login.address : nil
         self.source = try Self.completed(source, header, author: written, named: name, qualifier: qualifier)
     }
@@ -65,9 +68,9 @@ package struct SubmittedMail: Sendable {
         return EnvelopeSender(qualifier.qualified(text))
     }
 
-    /// The addresses that the header names as recipients.
+    /// The recipients' addresses in the header.
     ///
-    /// - Throws: `GatewayRefusal` that names the field in which something is no address: none may be left out unsaid.
+    /// - Throws: `GatewayRefusal` that names the field with a malformed address: no recipient may be left out silently.
     private static func recipients(
         in header: HeaderBlock,
         _ resent: ResentFields,
@@ -90,12 +93,14 @@ package struct SubmittedMail: Sendable {
         }
     }
 
-    /// The resender: the single mailbox of Resent-From, or Resent-Sender if Resent-From has several; never the author.
+    /// The resender: the single mailbox in Resent-From, or in Resent-Sender if Resent-From has several; never the author.
+    /// Nil if there is none.
     ///
-    /// A Resent-Sender that differs from a single Resent-From may come from the original message, so it does not select rules.
+    /// A Resent-Sender that differs from a single Resent-From may come from the original message, so it does not determine
+    /// which rules apply.
     ///
     /// RFC 5322 §3.6.6
-    /// - Throws: `GatewayRefusal` if Resent-Sender is not the one person of Resent-From.
+    /// - Throws: `GatewayRefusal` if Resent-Sender differs from the single mailbox in Resent-From.
     private static func resender(_ fields: ResentFields, _ qualifier: AddressQualifier) throws -> EmailAddress? {
         let people = fields.all("Resent-From")
         guard let field = people.first else { return nil }
@@ -115,14 +120,15 @@ package struct SubmittedMail: Sendable {
         return person
     }
 
-    /// The one mailbox of a field; nil if there is none or are several.
+    /// The only mailbox in a field; nil if there is none or more than one.
     private static func mailbox(in fields: [HeaderField], _ qualifier: AddressQualifier) throws -> EmailAddress? {
         guard fields.count == 1, let field = fields.first else { return nil }
         let list = try AddressList(qualifier.qualified(list: field.value))
         return list.addresses.count == 1 ? list.addresses.first : nil
     }
 
-    /// The message with a From that can be signed for: one that is missing is written, and one without a domain gets it.
+    /// The message with a From field that permits signing: a missing field is added, and the domain is added to an address
+    /// without a domain.
     private static func completed(
         _ source: any ByteSource,
         _ header: HeaderBlock,

@@ -4,13 +4,13 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// The results about a message's signatures in an Authentication-Results field.
+/// The results for a message's signatures, for an Authentication-Results field.
 ///
 /// RFC 7281 §3, RFC 8601 §2
 struct AuthenticationResults {
     static let fieldName = "Authentication-Results"
 
-    /// The verdicts of RFC 7281 §3.1.
+    /// The results that RFC 7281 §3.1 defines.
     enum Result: String {
         case fail
         case neutral
@@ -18,12 +18,12 @@ struct AuthenticationResults {
         case pass
         case permanentError = "permerror"
         case policy
-        /// The only fault is an unknown revocation status, for now. Faults of our own disk or store give no verdict:
-        /// such mail waits.
+        /// The only fault is an unknown revocation status, which may change. Faults of the local disk or the store result
+        /// in no verdict: such mail is deferred.
         case temporaryError = "temperror"
     }
 
-    /// One result: of one signature, or of a message that has none.
+    /// One result, for a signature or for a message without signatures.
     private struct Finding {
         let result: Result
         let reason: String
@@ -32,12 +32,12 @@ struct AuthenticationResults {
 
     private let findings: [Finding]
 
-    /// The maximum number of signatures with a result.
+    /// The maximum number of signatures for which results are written.
     private static let maximumCount = 8
 
-    /// The results of `report`: one for each signature, by its own verdict (RFC 8601 §2.3).
+    /// The results of `report`: one for each signature, according to its own verdict (RFC 8601 §2.3).
     ///
-    /// - Parameter isOpen: whether encrypted content was decrypted, so that its signatures are known.
+    /// - Parameter isOpen: whether encrypted content was decrypted, so that the signatures inside are known.
     init(_ report: VerificationReport, isOpen: Bool) {
         let isEncrypted = !isOpen && report.layers.contains { $0.kind.isEncryption }
         if report.signers.isEmpty, report.status == .unsigned, isEncrypted {
@@ -51,7 +51,7 @@ struct AuthenticationResults {
         }
         findings = report.signers.prefix(Self.maximumCount).map { signer in
             let properties = Self.properties(signer)
-            // Reservations about a valid signature are reported, and the result is not `pass`.
+            // A valid signature with reservations does not get `pass`; the reservations are reported.
             if report.status(of: signer) == .valid, case let left = report.reservations(about: signer), !left.isEmpty {
                 return Self.finding(.policy, .valid, problems: left, properties: properties)
             }
@@ -75,7 +75,7 @@ struct AuthenticationResults {
         return Finding(result: result, reason: reason, properties: properties)
     }
 
-    /// - Parameter malformed: what it comes to that the message is not even what it claims to be.
+    /// - Parameter malformed: the result for a message that is not in the format that it claims.
     private static func finding(
         _ status: VerificationReport.Status,
         _ problems: [Problem],
@@ -94,20 +94,20 @@ struct AuthenticationResults {
         switch status {
         case .valid: .pass
         case .invalid, .revoked: .fail
-        // The signature holds, and is not acceptable: its signer is not trusted or is not in From, or it is too weak.
+        // The signature is valid, but not acceptable: its signer is not trusted or not in From, or it is too weak.
         case .expired, .mismatch, .notYetValid, .partial, .untrusted, .weak: .policy
         case .malformed: malformed
         case .unsigned: .none
         }
     }
 
-    /// The field, in the name of `host`.
+    /// The field with the name of `host` as its author.
     func field(by host: String) -> NewField {
         let results = findings.map { "smime=\($0.result.rawValue) (\($0.reason))\($0.properties)" }
         return NewField(Self.fieldName, value: "\(host); " + results.joined(separator: "; "))
     }
 
-    /// The signer and the signed part. Serial number and issuer belong together (RFC 7281 §3.2).
+    /// The properties of the signer and of the signed part. Serial number and issuer are given together (RFC 7281 §3.2).
     private static func properties(_ signer: VerificationReport.Signer) -> String {
         let section = signer.section.map { " body.smime-part=\($0)" } ?? ""
         guard let certificate = signer.certificate else { return section }
@@ -116,14 +116,14 @@ struct AuthenticationResults {
         return "\(address)\(section) body.smime-serial=\(serial) body.smime-issuer=\(quoted("\(certificate.issuer)"))"
     }
 
-    /// `address`, in quotes if it holds characters that need them.
+    /// `address`, quoted if it contains characters that require this.
     private static func value(_ address: String) -> String {
         address.utf8.allSatisfy { byte in
             33...126 ~= byte && !"()<>[]:;,\\\"/?=".utf8.contains(byte)
         } ? address : quoted(address)
     }
 
-    /// `text` as a quoted string of printable ASCII; other bytes are written as RFC 4514 §2.4 does.
+    /// `text` as a quoted string of printable ASCII. Other bytes are escaped as in RFC 4514 §2.4.
     private static func quoted(_ text: String) -> String {
         var output = ""
         for byte in text.utf8.prefix(500) {

@@ -1,21 +1,22 @@
 import Foundation
 
-/// The author that an Authentication-Results field names, as people and lenient programs may read it.
+/// The author that an Authentication-Results field names, as people and lenient programs may read the name.
 ///
 /// RFC 8601 §2.2, §2.5
 struct AuthservID {
-    /// The words in front of the first semicolon, without comments and quotes, as they are seen.
+    /// The words before the first semicolon as they appear to people, without comments and quotes.
     let words: [String]
-    /// The words of the whole field, wherever they stand.
+    /// The words of the whole field value; empty if `isPlain`.
     let allWords: [String]
-    /// Whether the words are a name and maybe a version, as they should be.
+    /// Whether the words before the semicolon consist of a name and perhaps a version, as the syntax requires.
     let isPlain: Bool
-    /// Whether it is unclear what it names: nothing is there, a comment or quoted string does not end, or there is too much.
+    /// Whether the named author cannot be determined: there is no name, a comment or quoted string is not closed, or there
+    /// are too many words.
     let isUnreadable: Bool
 
-    /// The most words that are looked at.
+    /// The maximum number of words to examine.
     private static let maximumCount = 64
-    /// How far is looked, in characters; real ones name themselves at the start.
+    /// The maximum length to examine, in characters. Genuine fields have the name at the start.
     private static let maximumLength = 4_096
 
     /// Reads the value of a field.
@@ -31,18 +32,19 @@ struct AuthservID {
         allWords = isPlain ? [] : Array(Self.words(of: characters[...]).prefix(512))
     }
 
-    /// As much of `value` as is looked at.
+    /// The part of `value` that is examined.
     static func beginning(of value: String) -> String {
         String(String.UnicodeScalarView(value.unicodeScalars.prefix(maximumLength)))
     }
 
-    /// The words in front of the first semicolon with their accents: an international name is compared as IDNA does (RFC 5891 §5).
+    /// The words before the first semicolon with their accents: international names are compared as in IDNA (RFC 5891 §5).
     static func internationalWords(of value: String) -> [String] {
         let text = value.precomposedStringWithCompatibilityMapping.replacing("\u{3002}", with: ".")
         return Array(words(of: head(of: Array(text), isWhole: true).head).prefix(maximumCount))
     }
 
-    /// The characters as they are seen. What shows nothing parts words, and so do look-alikes of what has a meaning here.
+    /// The characters as they appear to people. Invisible characters become blanks. So do characters that resemble comment,
+    /// quote or separator characters.
     private static func seen(_ scalars: [Unicode.Scalar]) -> [Character] {
         var characters: [Character] = []
         var next = 0
@@ -55,8 +57,8 @@ struct AuthservID {
         return characters
     }
 
-    /// The text before the first semicolon, with blanks instead of comments and quotes, and whether it ends properly:
-    /// at a semicolon or with the whole value, and not inside a comment or quoted string.
+    /// The text before the first semicolon, with blanks instead of comments and quotes; and whether it ends properly, at a
+    /// semicolon or at the end of the value, and not inside a comment or quoted string.
     ///
     /// RFC 5322 §3.2
     private static func head(

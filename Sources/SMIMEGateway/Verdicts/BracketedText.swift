@@ -1,16 +1,16 @@
-/// Text beside a bracket in a subject, read for what people may take for a tag of ours.
+/// Text beside a bracket in a subject. Determines whether people may mistake the text for a tag of this filter.
 ///
-/// The rule: text in brackets is taken for a tag if
-/// - it begins with words of our tags that say that mail is signed or encrypted, or how a signature is, and then it ends, or
-///   a mark follows (a colon, a comma, a bracket of another kind), or `by` or `with`; or
-/// - it holds an address, and one of these words beside it.
+/// Text in brackets can be mistaken for a tag in two cases:
+/// 1. The text begins with tag words that say that mail is signed or encrypted, or describe the signature. After these
+///    words the text ends, or a mark follows (a colon, a comma, a bracket of another kind), or the word `by` or `with`.
+/// 2. The text contains an address, and one of these words beside it.
 ///
-/// Marks in front do not count. A hyphen, dot, apostrophe, plus or low line between two letters is no mark.
-/// So `[signed bob@example.com]`, `[*signed: Bob*]` and `[encrypted, signed]` are taken for tags; `[signed-off] patch`,
-/// `[signed copy]`, `[not signed]`, `[encrypted-mail-list]` and `[list] signed contract` are not. A bracket may be missing on one
-/// side; then the first kind alone is a tag, or such words right in front of an address.
+/// Marks before the text are ignored. A hyphen, dot, apostrophe, plus or underscore between two letters is not a mark. So
+/// `[signed bob@example.com]`, `[*signed: Bob*]` and `[encrypted, signed]` are tags; `[signed-off] patch`, `[signed copy]`,
+/// `[not signed]`, `[encrypted-mail-list]` and `[list] signed contract` are not. If a bracket is missing on one side, only
+/// the first case is a tag, or such words directly before an address.
 struct BracketedText {
-    /// Letters and digits in a row.
+    /// A sequence of letters and digits.
     private struct Piece {
         let letters: String
         let range: Range<Int>
@@ -27,23 +27,24 @@ struct BracketedText {
         addresses = Self.addresses(in: glyphs)
     }
 
-    /// Whether the text, with brackets on both sides, is taken for a tag.
+    /// Whether the text, with brackets on both sides, can be mistaken for a tag.
     var isTag: Bool { beginsLikeTag || namesAddress }
 
-    /// Whether the text counts as a tag although only the closing bracket is there.
+    /// Whether the text is a tag even if only the closing bracket exists.
     var isUnopenedTag: Bool { beginsLikeTag }
 
-    /// How many characters of the text, with a bracket in front of it alone, are taken for a tag; nil if none are.
+    /// If only the opening bracket exists: the number of characters after it that can be mistaken for a tag; nil if there
+    /// are none.
     var unclosedTagCount: Int? {
         guard let opening else { return nil }
         guard opening.count < pieces.count else { return glyphs.count }
         let next = pieces[opening.count].range.lowerBound
-        // The removed text includes the address after it.
+        // The address that follows the words is removed as well.
         if let address = addresses.first(where: { $0.contains(next) }) { return address.upperBound }
         return beginsLikeTag ? next : nil
     }
 
-    /// Whether the text begins with words of our tags, followed by an end of the tag.
+    /// Whether the text begins with tag words, and the tag ends after them.
     private var beginsLikeTag: Bool {
         guard let opening else { return false }
         guard opening.count < pieces.count, !["by", "signedby", "with"].contains(opening.last) else { return true }
@@ -53,7 +54,7 @@ struct BracketedText {
         return !isJoint && !gap.allSatisfy(\.isWhitespace)
     }
 
-    /// How many of the first pieces form words of a verdict, and the last of these words; nil if they form none.
+    /// The number of pieces at the beginning that form tag words, and the last of these words; nil if they form none.
     private var opening: (count: Int, last: String)? {
         var index = 0
         var words: [String] = []
@@ -69,7 +70,7 @@ struct BracketedText {
         return (index, last)
     }
 
-    /// Whether it contains an address, and one of our words beside the address or at its beginning, as in
+    /// Whether the text contains an address, and a tag word beside the address or at the address's beginning, as in
     /// `signed+bob@example.com`.
     private var namesAddress: Bool {
         guard !addresses.isEmpty else { return false }
@@ -84,7 +85,8 @@ struct BracketedText {
         }
     }
 
-    /// The word of ours that the pieces from `index` on make, however it is divided, and how many they are.
+    /// The tag word that the pieces from `index` on form, even if it is divided, and the number of these pieces; nil if
+    /// there is none.
     private func word(at index: Int) -> (word: String, count: Int)? {
         var letters = ""
         for (number, piece) in pieces[index...].prefix(Self.longestWord).enumerated() {
@@ -110,7 +112,7 @@ struct BracketedText {
         return pieces
     }
 
-    /// The text around each `@`.
+    /// The ranges of text around each `@`.
     private static func addresses(in glyphs: [Character]) -> [Range<Int>] {
         glyphs.indices.filter { glyphs[$0] == "@" }.compactMap { at in
             let local = glyphs[..<at].reversed().prefix { isWordCharacter($0) || "._%+=-".contains($0) }.count
@@ -121,33 +123,33 @@ struct BracketedText {
 
     private static func isWordCharacter(_ character: Character) -> Bool { character.isLetter || character.isNumber }
 
-    /// Characters that join two words between letters.
+    /// Characters that join two words when they are between letters.
     private static let joints: Set<Character> = ["-", ".", "'", "’", "+", "_"]
 
-    /// Words that by themselves say something about a message.
+    /// The words that by themselves describe a message as signed or encrypted.
     private static let claims: Set = ["encrypted", "signed", "signedby"]
-    /// Words of which something must be said.
+    /// The words that form a claim together with one of `verdicts`.
     private static let subjects: Set = ["signature", "smime"]
-    /// Words that say something beside an address.
+    /// The words that form a claim beside an address.
     private static let addressed: Set = claims.union(subjects).union(["verified"])
-    /// The words of our tags about signatures, and synonyms.
+    /// The words with which tags describe signatures, and synonyms.
     private static let verdicts: Set = [
         "authentic", "checked", "confirmed", "correct", "doubtful", "expired", "genuine", "good", "invalid", "ok",
         "okay",
         "pass", "passed", "revoked", "trusted", "untrusted", "valid", "verified", "weak",
     ]
-    /// Words that may stand beside them and change little.
+    /// The words that may accompany the others without changing their meaning much.
     private static let fillers: Set = [
         "and", "another", "by", "digitally", "email", "fully", "is", "mail", "message", "not", "partly", "sender",
         "was", "with",
         "yet",
     ]
     private static let longestWord = 14
-    /// All these words, by what `ConfusableWord.folded` makes of them.
+    /// All these words, with their form in `ConfusableWord.folded` as the key.
     private static let vocabulary: [String: String] = Dictionary(
         claims.union(subjects).union(verdicts).union(fillers).map { (ConfusableWord.folded($0), $0) },
         uniquingKeysWith: { first, _ in first }
     )
-    /// The same by the number of letters, for words that only look like one.
+    /// The vocabulary grouped by length, for recognizing words that only resemble a word in the vocabulary.
     private static let vocabularyByLength = Dictionary(grouping: vocabulary) { $0.key.count }
 }

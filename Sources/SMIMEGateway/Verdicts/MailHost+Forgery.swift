@@ -2,20 +2,22 @@ import InternetMessage
 import SMIME
 
 extension MailHost {
-    /// Whether `field`, which came from outside, imitates a field of this filter and must be removed.
+    /// Whether `field`, from a received message, imitates a field of this filter and must be removed.
     ///
-    /// Fields whose names are taken for our own go: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`, for example. An
-    /// Authentication-Results field goes if it is taken for ours; comments, blanks, quotes, brackets, folding, control characters,
-    /// encoded words, look-alikes and letters of either case hide nothing. What plainly names another host stays. A field that
-    /// names no host, or none that can be read, goes.
+    /// Fields whose names can be mistaken for those of this filter are removed: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`,
+    /// for example. An Authentication-Results field is removed if its author can be mistaken for this host. Comments,
+    /// blanks, quotes, brackets, folding, control characters, encoded words, confusable characters and the case of letters
+    /// do not prevent this. A field that clearly names another host stays. A field that names no host, or whose host cannot
+    /// be read, is removed.
     ///
     /// RFC 8601 §5
     func isForged(_ field: HeaderField) -> Bool { isForged(name: field.name, value: field.value) }
 
-    /// The same of `line`, which is no field to us: it may be one to people, or to programs that know other characters in names.
+    /// The same check for `line`, which is not a field to this program, but may be one to people or to programs that permit
+    /// other characters in names.
     func isForged(line: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: line, as: UTF8.self).unicodeScalars
-        // The first colon, and the first character that looks like one.
+        // The candidates are the first colon, and the first character that resembles a colon.
         let colons = Set([text.firstIndex(of: ":"), text.firstIndex(where: SubjectSkeleton.isColon)].compactMap { $0 })
         return colons.contains { isForged(name: String(text[..<$0]), value: String(text[text.index(after: $0)...])) }
     }
@@ -34,7 +36,7 @@ extension MailHost {
             return false
         }
         let value = AuthservID.beginning(of: value())
-        // An international name is another word without its accents.
+        // An international name without its accents would be another name, so it is compared with them.
         if !value.utf8.allSatisfy({ $0 < 0x80 }), AuthservID.internationalWords(of: value).contains(where: isUs) {
             return true
         }
@@ -42,7 +44,7 @@ extension MailHost {
         return isTakenForOurs(AuthservID(value)) || readable != value && isTakenForOurs(AuthservID(readable))
     }
 
-    /// Whether a name may begin with the first letter of one of ours, a quick test.
+    /// A quick test whether a name may begin with the first letter of a field of this filter.
     private static func mayBeOurs(_ name: String) -> Bool {
         // No field of this filter has a shorter name.
         guard name.utf8.count >= 6 else { return false }
@@ -57,14 +59,14 @@ extension MailHost {
             || !identifier.isPlain && hasOurName(identifier.allWords)
     }
 
-    /// Whether some of `words` that follow each other make one of our names, without or with what is between them.
+    /// Whether consecutive `words` form a name of this host, also if they are separated by marks.
     private func hasOurName(_ words: [String]) -> Bool {
         let longest = longestName
         return words.indices.contains { start in
             var name = ""
             for word in words[start...] {
                 name += word
-                // 64 more, because marks before and after a name are ignored.
+                // 64 more characters are permitted, because marks before and after a name are ignored.
                 guard name.count <= longest + 64 else { return false }
                 if isTakenForUs(name.trimmingMarks) { return true }
             }
@@ -72,8 +74,8 @@ extension MailHost {
         }
     }
 
-    /// The bytes of `field`. If some program would end a line inside it and see a verdict after that, blanks replace
-    /// the line end.
+    /// The bytes of `field`. If some programs would end a line inside the field and see a verdict after that, blanks
+    /// replace the line end.
     func withoutHiddenVerdicts(_ field: HeaderField) -> [UInt8] {
         guard LineSeparator.mayStand(in: field.rawBytes) else { return Array(field.rawBytes) }
         let lines = field.rawBytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
@@ -88,14 +90,14 @@ extension MailHost {
         return Array(clean.joined(separator: "\n".utf8))
     }
 
-    /// A field of ours has a name of 22 bytes at most; look-alikes have up to four for each letter.
+    /// The longest name of this filter's fields has 22 bytes. A confusable character may need four bytes for each letter.
     private static let longestFieldName = 256
-    /// The letters of the names of fields that we write, for those who leave out the hyphens.
+    /// The letters of the names of fields that this filter writes, for imitations without hyphens.
     private static let fieldNames = ["xsmimedecrypted", "xsmimefiltered"]
 }
 
 extension String {
-    /// Without dots, hyphens and low lines around it.
+    /// The string without dots, hyphens and underscores at both ends.
     fileprivate var trimmingMarks: String {
         let marks: Set<Character> = [".", "-", "_"]
         return String(drop(while: marks.contains).reversed().drop(while: marks.contains).reversed())

@@ -1,11 +1,11 @@
 import Foundation
 import InternetMessage
 
-/// Characters that change how a subject is shown: text direction, and what terminals obey.
+/// Characters that change how a subject is shown: text direction, and control sequences of terminals.
 ///
 /// UAX #9 §2, ECMA-48 §5.4, ECMA-35 §13
 enum SubjectControls {
-    /// `subject` without them. What is in ISO-2022-JP without saying so, as in mail of the time before encoded words, is decoded.
+    /// `subject` without such characters. Undeclared ISO-2022-JP, which was used before encoded words, is decoded.
     static func removed(from subject: String) -> String {
         let japanese = subject.contains("\u{1B}") ? decodedJapanese(subject) : nil
         let scalars = Array((japanese ?? subject).unicodeScalars)
@@ -38,8 +38,8 @@ enum SubjectControls {
         }
     }
 
-    /// The end of the control sequence that begins at `start`; nil if there is none. A sequence without parameters only
-    /// counts if it sets colours: otherwise readers that do not know such sequences show a letter and a bracket.
+    /// The end of the control sequence that begins at `start`; nil if there is none. A sequence without parameters is
+    /// accepted only if it sets colours: readers that do not know control sequences show a letter and a bracket.
     private static func sequenceEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         var position = start
         switch scalars[start] {
@@ -54,7 +54,7 @@ enum SubjectControls {
         return parameters.endIndex + 1
     }
 
-    /// `subject` as ISO-2022-JP, if it switches to a Japanese character set and is such text.
+    /// `subject` decoded from ISO-2022-JP; nil unless it switches to a Japanese character set and is valid.
     private static func decodedJapanese(_ subject: String) -> String? {
         guard ["\u{1B}$B", "\u{1B}$@"].contains(where: subject.contains), subject.utf8.allSatisfy({ $0 < 0x80 }) else {
             return nil

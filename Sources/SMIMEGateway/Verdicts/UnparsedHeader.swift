@@ -1,16 +1,17 @@
-/// Removes verdict fields in the gateway's name from header lines, without the parsers that all other code goes through.
+/// Removes verdict fields in this host's name from header lines, without the parsers that all other code uses.
 ///
-/// It is for lines that no header holds by our reading, as those behind a line that is no field, and for a message at which
-/// those parsers stopped. It knows lines, names and blanks, and nothing else; in doubt it removes.
+/// It is used for lines after the end of the header as this program reads it, such as those after a line that is not a
+/// field, and for messages at which the parsers crashed. It knows only lines, names and blanks; in case of doubt it removes
+/// a field.
 struct UnparsedHeader {
-    /// Our names, in lower case and without what `squeezed` leaves out.
+    /// The names of this host, in lower case and without the characters that `squeezed` removes.
     private let names: [[UInt8]]
 
     init(of host: MailHost) {
         names = host.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
     }
 
-    /// The offset after the first empty line in `bytes`, which ends the header for every reader; nil if there is none.
+    /// The offset after the first empty line in `bytes`, which ends the header for all readers; nil if there is none.
     static func end(in bytes: [UInt8]) -> Int? {
         var start = 0
         while start < bytes.count {
@@ -21,9 +22,9 @@ struct UnparsedHeader {
         return nil
     }
 
-    /// `lines` without the verdict fields among them, and those fields.
+    /// `lines` without the verdict fields, and the removed fields.
     ///
-    /// - Parameter others: which lines are verdicts, too.
+    /// - Parameter others: whether a field counts as a verdict field in addition to those in this host's name.
     func removingVerdicts(
         from lines: [UInt8],
         and others: (ArraySlice<UInt8>) -> Bool = { _ in false }
@@ -35,13 +36,14 @@ struct UnparsedHeader {
         return (kept, removed)
     }
 
-    /// The name of a field in lower case, without blanks and other characters that no name has; empty if there is no colon.
+    /// The name of a field in lower case, without blanks and other characters that names cannot contain; empty if there is
+    /// no colon.
     static func name(of field: some Collection<UInt8>) -> [UInt8] {
         guard field.contains(UInt8(ascii: ":")) else { return [] }
         return field.prefix { $0 != UInt8(ascii: ":") }.filter { 33...126 ~= $0 }.map(lowercased)
     }
 
-    /// The fields with the lines that continue them. A return ends a line, too, as it does for some readers.
+    /// The fields, each with its continuation lines. A carriage return also ends a line, as it does for some readers.
     static func fields(_ lines: [UInt8]) -> [ArraySlice<UInt8>] {
         var fields: [ArraySlice<UInt8>] = []
         var start = 0
@@ -60,16 +62,16 @@ struct UnparsedHeader {
     }
 
     private func isVerdict(_ field: ArraySlice<UInt8>) -> Bool {
-        // In lower case, and with blanks for the marks between words.
+        // The words are in lower case; the marks between them separate words.
         let words = Self.name(of: field).split { !Self.isWordByte($0) }
         let letters = Array(words.joined())
-        // X-SMIME, XSMIME and X-S-MIME end with a word; X-SMIMEA is another field.
+        // In X-SMIME, XSMIME and X-S-MIME a word ends after the last letter. X-SMIMEA is another field.
         if (1...3).contains(where: { words.prefix($0).joined().elementsEqual("xsmime".utf8) }) { return true }
         guard letters.starts(with: "authenticationresult".utf8), letters.count <= 21 else { return false }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()
         let first = Self.squeezed(value.prefix { $0 != UInt8(ascii: ";") })
         let all = Self.squeezed(value)
-        // A value beyond ASCII, or with an encoded word, may be one of our names in another form.
+        // A value with non-ASCII characters or an encoded word may contain a name of this host in another form.
         let isEncoded = Self.contains(Array(value), word: Array("=?".utf8)) || value.contains { $0 > 127 }
         return first.isEmpty || isEncoded || names.contains { Self.contains(all, word: $0) }
     }

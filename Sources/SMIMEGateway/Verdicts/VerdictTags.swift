@@ -2,11 +2,11 @@ import InternetMessage
 import SMIME
 import SMIMEAgent
 
-/// Words in front of a subject that tell the verdict to people whose program shows none.
+/// Tags before the subject that show the verdict to people whose program does not.
 ///
-/// They can be believed only where those that come from outside are taken out, so both go together.
+/// The tags are reliable only if tags from outside are removed, so this type does both.
 struct VerdictTags {
-    /// The text in the tag of an invalid signature, by the status.
+    /// The text of the tag for an invalid signature with this status.
     private static func name(_ status: VerificationReport.Status) -> String {
         switch status {
         case .expired: "signature expired"
@@ -20,13 +20,13 @@ struct VerdictTags {
         }
     }
 
-    /// The text in the tag of a valid signature with reservations.
+    /// The text of the tag for a valid signature with reservations.
     private static let doubtful = "signature doubtful"
 
-    /// The text in the tag of a message that crashed the filter.
+    /// The text of the tag for a message that crashed the filter.
     static let unprocessed = "signature not checked"
 
-    /// The tags before the subject, followed by a blank; empty for mail that is neither signed nor encrypted.
+    /// The tags, separated by blanks; empty for mail that is neither signed nor encrypted.
     private let text: String
 
     init(_ report: VerificationReport, wasDecrypted: Bool) {
@@ -41,12 +41,12 @@ struct VerdictTags {
         text = tags.joined(separator: " ")
     }
 
-    /// The Subject `field` with the tags in front, and without those of others.
+    /// The Subject `field` with the tags before the text, and without other tags.
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = EncodedWord.decode(field.value, else: .replaced)
         let clean = Self.removingAllTags(from: SubjectControls.removed(from: shown))
-        // Some readers would decode text that still begins like an encoded word, and guess the charset of undeclared
-        // bytes. Encoding both makes all readers agree with us.
+        // Some readers would decode text that still begins like an encoded word, and guess the charset of undeclared bytes.
+        // If the text is encoded, all readers read it as this program does.
         let isAmbiguous = clean.contains("=?") || String(validating: field.bodyBytes, as: UTF8.self) == nil
         let isChanged = isAmbiguous || clean != EncodedWord.decode(field.value)
         guard !text.isEmpty || isChanged else { return Array(field.rawBytes) }
@@ -55,10 +55,10 @@ struct VerdictTags {
         return NewField(field.name, value: tagged).bytes(lineEnd: lineEnd)
     }
 
-    /// The field for a message that has no subject; nil if there is nothing to say.
+    /// The field for a message without a subject; nil if there are no tags.
     var field: NewField? { text.isEmpty ? nil : NewField("Subject", value: EncodedWord.encode(text)) }
 
-    /// The rest around a removed tag may be a tag itself.
+    /// Removes tags repeatedly, because the text around a removed tag may form another tag.
     private static func removingAllTags(from subject: String) -> String {
         var scalars = Array(subject.unicodeScalars)
         if scalars.count <= maximumSubject {
@@ -68,24 +68,27 @@ struct VerdictTags {
                 scalars = clean
             }
         }
-        // A very long subject or deep nesting would only cost time, and without brackets there are no tags.
+        // A very long subject or deep nesting would take too much time. Then only the brackets are removed: without them
+        // there are no tags.
         let brackets = Set(SubjectSkeleton(scalars).glyphs.filter { "[]".contains($0.character) }.map(\.place))
         return String(scalars.indices.filter { !brackets.contains($0) }.map { scalars[$0] })
     }
 
-    /// How long a subject may be in which tags are looked for, in characters; as for the tags of `SubjectTags`.
+    /// The maximum length of a subject in which tags are searched for, in characters; the same as for `SubjectTags`.
     private static let maximumSubject = SubjectTags.maximumSubject
 
-    /// Compares appearance: a bracket of another script, or one followed by a joiner, looks like a bracket.
+    /// Removes tags by their appearance: a bracket of another script, or a bracket followed by a joiner, looks like a
+    /// bracket.
     private static func removingTags(from subject: [Unicode.Scalar]) -> [Unicode.Scalar] {
         let glyphs = SubjectSkeleton(subject).glyphs
         var removed: [Range<Int>] = []
         var removedEnd = 0
         var start = glyphs.startIndex
-        // From each bracket, or the start, to the next one, or the end.
+        // Checks each section between two neighbouring brackets; the subject's start and end count as brackets.
         while start <= glyphs.endIndex {
             let end = glyphs[start...].firstIndex { "[]".contains($0.character) } ?? glyphs.endIndex
-            // Text after a removed tag may form a tag with the text before it.
+            // The section right after a removed tag is skipped in this pass: its text may form a tag together with the text
+            // before.
             if start == 0 || start != removedEnd, let tag = tag(in: glyphs, between: start, and: end) {
                 removedEnd = tag.upperBound
                 let rest = subject[(glyphs[tag.upperBound - 1].place + 1)...]
@@ -104,7 +107,7 @@ struct VerdictTags {
         return output + subject[position...]
     }
 
-    /// The range of the tag: the text from `start` to `end` and the brackets around it; nil if there are no brackets.
+    /// The range of the tag: the text from `start` to `end` with the brackets around it; nil if the text is no tag.
     private static func tag(
         in glyphs: [SubjectSkeleton.Glyph],
         between start: Int,

@@ -3,39 +3,39 @@ public import InternetMessage
 public import PKIX
 package import SMIME
 
-/// A person or role that mail is sent as.
+/// A person or role from whose addresses mail is sent.
 public struct Account: Sendable {
-    /// The main address, by which the account is named.
+    /// The main address, which identifies the account.
     public let address: EmailAddress
-    /// Further addresses, and `@domain` for a whole domain.
+    /// Further addresses of the account; `@domain` stands for all addresses of a domain.
     public let aliases: [String]
-    /// The display name of the account.
+    /// The display name of the account; nil if none is set.
     public let name: String?
-    /// What the account's encrypted mail hides of its header; nil for the store's setting.
+    /// Which header fields the account's encrypted mail hides; nil if the store's setting applies.
     package let headerConfidentiality: HeaderConfidentiality?
-    /// Everything the account can or could sign and decrypt with, newest first.
+    /// All identities of the account, newest first, including those that can no longer be used.
     public let identities: [AccountIdentity]
 }
 
-/// An account without its certificates.
+/// An account without its identities.
 package struct AccountSummary: Sendable {
-    /// The main address, by which the account is named.
+    /// The main address, which identifies the account.
     package let address: EmailAddress
-    /// What the account's encrypted mail hides of its header; nil for the store's setting.
+    /// Which header fields the account's encrypted mail hides; nil if the store's setting applies.
     package let headerConfidentiality: HeaderConfidentiality?
 }
 
-/// A certificate of ours, whose private key the store holds, as one account uses it.
+/// A certificate whose private key is in the store, as one account uses the certificate.
 public struct AccountIdentity: Sendable {
-    /// The account it belongs to.
+    /// The main address of the account.
     public let account: EmailAddress
-    /// The certificate, whose private key is in the store.
+    /// The certificate. Its private key is in the store.
     public let certificate: Certificate
-    /// Whether it was given to the account by hand, so that the certificate need not name the account's address.
+    /// Whether a user assigned the certificate to the account. Then the certificate need not name the account's address.
     public let isAssigned: Bool
-    /// Whether it goes before newer ones.
+    /// Whether the account prefers this identity to newer ones.
     public let isPinned: Bool
-    /// When it came into the store.
+    /// When the identity was added to the store.
     public let added: Date
 
     package init(

@@ -3,29 +3,29 @@ package import SMIME
 
 /// A change of an account.
 package struct AccountChange: Sendable {
-    /// Which identity goes before newer ones.
+    /// Which identity the account prefers to newer ones.
     package enum Pin: Sendable {
         case identity(Fingerprint)
-        /// None: the newest is used.
+        /// No identity is pinned.
         case none
     }
 
-    /// What encrypted mail hides of its header.
+    /// Which header fields the account's encrypted mail hides.
     package enum Hiding: Sendable {
         case policy(HeaderConfidentiality)
-        /// The store's setting.
+        /// The store's setting applies.
         case standard
     }
 
-    /// The display name; nil leaves it unchanged, an empty text removes it.
+    /// The display name; nil leaves it unchanged, an empty string removes it.
     package var name: String?
-    /// Further addresses, or domains all of whose addresses are the account's.
+    /// The aliases to add: addresses, or domains whose addresses all belong to the account.
     package var addedAliases: [AddressScope] = []
     /// The aliases to remove.
     package var removedAliases: [AddressScope] = []
-    /// Which identity goes before newer ones; nil leaves it.
+    /// The identity to pin; nil leaves the pins unchanged.
     package var pin: Pin?
-    /// What encrypted mail hides of its header; nil leaves it unchanged.
+    /// Which header fields encrypted mail hides; nil leaves this unchanged.
     package var headerConfidentiality: Hiding?
 
     package init() {}

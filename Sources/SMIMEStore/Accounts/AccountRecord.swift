@@ -2,9 +2,10 @@ import Foundation
 import InternetMessage
 import SMIME
 
-/// Accounts and identities as rows.
+/// The tables of accounts and identities.
 enum AccountRecord {
-    /// Selects the row of the account that has the address ?1, or else of the one that has the whole domain ?2.
+    /// Selects the row of the account that has the address ?1. If there is none, selects the account that has the whole
+    /// domain ?2.
     private static let sending = """
         SELECT coalesce(
             (SELECT id FROM account WHERE address_key = ?1),
@@ -12,21 +13,22 @@ enum AccountRecord {
             (SELECT account FROM account_alias WHERE pattern_key = ?2))
         """
 
-    /// The row of the account that `address` is the main address or an alias of.
+    /// The row ID of the account that has `address` as its main address or as an alias; nil if there is none.
     static func id(of address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
         try database.remembered(.accountNamed, [address.key]) {
             try database.value(sending, [address.key, nil], as: Int64.self)
         }
     }
 
-    /// The row of the account that has `address`, or else of the one that has its whole domain.
+    /// The row ID of the account that has `address`, or otherwise of the account that has the whole domain; nil if there is
+    /// none.
     static func id(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
         try database.remembered(.accountSending, [address.key]) {
             try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
         }
     }
 
-    /// The row of the account that has the whole domain of `address` as an alias.
+    /// The row ID of the account that has the whole domain of `address` as an alias; nil if there is none.
     static func id(forDomainOf address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
         let domain = AddressScope.domainKey(address)
         return try database.remembered(.accountOfDomain, [domain]) {
@@ -34,7 +36,7 @@ enum AccountRecord {
         }
     }
 
-    /// The account that sends as `address`, read by one statement; nil if there is none.
+    /// The account that sends as `address`, read by one SQL statement; nil if there is none.
     static func summary(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> AccountSummary? {
         try database.remembered(.accountSummary, [address.key]) {
             try database.row(
@@ -49,7 +51,7 @@ enum AccountRecord {
         }
     }
 
-    /// One account with everything that belongs to it, newest identity first.
+    /// The account in the row `id`, with its aliases and its identities, newest identity first.
     static func account(_ id: Int64, in database: SQLDatabase) throws -> Account {
         try database.remembered(.account, [id], cost: { $0.identities.map(\.certificate).encodedCount }) {
             try read(id, in: database)
@@ -91,7 +93,7 @@ enum AccountRecord {
         )
     }
 
-    /// The header confidentiality of the account in this row; nil if the store's setting counts.
+    /// The header confidentiality of the account in this row; nil if the store's setting applies.
     private static func headerConfidentiality(_ row: SQLRow) throws -> HeaderConfidentiality? {
         (try row.optional("header_confidentiality") as String?).flatMap { HeaderConfidentiality(rawValue: $0) }
     }

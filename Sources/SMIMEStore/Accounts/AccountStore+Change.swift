@@ -4,7 +4,7 @@ package import PKIX
 import SMIME
 
 extension AccountStore {
-    /// Makes an account without identities.
+    /// Creates an account without identities.
     ///
     /// - Throws: `.addressTaken` if an account has the address or one of the aliases.
     package func add(
@@ -27,8 +27,8 @@ extension AccountStore {
 
     /// Changes the account of `address`.
     ///
-    /// - Throws: `.unknownAccount`, `.addressTaken`; `.unknownCertificate` for a pin that is no identity of it, and
-    ///   `.unknownAlias`.
+    /// - Throws: `.unknownAccount`; `.addressTaken`; `.unknownCertificate` if the pinned certificate is no identity of the
+    ///   account; `.unknownAlias`.
     package func set(_ address: EmailAddress, _ change: AccountChange) async throws(KeystoreError) -> Account {
         try await database.write { database in
             let id = try AccountRecord.existing(address, in: database)
@@ -37,8 +37,8 @@ extension AccountStore {
         }
     }
 
-    /// Removes the account of `address`, with every private key that no other account has, and with the policy rules
-    /// for exactly its addresses as senders.
+    /// Removes the account of `address`, the private keys that no other account has, and the policy rules whose sender is
+    /// exactly one of the account's addresses.
     ///
     /// - Returns: the removed account, the certificates of the removed keys, and the removed rules.
     /// - Throws: `.unknownAccount`
@@ -61,7 +61,7 @@ extension AccountStore {
                 )
                 guard count > 0 else { continue }
                 keys.append(certificate)
-                // Mail encrypted to it can no longer be read.
+                // Without the private key, mail encrypted to this certificate can no longer be read.
                 try database.execute(
                     "DELETE FROM recipient WHERE certificate = ? AND source = ?",
                     [row, KnownRecipient.Source.identity.rawValue]
@@ -72,7 +72,7 @@ extension AccountStore {
         }
     }
 
-    /// Removes the sender rules for the addresses of `account`; rules for a whole domain stay.
+    /// Removes the rules whose sender is an address of `account`; rules for a whole domain stay.
     private static func removeRules(of account: Account, in database: SQLDatabase) throws -> [Policy.Rule] {
         let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
         return try addresses.compactMap { address in
@@ -84,7 +84,7 @@ extension AccountStore {
         }
     }
 
-    /// The accounts that can sign as `address` at `time`: they have an identity whose certificate names it.
+    /// The accounts that can sign as `address` at `time`, because an identity's certificate names the address.
     package func accounts(
         signingAs address: EmailAddress,
         at time: Date
@@ -107,7 +107,7 @@ extension AccountStore {
 }
 
 extension AccountRecord {
-    /// The row of the account of `address`.
+    /// The row ID of the account of `address`.
     ///
     /// - Throws: `KeystoreError.unknownAccount`
     static func existing(_ address: EmailAddress, in database: SQLDatabase) throws -> Int64 {
@@ -115,7 +115,7 @@ extension AccountRecord {
         return id
     }
 
-    /// The main address of an account.
+    /// The main address of the account in the row `id`.
     static func address(_ id: Int64, in database: SQLDatabase) throws -> EmailAddress {
         let row = try database.row("SELECT address FROM account WHERE id = ?", [id])
         guard let row else { throw SQLError(.corrupt, "an account is missing") }
@@ -166,7 +166,7 @@ extension AccountRecord {
         }
     }
 
-    /// Pins one identity, and unpins others with the same usage.
+    /// Pins one identity, and unpins the other identities with the same usage.
     private static func set(_ pin: AccountChange.Pin, of account: Int64, in database: SQLDatabase) throws {
         let identities = try self.account(account, in: database).identities.map(\.certificate)
         var pinned: Certificate?

@@ -2,7 +2,7 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// The accounts and the keys they sign and decrypt with.
+/// The accounts, and their private keys for signing and decrypting.
 package struct AccountStore: Sendable {
     let database: StoreDatabase
     private let location: StoreLocation
@@ -14,7 +14,7 @@ package struct AccountStore: Sendable {
         self.unlocker = unlocker
     }
 
-    /// All accounts, by address.
+    /// All accounts, in the order of their addresses.
     package func all() async throws(KeystoreError) -> [Account] {
         try await database.read { database in
             try database.values("SELECT id FROM account ORDER BY address_key", as: Int64.self).map {
@@ -23,26 +23,27 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The account that mail of `address` belongs to.
+    /// The account that sends mail from `address`.
     ///
     /// - Throws: `.unknownAccount`
     package func account(for address: EmailAddress) async throws(KeystoreError) -> Account {
         try await database.read { try Self.account(for: address, in: $0) }
     }
 
-    /// The account that mail of `address` belongs to; nil if there is none, or no address.
+    /// The account that sends mail from `address`; nil if there is no such account, or if `address` is nil.
     package func account(ifAnyFor address: EmailAddress?) async throws(KeystoreError) -> Account? {
         guard let address else { return nil }
         do throws(KeystoreError) { return try await account(for: address) } catch .unknownAccount { return nil }
     }
 
-    /// The account that mail of `address` belongs to, without its certificates; nil if there is none, or no address.
+    /// The account that sends mail from `address`, without its identities; nil if there is no such account, or if `address`
+    /// is nil.
     package func summary(of address: EmailAddress?) async throws(KeystoreError) -> AccountSummary? {
         guard let address else { return nil }
         return try await database.read { try AccountRecord.summary(sendingAs: address, in: $0) }
     }
 
-    /// Whether an account was given `certificate` by hand, whatever addresses it names.
+    /// Whether a user assigned `certificate` to an account. The addresses in the certificate do not matter.
     package func isAssigned(_ certificate: Certificate) async throws(KeystoreError) -> Bool {
         try await database.read { database in
             try database.value(
@@ -56,10 +57,10 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The current identity of `address` for `purpose`: valid at `time`, of the right usage, naming the address, not
-    /// known to be revoked, trusted if one is, the newest.
+    /// The current identity of `address` for `purpose`: valid at `time`, with the right usage, naming the address, and not
+    /// known to be revoked. Trusted identities are preferred, then the newest one.
     ///
-    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation is checked, and revocation lists in addition to those of the store.
     /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`
     package func identity(
         for address: EmailAddress,
@@ -70,14 +71,14 @@ package struct AccountStore: Sendable {
         try await database.read { try Self.identity(for: address, purpose: purpose, at: time, under: options, in: $0) }
     }
 
-    /// The identity with which the account of `address` signs mail by `author`, with its key: one that names the author, else
-    /// the current one.
+    /// The identity, with its private key, with which the account of `address` signs mail by `author`. An identity whose
+    /// certificate names the author is preferred; otherwise the account's current identity signs.
     ///
     /// - Parameters:
     ///   - author: the address in From; nil if it is unknown.
-    ///   - options: whether revocation counts, and lists in addition to those of the store.
-    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; `.keyMissing`, `.keyMismatch`, `.locked`,
-    /// `.wrongPassphrase` if the store key cannot be opened.
+    ///   - options: whether revocation is checked, and revocation lists in addition to those of the store.
+    /// - Throws: `.unknownAccount`, `.noUsableIdentity`, `.revokedIdentity`; if the store key cannot be opened:
+    ///   `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`.
     package func signingIdentity(
         for address: EmailAddress,
         author: EmailAddress? = nil,
@@ -99,9 +100,9 @@ package struct AccountStore: Sendable {
         return identity
     }
 
-    /// The certificate with this fingerprint and its key, whatever its validity and usage.
+    /// The certificate with this fingerprint and its private key. Validity and usage are not checked.
     ///
-    /// - Throws: `.unknownCertificate` if the store does not hold its key.
+    /// - Throws: `.unknownCertificate` if the store does not have the private key.
     package func identity(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Identity {
         let keys = try await opened { database in
             [try SealedKeys(where: "fingerprint = ?", [fingerprint.bytes], in: database)]
@@ -110,9 +111,9 @@ package struct AccountStore: Sendable {
         return identity
     }
 
-    /// Opens a key that a snapshot gave.
+    /// Opens a sealed private key that was read from a snapshot of the store.
     ///
-    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed.
+    /// - Throws: what opening the store key throws; `.corrupt` if the sealed key was modified.
     package func open(_ identity: SealedIdentity) async throws(KeystoreError) -> Identity {
         guard let certificate = identity.keys.certificates.first else {
             throw KeystoreError.unexpected("a sealed identity without a key")
@@ -121,13 +122,13 @@ package struct AccountStore: Sendable {
             let keys = try await identity.keys.open(unlocker, path: location.database, database.openedKeys)
             if let key = keys.first { return key }
         } catch {
-            // The store may have got another key since the snapshot.
+            // The store key may have been replaced since the snapshot was taken.
             guard case .keyMismatch = error else { throw error }
         }
         return try await self.identity(certificate.fingerprint)
     }
 
-    /// All keys of `address`, current and old, for taking them elsewhere.
+    /// All identities of `address` with their private keys, current and old, for export.
     ///
     /// - Throws: `.unknownAccount`
     package func identities(of address: EmailAddress) async throws(KeystoreError) -> [Identity] {
@@ -137,9 +138,10 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// Which of `recipients` are certificates of ours, old ones included, in the order of `recipients`.
+    /// The store's certificates with private keys, old ones included, that `recipients` name, in the order of `recipients`.
     ///
-    /// Several certificates may share a key identifier; all of them are given, each once. No key is opened.
+    /// Several certificates may share a key identifier; the result then has all of them, each once. No private key is
+    /// opened.
     package func certificates(matching recipients: [EntityIdentifier]) async throws(KeystoreError) -> [Certificate] {
         try await database.read { database in
             var (named, seen): (Set<EntityIdentifier>, Set<Fingerprint>) = ([], [])
@@ -149,10 +151,11 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The key of the first of `recipients` that belongs to an account, old keys included; nil if none does. No other key is
-    /// unsealed, however many RecipientInfos there are.
+    /// The identity for the first of `recipients` that belongs to an account, old identities included; nil if none does. No
+    /// other private key is opened, however many RecipientInfos a message has.
     ///
-    /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto can work with none of ours.
+    /// - Throws: what opening the store key throws; `.unsupportedKey` if this libcrypto supports none of the matching
+    ///   private keys.
     package func decryptionKey(
         matching recipients: [EntityIdentifier]
     ) async throws(KeystoreError) -> Identity? {
@@ -168,7 +171,7 @@ package struct AccountStore: Sendable {
         }.first
     }
 
-    /// Reads sealed keys and opens them; once more if the store got another key in between.
+    /// Reads sealed keys and opens them. Tries once more if the store key was replaced in between.
     private func opened(
         _ body: @escaping @Sendable (SQLDatabase) throws -> [SealedKeys]
     ) async throws(KeystoreError) -> [Identity] {
@@ -206,7 +209,7 @@ package struct AccountStore: Sendable {
         in database: SQLDatabase
     ) throws -> AccountIdentity {
         let identities = try account(for: address, in: database).identities
-        // Only valid identities are judged, because checking long revocation lists takes time.
+        // Only currently valid identities are judged, because checking long revocation lists takes time.
         let certificates = identities.map(\.certificate).filter { $0.isValid(at: time) }
         let verdicts = try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
         if let author,

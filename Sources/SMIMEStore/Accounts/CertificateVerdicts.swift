@@ -1,22 +1,23 @@
 package import Foundation
 package import PKIX
 
-/// What the store knows against some certificates of ours: which of them the stored lists and answers revoke, and which are untrusted while
-/// another one could be used instead. A certificate of unknown status is not among them: the recipient of the mail decides about it.
+/// Which certificates of accounts should not be used: certificates that stored revocation lists or OCSP answers revoke, and
+/// untrusted certificates. A certificate with unknown revocation status is not included: the recipient of the mail decides
+/// about its status.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>
 
-    /// No known faults.
+    /// Verdicts with no revoked and no untrusted certificate.
     package init() {
         revoked = []
         untrusted = []
     }
 
     /// - Parameters:
-    ///   - groups: certificates that could be used for each other, as those of one account. Trust is asked for only where
-    ///     there is a choice.
-    ///   - options: whether revocation is checked, and lists at hand beside those of the store.
+    ///   - groups: one group for each account: the certificates from which the account can choose. Trust is checked only in
+    ///     groups of two or more.
+    ///   - options: whether revocation is checked, and revocation lists in addition to those of the store.
     init(on groups: [[Certificate]], at time: Date, under options: ValidationOptions, in database: SQLDatabase) throws {
         let choices = Set(groups.filter { $0.count > 1 }.joined())
         let certificates = Set(groups.joined())
@@ -33,7 +34,7 @@ package struct CertificateVerdicts: Sendable, Equatable {
             options.revocation != .off
             && (!trust.certificateLists.isEmpty || !trust.responses.isEmpty || !options.certificateLists.isEmpty)
         var (revoked, untrusted): (Set<Fingerprint>, Set<Fingerprint>) = ([], [])
-        // Usually there is only one certificate and no evidence against it, so no verdict is needed.
+        // Usually there is only one certificate and no revocation evidence, so no verdict is needed.
         for certificate in hasEvidence ? certificates : choices {
             let purpose: Certificate.KeyPurpose = certificate.canSign ? .signing : .encryption
             let verdict = trust.judge(certificate, purpose: purpose, at: time)
@@ -43,19 +44,19 @@ package struct CertificateVerdicts: Sendable, Equatable {
         (self.revoked, self.untrusted) = (revoked, untrusted)
     }
 
-    /// Whether it is known to have been revoked.
+    /// Whether `certificate` is known to be revoked.
     package func isRevoked(_ certificate: Certificate) -> Bool { revoked.contains(certificate.fingerprint) }
 
-    /// Whether another one that is trusted goes before it.
+    /// Whether `certificate` is one of several in its group, and is not trusted.
     package func isUntrusted(_ certificate: Certificate) -> Bool { untrusted.contains(certificate.fingerprint) }
 }
 
 extension AccountStore {
-    /// The known faults of our own certificates.
+    /// Which of the accounts' certificates are revoked or untrusted.
     ///
     /// - Parameters:
-    ///   - groups: certificates that could replace each other, as those of one account, in one group.
-    ///   - options: whether revocation counts, and lists in addition to those of the store.
+    ///   - groups: one group for each account: the certificates from which the account can choose.
+    ///   - options: whether revocation is checked, and revocation lists in addition to those of the store.
     package func verdicts(
         on groups: [[Certificate]],
         at time: Date,

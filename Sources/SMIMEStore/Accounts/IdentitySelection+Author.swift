@@ -2,24 +2,25 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// Who signs mail with an author in From: the one rule for commands and gateways.
+/// Selects the identity that signs mail with a given author in From. Commands and gateways share this rule.
 ///
-/// Readers take a signature by a certificate that does not name the author for a stranger's, so a gateway never makes one. A
-/// command's user may have given such a certificate to the author's account by hand; then the command signs with a warning.
+/// Mail readers distrust a signature by a certificate that does not name the author, so a gateway never signs with such a
+/// certificate. A user of the command may have assigned such a certificate to the author's account; then the command signs
+/// and warns.
 extension IdentitySelection {
-    /// What a certificate has to do with the author of mail.
+    /// How a certificate is related to the author of mail.
     package enum AuthorMatch: Hashable, Sendable {
         /// The certificate names the author.
         case named
-        /// The author's account was given the certificate by hand.
+        /// A user assigned the certificate to the author's account.
         case assigned
-        /// The certificate is someone else's, and must not sign.
+        /// The certificate belongs to another person, and must not sign.
         case foreign
     }
 
-    /// What `certificate` has to do with `author`.
+    /// How `certificate` is related to `author`.
     ///
-    /// - Parameter identities: those of the author's account.
+    /// - Parameter identities: the identities of the author's account.
     package static func match(
         of certificate: Certificate,
         with author: EmailAddress,
@@ -29,10 +30,11 @@ extension IdentitySelection {
         return identities.contains { $0.isAssigned && $0.certificate == certificate } ? .assigned : .foreign
     }
 
-    /// The identity that signs mail with `author` in From: the current one of those whose certificates name the author.
+    /// The identity that signs mail with `author` in From: the current one of the identities whose certificates name the
+    /// author.
     ///
-    /// - Parameter account: the address of the account whose current identity signs where none names the author, if `match`
-    ///   permits it; nil if then none signs, as in a gateway.
+    /// - Parameter account: if no certificate names the author, the current identity of the account with this address
+    ///   signs. The caller must check it with `match`. If nil, as in a gateway, no identity signs then.
     package static func signer(
         naming author: EmailAddress,
         orCurrentOf account: EmailAddress?,

@@ -2,34 +2,35 @@ package import Foundation
 package import InternetMessage
 import PKIX
 
-/// Which of an account's identities is used today, and why not the others. The result depends on the arguments alone.
+/// Selects the identity that an account uses, and gives the reason why each other one is not used. The result depends only
+/// on the arguments.
 package enum IdentitySelection {
-    /// The use of the key.
+    /// What the private key is used for.
     package enum Purpose: String, Hashable, Sendable {
         case encryption
         case signing
     }
 
-    /// Whether an identity is selected, or why not.
+    /// Whether an identity is used, or why it is not used.
     package enum SelectionState: String, Hashable, Sendable {
-        /// The one that is used.
+        /// The identity is the one that is used.
         case current
         case expired
         case notYetValid = "not-yet-valid"
-        /// The certificate names other addresses only.
+        /// The certificate does not name the account's address.
         case otherAddress = "other-address"
-        /// A revocation list or a responder says that it was revoked.
+        /// A revocation list or an OCSP responder says that the certificate was revoked.
         case revoked
-        /// It is usable, but another one is pinned or newer.
+        /// The identity is usable, but another one is pinned or newer.
         case superseded
-        /// Usable, but its chain is not trusted, and another one is pinned or trusted.
+        /// The identity is usable, but its chain is not trusted, and another identity is pinned or trusted.
         case untrusted
-        /// The key is too short to encrypt to.
+        /// The private key is for encryption and too short to be secure.
         case weakKey = "weak-key"
         /// The certificate does not allow the purpose.
         case wrongUsage = "wrong-usage"
 
-        /// The text after the number of such identities.
+        /// Describes the identities in this state, after their number in a message.
         var words: String {
             switch self {
             case .current, .superseded, .untrusted: "usable"
@@ -43,20 +44,20 @@ package enum IdentitySelection {
         }
     }
 
-    /// Why one of several is current.
+    /// Why the current identity was preferred to other usable ones.
     package enum Merit: Hashable, Sendable {
         case newest
         /// No other identity is usable.
         case only
         case pinned
-        /// It is the only trusted one; a newer identity exists whose chain is not trusted.
+        /// The current identity is trusted; a newer identity exists whose chain is not trusted.
         case trusted
     }
 
-    /// The state of each of `identities` for mail of `address` at the time `time`; at most one is current.
+    /// The state of each of `identities` for mail of `address` at `time`; at most one is current.
     ///
-    /// An identity is usable if it is valid and not revoked, allows the purpose, and names the address or was assigned by hand. Of those a
-    /// pinned one is preferred, then trusted ones, then the one that became valid last.
+    /// An identity is usable if it is valid and not revoked, allows the purpose, and names the address or was assigned by a
+    /// user. Among usable identities a pinned one is preferred, then trusted ones, then the one that became valid last.
     ///
     /// - Parameter verdicts: which certificates are revoked or untrusted.
     package static func judge(
@@ -74,7 +75,7 @@ package enum IdentitySelection {
         let best = usable.max { precedes(identities[$1], over: identities[$0], by: verdicts) }
         guard let best else { return states }
         for index in usable where verdicts.isUntrusted(identities[index].certificate) { states[index] = .untrusted }
-        // If none is trusted, the others are not used because they are older.
+        // If no usable identity is trusted, the others are superseded because they are older.
         if states[best] == .untrusted {
             for index in usable { states[index] = .superseded }
         }
@@ -82,7 +83,7 @@ package enum IdentitySelection {
         return states
     }
 
-    /// The identity that `judge` finds current.
+    /// The identity for which `judge` returns `.current`; nil if there is none.
     package static func current(
         of identities: [AccountIdentity],
         for address: EmailAddress,
@@ -94,10 +95,10 @@ package enum IdentitySelection {
         return zip(identities, states).first { $1 == .current }?.0
     }
 
-    /// The identity that ends without a usable successor at the time `end`: the one that is current at the time `start`, or else
-    /// the one that ended last.
+    /// The identity to replace if the account has no usable identity at `end`: the one that is current at `start`, or
+    /// otherwise the one that expired last.
     ///
-    /// - Returns: nil if one is usable at the time `end`, or none ever was.
+    /// - Returns: nil if an identity is usable at `end`, or if none is current or expired at `start`.
     package static func lapsing(
         of identities: [AccountIdentity],
         for address: EmailAddress,
@@ -114,9 +115,9 @@ package enum IdentitySelection {
             ?? candidates.map(\.0).max { $0.certificate.notAfter < $1.certificate.notAfter }
     }
 
-    /// Why `judge` selected `current` and not the others with `states`.
+    /// Why `judge` preferred `current` to the other identities.
     ///
-    /// - Parameter states: those of `identities`.
+    /// - Parameter states: the states of `identities`, as `judge` returned them.
     package static func merit(
         of current: AccountIdentity,
         among identities: [AccountIdentity],

@@ -1,14 +1,15 @@
 package import InternetMessage
 
-/// One address, or `@domain` for every address of one domain.
+/// One email address, or `@domain` for all addresses of a domain.
 ///
-/// Accounts have them as aliases; certificates are kept for them, a whole domain having the one of its gateway.
+/// Accounts have address scopes as aliases, and recipients' certificates are stored for address scopes. A certificate for a
+/// whole domain belongs to the domain's gateway.
 package struct AddressScope: Hashable, Sendable {
-    /// The scope as it was written.
+    /// The scope as written.
     package let text: String
-    /// A key that equal scopes share: the address's key, or `@` and the domain with A-labels.
+    /// The key by which scopes are compared: the address's key, or `@` and the domain with A-labels.
     package let key: String
-    /// The address; nil for a whole domain.
+    /// The address; nil if the scope is a whole domain.
     package let address: EmailAddress?
 
     /// Reads `local@domain` or `@domain`, also written `*@domain`.
@@ -23,29 +24,29 @@ package struct AddressScope: Hashable, Sendable {
         }
     }
 
-    /// The one address.
+    /// The scope of this one address.
     package init(_ address: EmailAddress) {
         text = address.text
         key = address.key
         self.address = address
     }
 
-    /// The whole domain of `address`.
+    /// The scope of the whole domain of `address`.
     package init(domainOf address: EmailAddress) {
         text = "@\(address.domain)"
         key = Self.domainKey(address)
         self.address = nil
     }
 
-    /// Whether it is all addresses of a domain.
+    /// Whether the scope is a whole domain.
     package var isDomain: Bool { address == nil }
 
-    /// Whether `address` is in it.
+    /// Whether the scope includes `address`.
     package func contains(_ address: EmailAddress) -> Bool {
         isDomain ? key == Self.domainKey(address) : key == address.key
     }
 
-    /// The key of the scope for the whole domain of `address`; no address has it.
+    /// The key of the scope for the whole domain of `address`. It never equals the key of an address.
     static func domainKey(_ address: EmailAddress) -> String { "@\(address.asciiDomain)" }
 
     package static func == (a: Self, b: Self) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) }

@@ -1,13 +1,13 @@
 package import Foundation
 package import PKIX
 
-/// Trust anchors, the CA certificates between them and a leaf, and revocation lists.
+/// The store's trust anchors, intermediate CA certificates, and revocation lists.
 package struct AnchorStore: Sendable {
-    /// A certificate that is trusted by itself.
+    /// A certificate that is trusted without a chain.
     package struct Anchor: Sendable {
-        /// The trusted certificate, as a rule an authority's own.
+        /// The trusted certificate, usually that of a CA.
         package let certificate: Certificate
-        /// When it was made an anchor.
+        /// When the certificate became an anchor.
         package let added: Date
     }
 
@@ -15,7 +15,7 @@ package struct AnchorStore: Sendable {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// The anchors of this store, by subject. The system's are not among them.
+    /// The anchors of this store, in the order of their subjects. The system's anchors are not included.
     package func all() async throws(KeystoreError) -> [Anchor] {
         let anchors = try await database.read { database in
             try database.rows("SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
@@ -27,9 +27,10 @@ package struct AnchorStore: Sendable {
         }.map(\.0)
     }
 
-    /// Removes anchors, and deletes their certificates if nothing else needs them: all or none.
+    /// Removes anchors, and deletes their certificates if nothing else refers to them. Removes all of `fingerprints` or
+    /// none.
     ///
-    /// - Throws: `.unknownCertificate` for the first that is no anchor.
+    /// - Throws: `.unknownCertificate` for the first fingerprint that belongs to no anchor.
     package func remove(_ fingerprints: [Fingerprint]) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
             try fingerprints.map { fingerprint in
@@ -46,8 +47,8 @@ package struct AnchorStore: Sendable {
         }
     }
 
-    /// The revocation lists of the store, imported or fetched, by issuer, the newest first; those that cannot be read any
-    /// more, as of a store that is damaged, are left out.
+    /// The revocation lists of the store, imported and fetched, sorted by issuer, the newest first. Lists that cannot be
+    /// read, as in a damaged store, are left out.
     package func revocationLists() async throws(KeystoreError) -> [CertificateList] {
         let lists = try await database.read { database in
             try database.values("SELECT der FROM crl ORDER BY issuer_key, fingerprint", as: [UInt8].self)
@@ -58,9 +59,9 @@ package struct AnchorStore: Sendable {
         }.map(\.0)
     }
 
-    /// Forgets revocation lists of the store. All or none.
+    /// Removes revocation lists from the store. Removes all of `fingerprints` or none.
     ///
-    /// - Throws: `.unknownCertificate` for the first that it does not hold.
+    /// - Throws: `.unknownCertificate` for the first fingerprint of which the store has no list.
     package func removeRevocationLists(_ fingerprints: [Fingerprint]) async throws(KeystoreError) {
         try await database.write { database in
             for fingerprint in fingerprints {
@@ -70,13 +71,13 @@ package struct AnchorStore: Sendable {
         }
     }
 
-    /// The services for questions about revocation, as host and port, that did not answer within the last five minutes, and
-    /// when.
+    /// The revocation services, as host and port, that did not answer within the five minutes before `time`, with the time
+    /// of the failure.
     package func silentServices(at time: Date) async throws(KeystoreError) -> [String: Date] {
         try await database.read { try OutageRecord.services(at: time.seconds, in: $0) }
     }
 
-    /// The trust settings for `certificates`: only the anchors, intermediates and revocation lists that can matter to
+    /// The trust settings for `certificates`: only the anchors, intermediates and revocation lists that can be relevant for
     /// them, and which of `certificates` are pinned.
     ///
     /// - Parameter certificates: the leaf and all accompanying certificates.
@@ -87,9 +88,9 @@ package struct AnchorStore: Sendable {
         try await database.read { try TrustStore(judging: certificates, systemAnchors: systemAnchors, in: $0) }
     }
 
-    /// The CA certificates above `certificate` that the store knows, nearest first.
+    /// The issuing CA certificates of `certificate` that the store knows, nearest first.
     ///
-    /// - Parameter includingRoots: whether self-issued ones are among them, which a signed message does not need.
+    /// - Parameter includingRoots: whether self-issued certificates are included. A signed message does not need them.
     package func chain(
         above certificate: Certificate,
         includingRoots: Bool = false

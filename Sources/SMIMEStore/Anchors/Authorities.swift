@@ -1,17 +1,18 @@
 import Foundation
 import PKIX
 
-/// The CA certificates that can be in paths above given certificates, looked up by name, level by level.
+/// The CA certificates that may be in chains of given certificates, looked up by name, level by level.
 ///
-/// Bounded in depth and number, so that hundreds of CAs of one name cost no more than a moment.
+/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check.
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
 
-    /// Nearest first.
+    /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
     private(set) var anchors: Set<Certificate> = []
-    /// Keys of all issuers that were met, those of revocation lists among them; their revocation lists matter.
+    /// The name keys of all issuers found, including issuers of revocation lists. Revocation lists of these issuers are
+    /// relevant.
     private(set) var issuers: Set<[UInt8]> = []
 
     init(above certificates: [Certificate], in database: SQLDatabase) throws {
@@ -25,7 +26,7 @@ struct Authorities: Sendable {
         var seen: Set<Fingerprint> = []
         var level = certificates
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
-            // The lists of an issuer may be issued by another authority (RFC 5280 §5).
+            // Another CA may issue the revocation lists for an issuer's certificates (RFC 5280 §5).
             let names = try Set(level.flatMap { [$0.issuer] + $0.revocationListIssuers }.map { try $0.matchingKey })
                 .subtracting(issuers)
             issuers.formUnion(names)
@@ -57,7 +58,7 @@ struct Authorities: Sendable {
 }
 
 extension TrustStore {
-    /// The part of the store's trust data that can matter to `certificates`.
+    /// The part of the store's trust data that can be relevant for `certificates`.
     init(judging certificates: [Certificate], systemAnchors: Bool, in database: SQLDatabase) throws {
         let decisions = try KeyDecisions(on: certificates, in: database)
         let judged = certificates + decisions.pinnedCertificates
@@ -78,7 +79,7 @@ extension TrustStore {
         pinnedCertificates = decisions.pinnedCertificates
     }
 
-    /// Those of `certificates` that are anchors themselves.
+    /// The certificates among `certificates` that are anchors.
     private static func ownAnchors(among certificates: [Certificate], in database: SQLDatabase) throws -> [Certificate]
     {
         let select = "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)"
@@ -90,8 +91,8 @@ extension TrustStore {
 }
 
 extension SQLRow {
-    /// The certificate in column `der`, of an authority; nil for one that cannot be read and that `is_learned`: mail brought it, or a gateway
-    /// of a shared store wrote it, and neither may stop the others.
+    /// The CA certificate in column `der`. Nil if it cannot be read and `is_learned` is set: mail or a gateway of a shared
+    /// store added the certificate, and must not be able to make other checks fail.
     func authority() throws -> Certificate? {
         do { return try certificate() } catch {
             guard try optional("is_learned") as Bool? == true else { throw error }
@@ -101,6 +102,6 @@ extension SQLRow {
 }
 
 extension [Certificate] {
-    /// The bytes of all encodings.
+    /// The total length of all encodings in bytes.
     var encodedCount: Int { reduce(0) { $0 + $1.der.count } }
 }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// Services that did not answer in time, in the table `service_outage`, where they stay for a few minutes.
+/// The services that did not answer in time, in the table `service_outage`. A record is used for a few minutes.
 ///
-/// The table is created with its first row. It holds no lasting data, so it belongs to no schema version, and other versions of smime
-/// ignore it.
+/// The table is created along with its first row. It holds no permanent data, so it belongs to no schema version, and other
+/// versions of smime ignore it.
 enum OutageRecord {
-    /// How long it is remembered that a service did not answer, in seconds.
+    /// How long a record is used, in seconds.
     static let memory = 300
-    /// The most services that are remembered.
+    /// The maximum number of records.
     private static let maximumCount = 256
-    /// The longest name of a service that is kept, in bytes.
+    /// The maximum length of a recorded service name, in bytes.
     private static let maximumName = 2048
 
     private static let table = "service_outage"
 
-    /// Records that `services` did not answer, and deletes the records of those that `answered` and old ones.
+    /// Records that `services` did not answer. Deletes old records, and the records of services that `answered`.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
@@ -27,7 +27,7 @@ enum OutageRecord {
             )
         }
         for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
-        // A time in the future came from a wrong clock.
+        // A time in the future was recorded with a wrong clock.
         try database.execute(
             """
             DELETE FROM \(table) WHERE time <= ? OR time > ?
@@ -38,7 +38,7 @@ enum OutageRecord {
         )
     }
 
-    /// The services that did not answer within the last minutes before `time`, and when.
+    /// The services that did not answer within the last minutes before `time`, with the time of the failure.
     static func services(at time: Int, in database: SQLDatabase) throws -> [String: Date] {
         let rows = try database.rows(
             "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",

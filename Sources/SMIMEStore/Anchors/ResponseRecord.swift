@@ -1,17 +1,17 @@
 import Foundation
 import PKIX
 
-/// Responders' answers about certificates, in the table `ocsp_response`: one for each certificate, until it expires.
+/// OCSP answers, in the table `ocsp_response`: one answer for each certificate, until it expires.
 enum ResponseRecord {
-    /// How long an answer is kept after its end, in seconds: as far as clocks may be apart.
+    /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300
 
-    /// The answers about `certificates`, by their name digests.
+    /// The stored answers about `certificates`, by the certificates' name digests.
     static func responses(
         about certificates: [Certificate],
         in database: SQLDatabase
     ) throws -> [Fingerprint: OCSPResponse] {
-        // This query is faster than the digests of all certificates' names.
+        // This query is faster than computing the name digests of all certificates.
         let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
         let hasAny = try database.remembered(.hasResponses) { try database.value(any, as: Bool.self) }
         guard hasAny == true else { return [:] }

@@ -3,15 +3,15 @@ import PKIX
 
 /// Revocation lists, in the table `crl`.
 enum RevocationListRecord {
-    /// How long a list is kept after its end, in seconds: as far as clocks may be apart.
+    /// How long a list still counts as current after its end, in seconds. This allows for differences between clocks.
     private static let tolerance = 300.0
-    /// The most lists of one issuer that are looked at for tidying at one time, and the most issuers.
+    /// The maximum number of lists of one issuer, and of issuers, that one call of `tidy` examines.
     private static let maximumCount = 32
 
-    /// Keeps `list`.
+    /// Stores `list`.
     ///
     /// - Parameter time: seconds since 1970.
-    /// - Returns: whether it is new.
+    /// - Returns: whether the list was not stored before.
     @discardableResult
     static func insert(
         _ list: CertificateList,
@@ -20,7 +20,7 @@ enum RevocationListRecord {
         into database: SQLDatabase
     ) throws -> Bool {
         let (fingerprint, issuer) = (list.fingerprint.bytes, try list.issuer.matchingKey)
-        // A row of this name that others wrote, and that says something else, would hide the list.
+        // A row with this fingerprint but other content, written by another host, would hide the list.
         try database.execute(
             "DELETE FROM crl WHERE fingerprint = ? AND (issuer_key <> ? OR der <> ?)",
             [fingerprint, issuer, list.der]
@@ -34,7 +34,8 @@ enum RevocationListRecord {
         return count > 0
     }
 
-    /// Deletes expired lists that a list in `genuine` replaces; those are known to be signed by their issuers.
+    /// Deletes expired lists that a list in `genuine` replaces. The caller has verified that the lists in `genuine` are
+    /// signed by their issuers.
     ///
     /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked.
     ///
@@ -48,7 +49,7 @@ enum RevocationListRecord {
                 as: [UInt8].self
             )
             for der in others {
-                // What cannot be read is for `store check` to find.
+                // `store check` reports lists that cannot be read.
                 guard let other = try? CertificateList(der: der), let last = other.nextUpdate, last < end,
                     list.supersedes(other, at: end)
                 else { continue }

@@ -1,15 +1,15 @@
 import PKIX
 
-/// Revocation lists of the store, and what is said of those that cannot be read.
+/// The readable revocation lists of the store, and a reason if the store also has unreadable ones.
 struct StoredLists: Sendable {
-    /// By fingerprint.
+    /// The lists that can be read, in the order of their fingerprints.
     private(set) var readable: [CertificateList] = []
-    /// A sentence, if there are lists that cannot be read: then nothing is known to be good.
+    /// A sentence if some lists cannot be read, otherwise empty. While it is present, no certificate is known to be good.
     var unreadable: [String] { hasUnreadable ? ["a revocation list in the store cannot be read"] : [] }
 
     private var hasUnreadable = false
 
-    /// The lists whose issuers have one of the `matchingKey`s `issuers`.
+    /// The lists of issuers whose `matchingKey` is in `issuers`.
     init(by issuers: Set<[UInt8]>, in database: SQLDatabase) throws {
         for issuer in issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let cost = { (lists: StoredLists) in lists.readable.reduce(0) { $0 + 2 * $1.der.count } }
@@ -21,13 +21,13 @@ struct StoredLists: Sendable {
         }
     }
 
-    /// All lists.
+    /// All lists of the store.
     init(whole database: SQLDatabase) throws { try self.init(database.rows("\(Self.select) ORDER BY fingerprint")) }
 
     private static let select = "SELECT der, fetched FROM crl"
 
-    /// - Throws: for an imported list that cannot be read. Fetched ones are left out: gateways of a shared store write those, and one of
-    ///   them must not stop the others.
+    /// - Throws: if an imported list cannot be read. Unreadable fetched lists are only noted: a gateway of a shared store
+    ///   can write them, and must not be able to make other checks fail.
     private init(_ rows: [SQLRow]) throws {
         for row in rows {
             do { readable.append(try CertificateList(der: row.value("der"))) } catch {

@@ -3,22 +3,22 @@ import PKIX
 
 /// The contents of an account backup, as JSON inside the encrypted file.
 ///
-/// Each certificate is stored once, and referred to by fingerprint. Private keys are in PKCS#12 files of their own, so
-/// that other programs can read them from the content, too. Times are seconds since 1970.
+/// Each certificate is stored once, and referred to by its fingerprint. Private keys are in PKCS#12 files within the JSON,
+/// so that other programs can also read them from the decrypted content. Times are seconds since 1970.
 struct AccountBackup: Codable, Sendable {
-    /// The form that this program writes. New optional keys do not change it.
+    /// The format version that this program writes. New optional keys do not change the version.
     static let schema = 1
 
     struct Account: Codable, Sendable {
         let address: String
         let name: String?
         let headerConfidentiality: String?
-        /// The cipher of the rule for what the account sends; nil if there is none.
+        /// The cipher that a rule sets for mail from the account; nil if no rule does.
         let cipher: String?
         let created: Int
         let aliases: [String]
         let identities: [Identity]
-        /// PKCS#12 files, under the passphrase of the backup, with the keys of all identities.
+        /// PKCS#12 files with the private keys of all identities, encrypted with the passphrase of the backup.
         let keys: [Data]
     }
 
@@ -54,22 +54,22 @@ struct AccountBackup: Codable, Sendable {
 
     struct Authority: Codable, Sendable {
         let fingerprint: Fingerprint
-        /// When it was made a trust anchor; nil for one that is none.
+        /// When the certificate became a trust anchor; nil if it is not an anchor.
         let anchored: Int?
     }
 
     let schema: Int
     let created: Int
     let accounts: [Account]
-    /// Certificates in DER, each once; those of identities are in their PKCS#12 files as well.
+    /// Certificates in DER, each once. The certificates of identities are in their PKCS#12 files as well.
     let certificates: [Data]
-    /// Anchors and intermediates, by which the certificates are judged.
+    /// Anchors and intermediates, against which certificates are validated.
     let authorities: [Authority]
     let revocationLists: [Data]
     let recipients: [Recipient]
     let policy: [Rule]
 
-    /// The version alone, which is looked at before anything else.
+    /// Only the format version, which is read first.
     private struct Version: Decodable {
         let schema: Int
     }
@@ -81,7 +81,7 @@ struct AccountBackup: Codable, Sendable {
         return Array(try encoder.encode(self))
     }
 
-    /// Reads what `encoded` wrote.
+    /// Decodes the JSON that `encoded` returned.
     ///
     /// - Throws: `KeystoreError.malformedBackup`, `.newerBackup`
     static func decoded(_ bytes: [UInt8], path: String) throws(KeystoreError) -> AccountBackup {

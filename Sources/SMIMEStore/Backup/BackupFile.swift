@@ -4,21 +4,21 @@ import PKIX
 
 /// The container of an account backup: one file, encrypted and authenticated under a passphrase.
 ///
-/// The line `smime-backup-1`, the key sealed under the passphrase (scrypt, `SealingKey.wrapped`), the content sealed
-/// under that key with everything before it authenticated too (AES-256-GCM), and the SHA-256 of all that. The digest
-/// does not protect against attackers; it distinguishes a damaged file from a wrong passphrase.
+/// The file consists of the line `smime-backup-1`, the key sealed with the passphrase (scrypt, `SealingKey.wrapped`), the
+/// content sealed with that key (AES-256-GCM; everything before the content is authenticated too), and the SHA-256 of all
+/// of this. The digest does not protect against attackers; it distinguishes a damaged file from a wrong passphrase.
 struct BackupFile {
     private static let family = Array("smime-backup-".utf8)
     private static let version = 1
     private static let magic = family + Array("\(version)\n".utf8)
     private static let digestCount = 32
-    /// The longest file that is read.
+    /// The maximum size of a file to read, in bytes.
     static let maximumCount = 512 << 20
 
-    /// Whether `bytes` begin like a backup of any version.
+    /// Whether `bytes` begin like a backup of any format version.
     static func isBackup(_ bytes: [UInt8]) -> Bool { bytes.starts(with: family) }
 
-    /// `content` as a file that only `passphrase` opens.
+    /// Encrypts `content` into a file that only `passphrase` opens.
     static func seal(_ content: [UInt8], passphrase: borrowing Passphrase) throws -> [UInt8] {
         let key = try SealingKey.generate()
         let header = magic + (try key.wrapped(by: passphrase))
@@ -26,7 +26,7 @@ struct BackupFile {
         return sealed + (try DigestAlgorithm.sha256.digest(sealed))
     }
 
-    /// The content of a file that `seal` made.
+    /// Decrypts the content of a file that `seal` returned.
     ///
     /// - Parameter path: the file's name in errors.
     /// - Throws: `KeystoreError.malformedBackup`, `.newerBackup`, `.wrongPassphrase`

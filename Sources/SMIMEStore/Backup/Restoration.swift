@@ -4,9 +4,10 @@ package import LibCrypto
 import PKIX
 import SMIME
 
-/// A backup that was read and checked as a whole, so that no error in it shows up while the store is being changed.
+/// A backup that was completely read and checked, so that no error in the backup can occur while the store is being
+/// changed.
 package struct Restoration: Sendable {
-    /// The longest file that is read as a backup.
+    /// The maximum size of a backup to read, in bytes.
     package static let maximumCount = BackupFile.maximumCount
 
     struct Account: Sendable {
@@ -26,21 +27,21 @@ package struct Restoration: Sendable {
         let backup: AccountBackup.Recipient
     }
 
-    /// The private keys, for sealing.
+    /// The identities, with the private keys that the store will seal.
     let items: [ImportBatch.IdentityItem]
     let accounts: [Account]
     let recipients: [Recipient]
     let authorities: [(certificate: Certificate, anchored: Int?)]
     let revocationLists: [CertificateList]
     let rules: [Policy.Rule]
-    /// When the backup was made, in seconds since 1970.
+    /// When the backup was created, in seconds since 1970.
     let created: Int
-    /// The names of the ciphers that rules said for the accounts.
+    /// The names of the ciphers that rules set for the accounts.
     package var ciphers: [(account: EmailAddress, cipher: String)] {
         accounts.compactMap { account in account.backup.cipher.map { (account.address, $0) } }
     }
 
-    /// Whether a file begins like an account backup.
+    /// Whether the bytes of a file begin like an account backup.
     package static func isBackup(_ bytes: [UInt8]) -> Bool { BackupFile.isBackup(bytes) }
 
     /// Reads an account backup.
@@ -70,16 +71,16 @@ package struct Restoration: Sendable {
     }
 }
 
-/// A missing part of a backup.
+/// The error for a part that the backup lacks.
 private struct Missing: Error, CustomStringConvertible {
     let description: String
 }
 
-/// The certificates and private keys in a backup, to which everything else in it refers.
+/// The certificates and private keys of a backup. All other parts of the backup refer to them by fingerprint.
 private struct BackupContents {
     private(set) var items: [ImportBatch.IdentityItem] = []
     private var certificates: [Fingerprint: Certificate] = [:]
-    /// The certificates whose private keys are among `items`.
+    /// The fingerprints of the certificates whose private keys are in `items`.
     private var keyed: Set<Fingerprint> = []
 
     init(of backup: AccountBackup, passphrase: borrowing Passphrase) throws {
@@ -90,7 +91,7 @@ private struct BackupContents {
         for account in backup.accounts {
             let address = try EmailAddress(account.address)
             for file in account.keys {
-                // A borrowed value cannot be wrapped in an optional; the copy is wiped at once.
+                // A borrowed value cannot be wrapped in an optional. The copy is wiped after this block.
                 let copy: Passphrase? = passphrase.copy()
                 for identity in try PKCS12(ownFile: [UInt8](file), passphrase: copy).identities {
                     add(identity, for: address)
@@ -147,7 +148,7 @@ private struct BackupContents {
 }
 
 extension Policy.Rule {
-    /// Nil if it has an unknown value. Ignoring that value would weaken the rule.
+    /// Nil if the rule has an unknown value: ignoring the value would weaken the rule.
     fileprivate init?(_ backup: AccountBackup.Rule) {
         guard let scope = Policy.Scope(side: backup.side, pattern: backup.pattern) else { return nil }
         self.init(

@@ -1,43 +1,43 @@
 package import InternetMessage
 package import PKIX
 
-/// The result of restoring a backup: what was added, and what stayed because the store has it already.
+/// The result of restoring a backup: what was added, and which values the store already had.
 package struct RestoreReport: Sendable {
-    /// An account of the backup.
+    /// An account in the backup.
     package struct Account: Sendable {
         /// The account's main address.
         package let address: EmailAddress
-        /// Whether the store did not have it.
+        /// Whether the store did not have the account before.
         package let isNew: Bool
     }
 
-    /// An identity of the backup.
+    /// An identity in the backup.
     package struct Identity: Sendable {
-        /// The account that it belongs to.
+        /// The account of the identity.
         package let account: EmailAddress
-        /// The certificate, whose private key was restored as well.
+        /// The certificate. Its private key was restored as well.
         package let certificate: Certificate
-        /// Whether the account did not have it.
+        /// Whether the account did not have the identity before.
         package let isNew: Bool
     }
 
-    /// Every account of the backup.
+    /// All accounts in the backup.
     package internal(set) var accounts: [Account] = []
-    /// Every identity of the backup.
+    /// All identities in the backup.
     package internal(set) var identities: [Identity] = []
-    /// How many certificates were not in the store before.
+    /// The number of certificates that were not in the store before.
     package internal(set) var newCertificates = 0
-    /// The recipients that were not known with their certificate before.
+    /// The number of recipients that were not known with this certificate before.
     package internal(set) var newRecipients = 0
-    /// The recipients of which the backup knew more.
+    /// The number of known recipients for which the backup had additional data.
     package internal(set) var updatedRecipients = 0
-    /// The trust anchors that were none before.
+    /// The certificates that were no trust anchors before.
     package internal(set) var newAnchors: [Certificate] = []
-    /// The rules that were not there before.
+    /// The rules that the store did not have before.
     package internal(set) var newRules: [Policy.Rule] = []
-    /// The values of the backup that differ from the store's, which stay.
+    /// The values in the backup that differ from those of the store. The store's values stay.
     package internal(set) var kept: [String] = []
 
-    /// Whether the store is another than before.
+    /// Whether the store was changed.
     package internal(set) var changesStore = false
 }

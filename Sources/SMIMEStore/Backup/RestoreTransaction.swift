@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// Adds one backup to the database. Existing values stay; the backup adds what is missing.
+/// Adds a backup to the database. Existing values stay; only missing values are added.
 struct RestoreTransaction {
     let database: SQLDatabase
     let restoration: Restoration
@@ -16,7 +16,7 @@ struct RestoreTransaction {
 
     /// - Parameters:
     ///   - sealedKeys: the private keys of `restoration.items`, in the same order.
-    ///   - more: what else is changed.
+    ///   - more: makes further changes in the same transaction.
     mutating func run(sealedKeys: [[UInt8]], _ more: () throws -> Void) throws -> RestoreReport {
         let changes = database.changedCount
         let before = try count("certificate")
@@ -112,7 +112,8 @@ struct RestoreTransaction {
         if try update(recipient, row) { report.updatedRecipients += 1 }
     }
 
-    /// Adds what the backup has beyond the store: earlier and later times, newer capabilities, and a manual decision if the store has none.
+    /// Adds the data that the store lacks: an earlier first or later last sighting, newer capabilities, and a manual
+    /// decision if the store has none.
     private func update(_ recipient: Restoration.Recipient, _ row: Int64) throws -> Bool {
         let key: SQLArguments = [recipient.key, row]
         let times = try insert(
@@ -163,7 +164,7 @@ struct RestoreTransaction {
         try database.value("SELECT count(*) FROM \(table)", as: Int.self) ?? 0
     }
 
-    /// Runs a statement and says whether it changed a row.
+    /// Runs a statement. Returns whether the statement changed a row.
     @discardableResult
     private func insert(_ sql: String, _ arguments: SQLArguments, isCounted: Bool = true) throws -> Bool {
         try database.execute(sql, arguments, isCounted: isCounted) > 0

@@ -5,11 +5,12 @@ import PKIX
 import SMIME
 
 extension Store {
-    /// One encrypted file with the accounts of `addresses`: their identities with all keys, their aliases and policy. It also has the whole
-    /// registry of recipients, the trust anchors, intermediates and revocation lists.
+    /// Creates an encrypted file with the accounts of `addresses`: their identities with all private keys, their aliases,
+    /// and their policy rules. The file also has all recipients, trust anchors, intermediates and revocation lists of the
+    /// store.
     ///
-    /// - Parameter ciphers: the names of the ciphers that rules say for the accounts, by main address; the store knows no
-    ///   ciphers.
+    /// - Parameter ciphers: the name of the cipher that a rule sets for each account, by the account's main address. The
+    ///   store does not know ciphers.
     /// - Throws: `.unknownAccount`; what opening the store key throws.
     package func backupAccounts(
         _ addresses: [EmailAddress],
@@ -36,13 +37,13 @@ extension Store {
         }
     }
 
-    /// `keys`, so many together as a PKCS#12 file may hold.
+    /// Divides `keys` into parts that each fit into one PKCS#12 file.
     private static func parts(of keys: [Identity]) -> [[Identity]] {
         var parts: [[Identity]] = []
         var count = 0
         for key in keys {
             count += key.certificate.der.count
-            // Half of a file is for the keys and all around them.
+            // Certificates may take half of a file; the other half is for the private keys and the PKCS#12 structure.
             if let last = parts.last, last.count < PKCS12.maximumKeys, count <= PKCS12.maximumCount / 2 {
                 parts[parts.count - 1].append(key)
             } else {
@@ -53,7 +54,8 @@ extension Store {
         return parts
     }
 
-    /// The contents of the store, and the keys of each account; read again if the store key changed in between.
+    /// The contents of the store, and the private keys of each account. Reads again if the store key was replaced in
+    /// between.
     private func snapshot(
         of addresses: [EmailAddress]
     ) async throws(KeystoreError) -> (BackupSnapshot, [[Identity]]) {
@@ -76,7 +78,7 @@ extension Store {
     }
 }
 
-/// The data of a backup, read in one transaction.
+/// The data for a backup, read in one transaction.
 private struct BackupSnapshot: Sendable {
     struct Account: Sendable {
         let account: SMIMEStore.Account
@@ -164,7 +166,7 @@ private struct BackupSnapshot: Sendable {
         )
     }
 
-    /// Every rule but those for other senders.
+    /// All rules except sender rules that apply to none of `accounts`.
     private static func policy(
         for accounts: [SMIMEStore.Account],
         in database: SQLDatabase
@@ -196,7 +198,8 @@ private struct BackupSnapshot: Sendable {
 }
 
 extension AccountBackup.Recipient {
-    /// - Parameter own: the certificates whose keys are in the backup. Only these become identities when it is restored.
+    /// - Parameter own: the certificates whose private keys are in the backup. Only these become identities when the backup
+    ///   is restored.
     fileprivate init(_ row: SQLRow, own: Set<Fingerprint>) throws {
         let fingerprint = try row.fingerprint()
         let isOther = try row.value("source") == KnownRecipient.Source.identity.rawValue && !own.contains(fingerprint)

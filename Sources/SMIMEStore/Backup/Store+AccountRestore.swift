@@ -1,13 +1,13 @@
 import Foundation
 
 extension Store {
-    /// Restores a backup of accounts into the store, as a whole or not at all.
+    /// Restores a backup of accounts into the store. If an error occurs, nothing is changed.
     ///
-    /// Existing data stays, and a second restore changes nothing.
+    /// Existing data stays. A second restore changes nothing.
     ///
     /// - Parameters:
-    ///   - setting: a setting that changes along with it.
-    ///   - change: makes the new value, as in `SettingStore.change`.
+    ///   - setting: the name of a setting that changes in the same transaction.
+    ///   - change: returns the new value of the setting, as in `SettingStore.change`.
     /// - Throws: what opening the store key throws.
     package func restore(
         _ restoration: Restoration,

@@ -1,20 +1,21 @@
 import Foundation
 
-/// The result of restoring a copy.
+/// The result of restoring a copy of a store.
 public struct StoreRestored: Sendable {
-    /// The path of the old store; nil if there was none.
+    /// The path to which the old store was moved; nil if there was no old store.
     public let kept: String?
-    /// Whether the key file must be put back, too, since no private key opens without it.
+    /// Whether the key file must be restored, too. Without it no private key can be opened.
     public let needsKeyFile: Bool
 }
 
 extension Store {
-    /// Replaces the store at `location` by a copy that `backup` made, while other processes may use the store.
+    /// Replaces the store at `location` by a copy that `backup` created. Other processes may be using the store.
     ///
-    /// They see either the old store or the new one, also after a kill. The old store is kept under another name.
+    /// Other processes see either the old store or the new one, even if this process is killed. The old store stays under
+    /// another name.
     ///
-    /// - Throws: `.malformedBackup` for a copy that is damaged or no store, `.newer` for one, or a store, of a newer
-    ///   program, `.foreignCopy`; what opening a store throws, but for damage; `.writeFailed`
+    /// - Throws: `.malformedBackup` if the copy is damaged or no store; `.newer` if a newer program wrote the copy or the
+    ///   store; `.foreignCopy`; `.writeFailed`; what opening a store throws, except for damage.
     package static func restore(
         _ location: StoreLocation,
         from path: String
@@ -48,7 +49,7 @@ extension Store {
         if try folder.exists() {
             kept = try StoreReplacement(location: location, successor: successor).run()
         } else {
-            // SQLite would apply a log left by another database to the restored one.
+            // SQLite would apply a log of the earlier database to the restored one.
             for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
             try folder.rename(successor, to: location.database)
         }
@@ -56,7 +57,7 @@ extension Store {
         return StoreRestored(kept: kept, needsKeyFile: !hasKeyFile)
     }
 
-    /// Completes an interrupted change of the existing store's key file. In a damaged store there is nothing to complete.
+    /// Completes an interrupted change of the existing store's key file. If the store is damaged, nothing is done.
     private static func settle(_ location: StoreLocation) throws(KeystoreError) {
         do throws(KeystoreError) { try openNow(location, mode: .readWrite).database.closeUnused() } catch {
             guard case .corrupt = error else { throw error }

@@ -1,17 +1,18 @@
 extension Store {
-    /// Makes a store at `location`, a file or a server's database without one, that holds everything that this one holds.
+    /// Creates a store at `location` with all data of this store. The new store is a file, or a server's database that has
+    /// no store yet.
     ///
-    /// If the new store is shared by several hosts, settings that name programs and directories of one host are not copied. The change is
-    /// made in one transaction and verified by counts and digests.
+    /// If several hosts share the new store, settings that name programs and directories of one host are not copied. The
+    /// copy is made in one transaction and verified by row counts and digests.
     ///
-    /// - Returns: how many rows of which tables there are.
-    /// - Throws: `.occupied` where there is a store already; what reading and making a store throws.
+    /// - Returns: the number of copied rows of each table.
+    /// - Throws: `.occupied` if there already is a store; what reading and creating a store throws.
     package func copy(to location: StoreLocation) async throws(KeystoreError) -> [String: Int] {
         let database = database
         return try await onBlockingThread { () throws(KeystoreError) in
             do {
                 return try database.withEngine { engine in
-                    // A later form may be usable, but has tables that this program does not know.
+                    // This program may be able to use a later schema version, but does not know all of its tables.
                     let form = try engine.schemaVersion().version
                     guard form == Schema.current.version else {
                         throw KeystoreError.newer(path: database.path, found: form, known: Schema.current.version)

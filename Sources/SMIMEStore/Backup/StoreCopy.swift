@@ -1,15 +1,16 @@
 import Foundation
 
-/// A file that `Store.backup` made, checked before it may replace a store.
+/// A file that `Store.backup` created, checked before it may replace a store.
 struct StoreCopy {
     let path: String
     private let reader: SQLiteEngine
     private let protectors: Protectors
 
-    /// - Throws: `.malformedBackup` for a file that is damaged or no store, `.newer`, `.older`
+    /// - Throws: `.malformedBackup` if the file is damaged or no store; `.newer`; `.older`.
     init(_ path: String) throws(KeystoreError) {
         self.path = path
-        // Opening must not create files beside the copy, unless the copy includes the log of a store in use.
+        // Opening must not create files beside the copy. This is unavoidable if the copy includes the log of a store in
+        // use.
         reader = try Self.attempt(path) {
             try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
         }
@@ -29,9 +30,9 @@ struct StoreCopy {
         }
     }
 
-    /// Whether the key file that the copy needs is there.
+    /// Whether the key file that the copy needs exists.
     ///
-    /// - Throws: `.foreignCopy` if another one is there, and nothing else opens the copy.
+    /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
     func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
         guard let sealed = protectors.keyFile else { return true }
         do throws(KeystoreError) {
@@ -48,7 +49,7 @@ struct StoreCopy {
         }
     }
 
-    /// Writes what is in it to a new file, in the newest form.
+    /// Writes the copy's content to a new file, with the newest schema version.
     func write(to target: String) throws(KeystoreError) {
         do {
             try reader.writeCopy(to: target)

@@ -1,22 +1,24 @@
 import Foundation
 
-/// A finished database that replaces another one, which other processes may be using. Used under `StoreLock`.
+/// Replaces a database, which other processes may be using, by a complete new one. The caller holds `StoreLock`.
 ///
-/// As a rule SQLite replaces the content in one transaction: other processes see the old content or the new, also after a kill. A database
-/// that SQLite can no longer read is replaced as a file.
+/// Usually SQLite replaces the content in one transaction: other processes see the old content or the new, even if this
+/// process is killed. A database that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
-    /// How often another process may write between the copy of the old content and its replacement.
+    /// How often to try again because another process wrote after the old content was copied.
     private static let changesSeen = 5
-    /// Few enough for every store to take several steps.
+    /// The number of pages is so small that every store takes several steps.
     private static let pagesPerStep: CInt = 8
 
     private struct WasChanged: Error {}
 
     let location: StoreLocation
-    /// The database that is to be there afterwards.
+    /// The path of the database whose content replaces that of the store.
     let successor: String
 
-    /// - Returns: where what was there is kept.
+    /// Replaces the database.
+    ///
+    /// - Returns: the path of the copy of the old database.
     func run() throws -> String {
         for _ in 0..<Self.changesSeen {
             let kept = try freeName()
@@ -35,7 +37,7 @@ struct StoreReplacement {
     private func replace(keeping kept: String) throws {
         var status = stat()
         let isEmpty = lstat(location.database, &status) == 0 && status.st_size == 0
-        // To SQLite an empty file is an empty database; it has no content to replace.
+        // SQLite treats an empty file as an empty database, which has no content to copy.
         if !isEmpty {
             do { return try replaceContent(keeping: kept) } catch let error as SQLError {
                 guard Self.isUnreadable(error) else { throw error }
@@ -46,7 +48,7 @@ struct StoreReplacement {
         try replaceFile()
     }
 
-    /// Whether a database cannot be read, or has another page size than a store, which SQLite reports as read-only.
+    /// Whether a database cannot be read, or has another page size than a store. SQLite reports the latter as read-only.
     private static func isUnreadable(_ error: SQLError) -> Bool {
         [.corrupt, .readOnly].contains(error.kind)
     }
@@ -61,20 +63,20 @@ struct StoreReplacement {
         try raiseChangeCounter(above: changes)
         let source = try SQLiteEngine.openReader(successor, isFrozen: true)
         let target = try SQLiteEngine.openWriter(location.database)
-        // After the first step no other connection can write; later steps may lock out readers, too.
+        // After the first step no other connection can write. Later steps may also block readers.
         var isFirst = true
         try source.replaceContent(of: target, pagesPerStep: Self.pagesPerStep) {
             defer { isFirst = false }
             guard try !isFirst || version(of: watch) == seen else { throw WasChanged() }
         }
-        // Readers may keep the log for a while.
+        // Readers may delay the truncation of the log.
         target.truncateLog()
         try target.close()
     }
 
-    /// A process that has seen the old counter never sees the same number with other content.
+    /// Raises the change counter of the new database, so that no process sees the same counter with other content.
     ///
-    /// - Parameter changes: the counter of what is replaced; nil if it cannot be read.
+    /// - Parameter changes: the counter of the old database; nil if it cannot be read.
     private func raiseChangeCounter(above changes: Int64?) throws {
         let engine = try SQLiteEngine.openWriter(successor)
         try engine.writeNow { try ChangeCounter.raise(above: changes, in: $0) }
@@ -82,12 +84,12 @@ struct StoreReplacement {
         try engine.close()
     }
 
-    /// What becomes another number when others write.
+    /// A number that changes when another connection writes.
     private func version(of watch: SQLiteEngine) throws -> Int? {
         try watch.readNow { try $0.value("PRAGMA data_version", as: Int.self) }
     }
 
-    /// Puts the file of the new database in the place of a file that no process has open.
+    /// Replaces the file of the store by that of the new database. No other process may have the old file open.
     private func replaceFile() throws {
         let descriptor = open(location.database, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -95,15 +97,16 @@ struct StoreReplacement {
         }
         defer { close(descriptor) }
         try lockOutSQLite(descriptor)
-        // The log belongs to the old database, and SQLite would apply it to the new one.
+        // The log belongs to the old database. SQLite would apply it to the new one.
         for suffix in ["-wal", "-shm"] { unlink(location.database + suffix) }
         try StoreFolder(location: location).rename(successor, to: location.database)
-        // A process that opened the old file and waits for its locks finds no store in it, instead of writing beside the new one.
+        // A process that has opened the old file and waits for its locks then finds no store in it, and does not write to
+        // the old file.
         ftruncate(descriptor, 0)
     }
 
-    /// Takes all locks of SQLite on the file, which fails while another process uses it (sqlite.org/fileformat2.html, "the
-    /// lock-byte page").
+    /// Takes all of SQLite's locks on the file. This fails while another process uses the file
+    /// (sqlite.org/fileformat2.html, "the lock-byte page").
     private func lockOutSQLite(_ descriptor: Int32) throws {
         let deadline = Date.now.addingTimeInterval(SQLiteEngine.timeout)
         while true {
@@ -116,7 +119,7 @@ struct StoreReplacement {
         }
     }
 
-    /// Copies the files as they are.
+    /// Copies the database files unchanged.
     private func keepFiles(as kept: String) throws {
         StoreDatabase.remove(kept)
         for suffix in StoreDatabase.hasLog(location.database) ? ["", "-wal"] : [""] {
@@ -130,7 +133,7 @@ struct StoreReplacement {
         }
     }
 
-    /// A name that says when, and is not taken.
+    /// An unused file name with the current time.
     private func freeName() throws -> String {
         let time = Date.now.formatted(Date.ISO8601FormatStyle(dateSeparator: .omitted, timeSeparator: .omitted))
         let names = (1...100).lazy.map { "\(location.database).replaced-\(time)\($0 == 1 ? "" : "-\($0)")" }

@@ -1,13 +1,13 @@
 import ByteStreams
 import LibCrypto
 
-/// Copies everything from one database to another one, whatever their engines, and verifies it.
+/// Copies all data from one database to another one, also between engines, and verifies the copy.
 ///
-/// Private keys stay sealed, and the protectors come along: the same key file or passphrase opens both.
+/// Private keys stay sealed, and the protectors are copied: the same key file or passphrase opens both stores.
 struct StoreTransfer {
-    /// The tables, each after those that it refers to, with what a row is identified by. The change counter is not copied but raised;
-    /// answers of certificate sources and verdicts are not copied but made again: a client that could write them in one store must not
-    /// decide in the other.
+    /// The tables, each after the tables that it refers to, with the column that identifies a row. The change counter is
+    /// not copied but raised. Answers of certificate sources and verdicts are not copied but created again: a client that
+    /// could write them in one store must not influence the other.
     private static let tables = [
         ("certificate", "id"), ("protector", "kind"), ("private_key", "certificate"), ("account", "id"),
         ("account_alias", "pattern_key"), ("identity", "account, certificate"),
@@ -16,20 +16,20 @@ struct StoreTransfer {
         ("crl", "fingerprint"), ("ocsp_response", "certificate"), ("service_outage", "url"),
     ]
 
-    /// What a table holds: how many rows, and the digest of all values.
+    /// A summary of a table: the number of rows, and the digest of all values.
     private struct Content: Equatable {
         let count: Int
         let digest: [UInt8]
     }
 
     let source: SQLDatabase
-    /// Settings that are left behind.
+    /// The settings that are not copied.
     let omitted: Set<String>
 
-    /// Copies to `target`, which holds empty tables, in its transaction.
+    /// Copies to the empty tables of `target`. The caller opens the transaction in `target`.
     ///
-    /// - Returns: how many rows of which tables there are.
-    /// - Throws: `SQLError` of the kind `.corrupt` where the target holds something else afterwards.
+    /// - Returns: the number of copied rows of each table.
+    /// - Throws: `SQLError` of the kind `.corrupt` if the target's rows then differ from those that were copied.
     func run(to target: SQLDatabase) throws -> [String: Int] {
         var counts: [String: Int] = [:]
         for (table, key) in Self.tables {
@@ -47,14 +47,15 @@ struct StoreTransfer {
             }
             counts[table] = written.count
         }
-        // In a file the columns are believed that gateways could write on a server.
+        // Gateways could write these columns on a server. In a file smime relies on them, so wrong values are corrected
+        // here.
         if target.keepsVerdicts, !source.keepsVerdicts { try WrongRows(in: target).repair(in: target) }
         for table in ["certificate", "account"] { try target.continueKeys(of: table) }
         try ChangeCounter.raise(above: ChangeCounter.value(in: source), in: target)
         return counts
     }
 
-    /// Passes the rows of `table` to `body`, and says what they are.
+    /// Passes the rows of `table` to `body`. Returns the number and the digest of the rows.
     private func content(
         of table: String,
         by key: String,
@@ -65,7 +66,7 @@ struct StoreTransfer {
         var count = 0
         try database.forEach("SELECT * FROM \(table) ORDER BY \(key)") { row in
             if table == "setting", omitted.contains(try row.value("key")) { return }
-            // The engines give columns in the same order only as long as no migration adds one in another place.
+            // The order of columns is the same in both engines only while no migration inserts a column.
             for (column, value) in row.stored.sorted(by: { $0.column < $1.column }) {
                 try digester.update(Self.encoding(of: value, in: column).octets)
             }
@@ -75,7 +76,7 @@ struct StoreTransfer {
         return Content(count: count, digest: try digester.finish())
     }
 
-    /// The column, the kind, the length and the value, so that no two rows have one encoding.
+    /// Encodes the column, the kind, the length and the value, so that different values have different encodings.
     private static func encoding(of value: SQLValue, in column: String) -> [UInt8] {
         let (kind, bytes): (String, [UInt8]) =
             switch value {

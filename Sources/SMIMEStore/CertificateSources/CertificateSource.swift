@@ -1,30 +1,30 @@
 import Foundation
 package import PKIX
 
-/// A source of other people's certificates in addition to the registry: a directory, a server.
+/// A source of other people's certificates in addition to the registry, such as a directory or a server.
 ///
-/// Its certificates are not trusted more than others: a chain or a pin decides. Its methods may block; the caller waits
-/// for `timeLimit` only.
+/// A certificate from a source gains no trust by that: its chain or a pin decides. The methods may block; callers wait only
+/// for `timeLimit`.
 package protocol CertificateSource: Sendable {
     /// The source's name in reports.
     var kind: KnownRecipient.Source { get }
-    /// How long an answer may take.
+    /// How long to wait for an answer.
     var timeLimit: Duration { get }
 
-    /// The certificates for each of `addresses`, with problems of some of them.
+    /// The certificates for each of `addresses`, and the problems with individual certificates and addresses.
     ///
-    /// - Throws: `SourceOutage` if the whole source is missing.
+    /// - Throws: `SourceOutage` if the source is unavailable.
     func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer
 
-    /// A short text that confirms that the source is available.
+    /// A short text which confirms that the source is available.
     ///
     /// - Throws: `SourceOutage`
     func state() throws(SourceOutage) -> String
 }
 
-/// A source that could not be asked.
+/// The error for a source that could not be queried.
 package struct SourceOutage: Error, Equatable, Sendable {
-    /// Completes "… cannot be asked: ".
+    /// The reason, which completes the message "… cannot be asked: ".
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }
@@ -37,20 +37,21 @@ extension SourceOutage: LocalizedError, CustomStringConvertible {
 
 /// The answer of a source.
 package struct SourceAnswer: Sendable {
-    /// The certificates, in no order that means anything.
+    /// The certificates, in any order.
     package var found: [FoundCertificate] = []
-    /// The problems of unusable certificates, one sentence each.
+    /// The problems with unusable certificates, one sentence each.
     package var warnings: [String] = []
-    /// The addresses whose certificates could not be read, so that it is unknown whether there are any.
+    /// The addresses whose certificates could not be read, with the reason. It is unknown whether these addresses have
+    /// certificates.
     package var outages: [AddressScope: SourceOutage] = [:]
-    /// The addresses among them for which the source took too long; it is not asked about them for a while.
+    /// The addresses in `outages` for which the source took too long. The source is not queried about them for a while.
     package var late: Set<AddressScope> = []
-    /// How long the answers about these addresses may be kept, where the source says so.
+    /// How long the answers about these addresses may be stored, if the source limits that.
     package var lifetimes: [AddressScope: Duration] = [:]
 
     package init() {}
 
-    /// Adds the certificates for `address` and those of authorities, which the source has at the place `detail`.
+    /// Adds the certificates for `address`, and those of CAs, which the source has at the place `detail`.
     package mutating func add(
         _ certificates: [Certificate],
         for address: AddressScope,
@@ -75,17 +76,17 @@ package struct SourceAnswer: Sendable {
 
 /// A certificate that a source has for an address or domain.
 package struct FoundCertificate: Sendable {
-    /// The address that it is for.
+    /// The address that the certificate is for.
     package let address: AddressScope
-    /// The certificate, believed no more than any other.
+    /// The certificate. It has not been validated.
     package let certificate: Certificate
-    /// The source.
+    /// The source of the certificate.
     package let source: KnownRecipient.Source
-    /// The place in the source, such as a file's path.
+    /// The place of the certificate in the source, such as a file's path.
     package let detail: String
-    /// Authorities in the same file. They may help to reach an anchor, and are not trusted.
+    /// CA certificates from the same file. They may complete a chain to an anchor, but are not trusted themselves.
     package let authorities: [Certificate]
-    /// The place of the source among those that are asked.
+    /// The position of the source in the order in which sources are queried.
     var rank = 1
 
     package init(
@@ -104,9 +105,9 @@ package struct FoundCertificate: Sendable {
 }
 
 extension CertificateSource {
-    /// Calls `question` on a thread of its own. When the time is over, the caller stops waiting and the thread goes on.
+    /// Calls `question` on a separate thread. After the time limit the caller stops waiting; the thread continues.
     ///
-    /// - Parameter limit: how long to wait; nil for `timeLimit`.
+    /// - Parameter limit: how long to wait; nil means `timeLimit`.
     package func ask<Answer: Sendable>(
         within limit: Duration? = nil,
         _ question: @escaping @Sendable (Self) throws(SourceOutage) -> Answer
@@ -116,7 +117,7 @@ extension CertificateSource {
         Thread.detachNewThread {
             answer.fulfil(Result { () throws(SourceOutage) in try question(self) })
         }
-        // A queue of its own: the threads of the global one may all be waiting.
+        // A separate queue is needed because all threads of the global queue may be blocked.
         DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + limit.timeInterval) {
             answer.fulfil(.failure(SourceOutage("no answer within \(limit.timeInterval.formatted()) s")))
         }

@@ -1,21 +1,21 @@
 import Foundation
 import PKIX
 
-/// A folder of certificates in files named by address, local or mounted.
+/// A local or mounted folder with certificates in files that are named after addresses.
 ///
-/// `bob@example.org.pem` has Bob's certificate, `@example.org.pem` the one for all of example.org. File names are in
-/// lower case; `endings` has the allowed extensions. PEM and PKCS#7 files may have several certificates, and also those
-/// of authorities.
+/// `bob@example.org.pem` has Bob's certificate; `@example.org.pem` has the certificate for all of example.org. File names
+/// are in lower case; `endings` has the allowed extensions. PEM and PKCS#7 files may have several certificates, including
+/// those of CAs.
 package struct DirectorySource: CertificateSource {
     /// The allowed extensions of file names.
     package static let endings = ["pem", "crt", "cer", "der", "p7c", "p7b"]
-    /// How long to wait for a mounted folder by default.
+    /// The default time to wait for a mounted folder.
     package static let standardTimeLimit = Duration.seconds(2)
     private static let maximumFileSize = 1 << 20
 
-    /// The folder.
+    /// The path of the folder.
     package let path: String
-    /// How long reading may take: the folder may be on a server.
+    /// How long reading may take. The folder may be on a file server.
     package let timeLimit: Duration
     /// `directory`
     package var kind: KnownRecipient.Source { .directory }
@@ -25,7 +25,7 @@ package struct DirectorySource: CertificateSource {
         self.timeLimit = timeLimit
     }
 
-    /// Reads the files named for the addresses and their domains.
+    /// Reads the files that are named after the addresses and their domains.
     package func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
         let folder = try open()
         defer { close(folder) }
@@ -36,7 +36,7 @@ package struct DirectorySource: CertificateSource {
         return answer
     }
 
-    /// Says where the folder is, if it can be opened.
+    /// A text with the path of the folder, if the folder can be opened.
     package func state() throws(SourceOutage) -> String {
         close(try open())
         return path
@@ -52,8 +52,8 @@ package struct DirectorySource: CertificateSource {
         return folder
     }
 
-    /// The names of files that can hold the certificates of `address`, each once; none for an address that would lead
-    /// out of the folder.
+    /// The names of files that can have certificates of `address`, each once. Empty if the address would lead to a file
+    /// outside the folder.
     private static func fileNames(for address: AddressScope) -> [String] {
         var seen: Set<String> = []
         return [address.key, address.text].filter { stem in
@@ -64,7 +64,7 @@ package struct DirectorySource: CertificateSource {
 
     private func read(_ name: String, in folder: Int32, for address: AddressScope, _ answer: inout SourceAnswer) {
         let file = "\(path)/\(name)"
-        // Opening a pipe must not block.
+        // Opening a named pipe must not block.
         let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard ![ENOENT, ENAMETOOLONG, EILSEQ].contains(errno) else { return }

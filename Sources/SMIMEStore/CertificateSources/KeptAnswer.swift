@@ -1,22 +1,22 @@
 import Foundation
 import PKIX
 
-/// What a remote source answered about an address, in the table `lookup_answer`: a cache.
+/// A remote source's answer about an address, cached in the table `lookup_answer`.
 struct KeptAnswer: Sendable {
     let address: AddressScope
-    /// When the source was asked.
+    /// When the source was queried.
     let time: Date
-    /// Until when the answer is used.
+    /// When the answer expires.
     let until: Date
-    /// Everything that was found, authorities included; empty for none.
+    /// All certificates that were found, including those of CAs; empty if the source has none.
     let certificates: [Certificate]
-    /// The place in the source.
+    /// The place of the certificates in the source, such as a URL.
     let detail: String
 
-    /// The longest answer that is kept, in bytes.
+    /// The maximum size of a cached answer, in bytes.
     private static let maximumCount = 1 << 18
 
-    /// The answers of `source` about `addresses` that are used at `time`, each once.
+    /// The cached answers of `source` about `addresses` that are valid at `time`, at most one for each address.
     static func answers(
         of source: String,
         about addresses: [AddressScope],
@@ -30,7 +30,7 @@ struct KeptAnswer: Sendable {
                 """
             let arguments: SQLArguments = [source, address.key, time.seconds, time.seconds + tolerance]
             return try database.row(statement, arguments).flatMap { row in
-                // The source is asked again for what cannot be read.
+                // An unreadable answer is ignored, so the source is queried again.
                 guard let certificates = try? certificates(row.value("certificates")) else { return nil }
                 return KeptAnswer(
                     address: address,
@@ -43,7 +43,7 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// How far clocks of hosts may be apart, in seconds: a time beyond that came from a wrong clock.
+    /// How much the clocks of hosts may differ, in seconds. A later time was written with a wrong clock.
     private static let tolerance = 300
 
     private static func certificates(_ bytes: [UInt8]) throws -> [Certificate] {
@@ -57,7 +57,7 @@ struct KeptAnswer: Sendable {
         return certificates
     }
 
-    /// Keeps `answers` of `source`, and deletes expired answers of all sources.
+    /// Caches `answers` of `source`, and deletes expired answers of all sources.
     static func keep(_ answers: [KeptAnswer], of source: String, at time: Date, in database: SQLDatabase) throws {
         for answer in answers {
             let bytes = answer.certificates.flatMap(\.der)

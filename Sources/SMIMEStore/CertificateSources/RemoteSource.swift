@@ -1,15 +1,17 @@
-/// A source that another program or host answers for, which learns to whom mail is written.
+/// A source on another host or in another program. It learns from queries to whom users write.
 ///
-/// It is asked about no address of our own accounts, within a time for each message, and again only when an answer has ended.
+/// The source is not queried about addresses of this store's accounts. Queries have a time limit for each message, and are
+/// repeated only when the cached answer has expired.
 package protocol RemoteSource: CertificateSource {
-    /// The settings that answers depend on: answers under another one do not count.
+    /// Identifies the settings on which answers depend. Answers with another identity are not used.
     var identity: String { get }
-    /// Whether it has certificates for whole domains, and is asked about them.
+    /// Whether the source has certificates for whole domains, and can be queried about domains.
     var knowsDomains: Bool { get }
 
-    /// The certificates for each of `addresses`, as far as there is time until `deadline`; the outages have those that were not reached.
+    /// Looks up the certificates of `addresses` until `deadline`. Addresses that could not be looked up are in the answer's
+    /// `outages`.
     ///
-    /// - Throws: `SourceOutage` if the whole source is missing.
+    /// - Throws: `SourceOutage` if the source cannot be reached at all.
     func search(
         for addresses: [AddressScope],
         until deadline: ContinuousClock.Instant
@@ -24,15 +26,15 @@ extension RemoteSource {
     }
 }
 
-/// How much is asked of remote sources, and for how long their answers are kept.
+/// Limits the queries to remote sources, and determines how long their answers are cached.
 package struct LookupLimits: Hashable, Sendable {
-    /// How long all remote sources together may hold up a message.
+    /// How long all remote sources together may delay a message.
     package let budget: Duration
-    /// How long certificates are used without asking again.
+    /// How long certificates are used before the source is queried again.
     package let retention: Duration
-    /// How long it is believed that there is none.
+    /// How long an answer without certificates is used before the source is queried again.
     package let retentionOfNone: Duration
-    /// How long a source that could not be asked is left alone.
+    /// How long a source is not queried after it was unavailable.
     package static let pauseAfterOutage = Duration.seconds(60)
 
     package init(budget: Duration, retention: Duration, retentionOfNone: Duration) {
@@ -41,7 +43,7 @@ package struct LookupLimits: Hashable, Sendable {
         self.retentionOfNone = retentionOfNone
     }
 
-    /// The values of the settings that were not made.
+    /// The values that apply without settings.
     package static let standard = LookupLimits(
         budget: .seconds(10),
         retention: .seconds(3600),

@@ -1,17 +1,18 @@
 import Foundation
 import PKIX
 
-/// The columns that the store keeps with a certificate, so that lists need not parse the certificate.
+/// The columns that describe a certificate in the database, so that lists can be shown without parsing certificates.
 ///
-/// In a file the columns are not verified: only the owner of the store can write them, and could change the certificates as well. In a
-/// database on a server gateways write them, too, and nothing that is decided depends on them (`SQLConnection.keepsVerdicts`).
+/// In a file the columns are not verified: only the owner of the store can write them, and the owner could change the
+/// certificates as well. In a database on a server gateways can also write them, so no decision depends on them
+/// (`SQLConnection.keepsVerdicts`).
 /// `columns` and `arguments` are in the same order.
 struct CertificateDescription {
     static let columns = [
         "usage", "public_key", "subject_name", "issuer_name", "addresses", "issuer_key", "issuer_hash", "name_digest",
     ]
 
-    /// Between two addresses in one column; no address holds it, as none holds control characters.
+    /// Separates addresses in a column. No address contains a control character.
     static let separator = "\n"
 
     let arguments: SQLArguments

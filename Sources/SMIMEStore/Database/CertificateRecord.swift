@@ -3,21 +3,21 @@ package import InternetMessage
 package import PKIX
 import SMIME
 
-/// The one row of each certificate, shared by accounts, recipients and anchors.
+/// The table of certificates. Each certificate has one row, to which accounts, recipients and anchors refer.
 enum CertificateRecord {
-    /// The uses of a certificate, as bits for queries.
+    /// The usage of a certificate, as bits for queries.
     struct Usage: OptionSet {
         let rawValue: Int
 
         static let signing = Usage(rawValue: 1)
         static let encryption = Usage(rawValue: 2)
         static let authority = Usage(rawValue: 4)
-        /// Purpose and key usage let mail be encrypted to it, also where it is an authority's.
+        /// Purpose and key usage permit encryption to the certificate. This may also be a CA certificate.
         static let keyEncryption = Usage(rawValue: 8)
         static let weakKey = Usage(rawValue: 16)
-        /// Others than its issuer issue revocation lists about it.
+        /// Another CA than the issuer publishes the revocation lists about the certificate.
         static let foreignLists = Usage(rawValue: 32)
-        /// The use depends on libcrypto, and must be asked each time.
+        /// The usage depends on libcrypto, and must be determined on each host.
         static let libraryDependent = Usage(rawValue: 64)
 
         init(rawValue: Int) { self.rawValue = rawValue }
@@ -31,17 +31,17 @@ enum CertificateRecord {
             if !certificate.revocationListIssuers.isEmpty { insert(.foreignLists) }
             switch certificate.publicKeyAlgorithm {
             case .dsa, .rsa, .rsaPSS, .ed25519, .x25519: break
-            // Only libcrypto knows curves without a name in this program.
+            // Curves that this program has no name for are known to libcrypto only.
             case .ellipticCurve(let name) where name.first?.isNumber != true: break
             default: insert(.libraryDependent)
             }
         }
     }
 
-    /// The row of `certificate`, made if there is none.
+    /// The row ID of `certificate`. Inserts the row if there is none.
     ///
-    /// A forged row with its fingerprint is corrected to match the certificate: a decision about a fingerprint must not count for other
-    /// content.
+    /// If a forged row has the fingerprint of `certificate`, corrects the row to match the certificate. Otherwise a
+    /// decision about the fingerprint would apply to another certificate.
     static func insert(_ certificate: Certificate, into database: SQLDatabase) throws -> Int64 {
         if let row = try id(of: certificate.fingerprint, in: database) {
             try mend(row, certificate, in: database)
@@ -70,14 +70,14 @@ enum CertificateRecord {
         ] + CertificateDescription(of: certificate).arguments
     }
 
-    /// The columns that describe a certificate, for `changes`.
+    /// The columns that describe a certificate, as a column list for the query that reads the rows for `changes`.
     static let described = columns.map { "certificate.\($0)" }.joined(separator: ", ")
 
-    /// The columns of `row` that say something else than `certificate` does, with what they should say.
+    /// The columns of `row` that do not match `certificate`, with the correct values.
     ///
-    /// - Parameter row: has at least `described`.
+    /// - Parameter row: a row with at least the columns in `described`.
     static func changes(of row: SQLRow, to certificate: Certificate) throws -> [(column: String, value: SQLValue)] {
-        // The uses of some keys depend on the libcrypto of the host.
+        // The usage of some keys depends on the host's libcrypto.
         let dependent = Usage(of: certificate).contains(.libraryDependent)
         let stored = Dictionary(row.stored.map { ($0.column, $0.value) }) { first, _ in first }
         return zip(columns, try values(of: certificate).values).filter { column, value in
@@ -85,7 +85,7 @@ enum CertificateRecord {
         }.map { ($0, $1) }
     }
 
-    /// Brings the row `id` in line with `certificate`, if it is not.
+    /// Corrects the row `id` if it does not match `certificate`.
     private static func mend(_ id: Int64, _ certificate: Certificate, in database: SQLDatabase) throws {
         guard let row = try database.row("SELECT \(described) FROM certificate WHERE id = ?", [id]) else { return }
         try mend(id, changes(of: row, to: certificate), in: database)
@@ -104,13 +104,13 @@ enum CertificateRecord {
         try database.value("SELECT id FROM certificate WHERE fingerprint = ?", [fingerprint.bytes], as: Int64.self)
     }
 
-    /// Forgets certificates that nothing refers to any more.
+    /// Deletes the certificates in `ids` that nothing refers to any more.
     static func removeUnused(_ ids: [Int64], from database: SQLDatabase) throws {
         let statement = "DELETE FROM certificate WHERE id = ? AND \(isUnused)"
         for id in ids { try database.execute(statement, [id]) }
     }
 
-    /// True of certificates that nothing refers to.
+    /// The SQL condition for certificates that nothing refers to.
     static let isUnused = """
         NOT EXISTS (SELECT 1 FROM private_key WHERE private_key.certificate = certificate.id)
             AND NOT EXISTS (SELECT 1 FROM recipient WHERE recipient.certificate = certificate.id)
@@ -131,16 +131,18 @@ extension SQLRow {
 }
 
 extension Certificate {
-    /// Whether `address` is one of the certificate's addresses, without regard to case and to how a domain is written.
+    /// Whether `address` is one of the certificate's addresses. Ignores case, and whether a domain is written with U-labels
+    /// or A-labels.
     package func names(_ address: EmailAddress) -> Bool {
         addresses.contains { (try? EmailAddress($0)) == address }
     }
 
-    /// Whether `scope` is one of the certificate's addresses, or the domain of one of them.
+    /// Whether `scope` is an address of the certificate, or the domain of one of the certificate's addresses.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
-    /// The addresses that mail is encrypted to with it: its own, and the whole domain for the certificate of a gateway,
-    /// which names `domain-confidentiality-authority`. A name like `*@example.com` counts for no address.
+    /// The scopes whose mail can be encrypted to the certificate: the certificate's addresses, and the whole domain if the
+    /// certificate belongs to a gateway, which names `domain-confidentiality-authority`. A name like `*@example.com` stands
+    /// for no address.
     ///
     /// RFC 3183
     package var recipientScopes: [AddressScope] {
@@ -149,6 +151,6 @@ extension Certificate {
             .map(AddressScope.init(domainOf:))
     }
 
-    /// The mailboxes that it names. A name like `*@example.com` is none.
+    /// The mailboxes that the certificate names. A name like `*@example.com` is no mailbox.
     package var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
 }

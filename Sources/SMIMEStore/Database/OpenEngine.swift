@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The engine of a database. It is opened anew when another file has replaced the opened one.
+/// The engine of an open database. It is reopened if another file has replaced the one that was opened.
 final class OpenEngine: Sendable {
-    /// A file, whatever it is called.
+    /// Identifies a file independently of its name.
     private struct FileIdentity: Equatable {
         let device: dev_t
         let node: ino_t
 
-        /// Nil where nothing lies at `path`.
+        /// Nil if there is no file at `path`.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -25,7 +25,7 @@ final class OpenEngine: Sendable {
     private let reopen: (@Sendable () throws -> any SQLEngine)?
     private let state: Mutex<State>
 
-    /// - Parameter reopen: opens the file at `path`; nil for a database that is in no file, or that no other code uses.
+    /// - Parameter reopen: opens the file at `path`; nil if the database is not a file, or is used by this process only.
     init(_ engine: any SQLEngine, path: String, reopen: (@Sendable () throws -> any SQLEngine)?) {
         (self.path, self.reopen) = (path, reopen)
         state = Mutex(State(engine: engine, file: reopen == nil ? nil : FileIdentity(path)))
@@ -34,10 +34,11 @@ final class OpenEngine: Sendable {
     /// The engine that was opened last.
     var engine: any SQLEngine { state.withLock { $0.engine } }
 
-    /// Opens the file that lies at the path now, if that is another one. A user of the earlier engine keeps that engine until it is done.
+    /// Reopens the database if the file at the path has been replaced. Callers that still use the earlier engine keep it
+    /// until they are done.
     ///
-    /// - Returns: whether it was another one.
-    /// - Throws: `KeystoreError.missing` if no file lies there any more; what opening throws.
+    /// - Returns: whether the database was reopened.
+    /// - Throws: `KeystoreError.missing` if there is no file at the path any more; what opening throws.
     func renew() throws -> Bool {
         guard let reopen else { return false }
         let found = FileIdentity(path)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the operations on a store that are under way, so that closing the store can wait for them.
+/// Counts the running operations on a store, so that closing the store can wait for them.
 final class OperationGate: Sendable {
     private struct State {
         var isClosed = false
@@ -12,7 +12,7 @@ final class OperationGate: Sendable {
 
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Begins an operation, which must call `end`; false if the gate is closed.
+    /// Begins an operation. The caller must call `end` afterwards. Returns false if the gate is closed.
     func begin() -> Bool {
         state.withLock { state in
             guard !state.isClosed else { return false }
@@ -32,7 +32,8 @@ final class OperationGate: Sendable {
         waiting.forEach { $0.resume() }
     }
 
-    /// Rejects new operations, and returns when those under way have ended. It blocks no thread: they may need it to end.
+    /// Rejects new operations, and waits until the running ones have ended. Does not block a thread, because the running
+    /// operations may need it.
     func drain() async {
         await withCheckedContinuation { continuation in
             let isEmpty = state.withLock { state in

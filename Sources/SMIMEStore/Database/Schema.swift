@@ -1,34 +1,36 @@
-/// The tables of a store and the numbered migrations that lead to them.
+/// The tables of a store, and the numbered migrations that create and change them.
 ///
-/// A migration runs once, in a transaction of its own that records its number, so that a reader sees at once whether it knows the form.
-/// Migrations that were released are never changed; a new form is a new one. `form` in a record is the version of that record's own layout,
-/// for changes that are made in batches.
+/// Each migration runs once, in its own transaction that records its number, so that a reader knows the schema version.
+/// Released migrations are never changed; a change of the tables is a new migration. The column `form` of a table is the
+/// version of the single record's layout, for changes that are made in batches.
 package struct Schema: Sendable {
     /// The schema of this program.
     package static let current = Schema(migrations: [tables])
-    /// The form that the first migration makes, and the first that was released.
+    /// The version after the first migration, and the first version that was released.
     package static let oldest = 6
-    /// "SMST": what makes a SQLite file, or the tables of a server, a store.
+    /// "SMST": marks a SQLite file, or the tables on a server, as a store.
     static let applicationID = 0x534D_5354
-    /// "SMIM": the mark of what programs before the first release wrote, whose forms have the same numbers and are not read.
+    /// "SMIM": marks stores of programs before the first release. Their schema versions have the same numbers, but this
+    /// program does not read them.
     static let developmentID = 0x534D_494D
 
     /// The statements of each migration, from `oldest` on.
     package let migrations: [[String]]
 
-    /// The oldest form whose programs can use a store of the newest one on a server, where hosts are upgraded one after the other. Older
-    /// than the newest one as long as later migrations only add what older programs need not know.
+    /// The oldest schema version whose programs can use a store with the newest version on a server, where hosts are
+    /// upgraded one after the other. This is older than the newest version while later migrations only add what older
+    /// programs need not know.
     package let serves: Int
 
     /// A schema with these migrations, each a list of statements.
     ///
-    /// - Parameter serves: nil if no program for an older form can use it.
+    /// - Parameter serves: the property `serves`; nil if no program for an older version can use the newest version.
     package init(migrations: [[String]], serves: Int? = nil) {
         self.migrations = migrations
         self.serves = serves ?? Self.oldest + migrations.count - 1
     }
 
-    /// The form this program writes.
+    /// The schema version that this program writes.
     package var version: Int { Self.oldest + migrations.count - 1 }
 
     /// The migrations with their numbers.
@@ -47,9 +49,10 @@ package struct Schema: Sendable {
     private static let tables =
         certificates + accounts + recipients + policy + deliveries + evidence + lookups + changes
 
-    /// Every certificate once, with the columns of `CertificateDescription`. `usage` has the bits of `CertificateRecord.Usage`; times
-    /// are seconds since 1970. A name's key is equal for names that match, `issuer` is the very encoding that mail refers to.
-    /// `public_key` is the SHA-256 of the key itself and connects certificates for one key.
+    /// Each certificate once, with the columns of `CertificateDescription`. `usage` has the bits of
+    /// `CertificateRecord.Usage`; times are seconds since 1970. The `_key` of a name is equal for matching names, while
+    /// `issuer` is the exact encoding that messages refer to. `public_key` is the SHA-256 of the public key; certificates
+    /// for the same key share it.
     private static let certificates = [
         """
         CREATE TABLE certificate (
@@ -79,8 +82,8 @@ package struct Schema: Sendable {
         "CREATE INDEX certificate_by_public_key ON certificate (public_key)",
     ]
 
-    /// `address_key` is what addresses are compared by, `address` what people are shown. The store key is sealed by
-    /// each protector; the private keys are sealed by the store key.
+    /// `address_key` is for comparing addresses, `address` for showing them. Each protector seals the store key; the store
+    /// key seals the private keys.
     private static let accounts = [
         """
         CREATE TABLE protector (
@@ -94,7 +97,7 @@ package struct Schema: Sendable {
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
-        // What encrypted mail hides: a `HeaderConfidentiality`, or null for the store's setting.
+        // Which header fields encrypted mail hides: a `HeaderConfidentiality`, or null if the store's setting applies.
         """
         CREATE TABLE account (
             id INTEGER PRIMARY KEY,
@@ -106,7 +109,7 @@ package struct Schema: Sendable {
             form INTEGER NOT NULL DEFAULT 1
         ) STRICT
         """,
-        // A further address, or `@domain`, that mail of the account is sent as.
+        // A further address, or `@domain`, from which mail of the account is sent.
         """
         CREATE TABLE account_alias (
             pattern_key TEXT PRIMARY KEY,
@@ -147,11 +150,11 @@ package struct Schema: Sendable {
         ) STRICT, WITHOUT ROWID
         """,
         "CREATE INDEX recipient_by_certificate ON recipient (certificate)",
-        // Manual decisions: few among very many recipients.
+        // For manual decisions, which only few of very many recipients have.
         "CREATE INDEX recipient_decided ON recipient (certificate) WHERE trust IN ('pinned', 'distrusted')",
     ]
 
-    /// The settings, and the sending policy. `side` is that of `Policy.Scope`; the global rule has an empty pattern.
+    /// The settings, and the sending policy. `side` is the side of `Policy.Scope`; the global rule has an empty pattern.
     private static let policy = [
         """
         CREATE TABLE setting (
@@ -175,8 +178,8 @@ package struct Schema: Sendable {
         """,
     ]
 
-    /// Which recipients got which message. A message is identified by the mail server's queue id and the digest of its bytes, because
-    /// queue ids are reused.
+    /// The recipients who have received each message. The mail server's queue ID and the digest of the bytes identify a
+    /// message, because queue IDs are reused.
     private static let deliveries = [
         """
         CREATE TABLE delivery (
@@ -191,9 +194,10 @@ package struct Schema: Sendable {
         "CREATE INDEX delivery_by_time ON delivery (time)",
     ]
 
-    /// What certificates are judged by. Lists that were `fetched` and authorities that were `learned` may be removed automatically.
+    /// The evidence for validating certificates. Lists that were `fetched` and CA certificates that were `learned` may be
+    /// removed automatically.
     private static let evidence = [
-        // A CA certificate that may stand between a leaf and an anchor.
+        // A CA certificate that may be in a chain between a leaf and an anchor.
         """
         CREATE TABLE intermediate (
             certificate INTEGER PRIMARY KEY REFERENCES certificate,
@@ -219,8 +223,8 @@ package struct Schema: Sendable {
         ) STRICT
         """,
         "CREATE INDEX crl_by_issuer ON crl (issuer_key)",
-        // The last answer of a responder about each certificate, by the SHA-256 of its issuer and serial number. The responder's
-        // signature is verified at each use; the times are those of the answer.
+        // A responder's latest answer about each certificate, by the SHA-256 of the certificate's issuer and serial number.
+        // The responder's signature is verified at each use; the times are those of the answer.
         """
         CREATE TABLE ocsp_response (
             certificate BLOB PRIMARY KEY,
@@ -231,14 +235,14 @@ package struct Schema: Sendable {
         ) STRICT
         """,
         "CREATE INDEX ocsp_response_by_end ON ocsp_response (until)",
-        // The services of `OutageRecord`.
+        // The outages of `OutageRecord`.
         """
         CREATE TABLE service_outage (
             url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
         ) STRICT, WITHOUT ROWID
         """,
-        // The verdicts on recipients' certificates, as in `KeptVerdict`. All of this is a cache: missing and outdated verdicts are made
-        // again.
+        // The verdicts on recipients' certificates, as in `KeptVerdict`. The table is a cache: missing and outdated
+        // verdicts are computed again.
         """
         CREATE TABLE verdict (
             certificate INTEGER NOT NULL REFERENCES certificate ON DELETE CASCADE,
@@ -255,8 +259,8 @@ package struct Schema: Sendable {
         """,
     ]
 
-    /// The answers of `KeptAnswer`: a cache. `certificates` has one DER behind the other, and is empty if there are none; `outage` has a
-    /// reason if the source could not be asked, and then `address_key` is empty.
+    /// A cache of the answers in `KeptAnswer`. `certificates` has concatenated DER encodings, and is empty if there are
+    /// none. If the source could not be queried, `outage` has the reason and `address_key` is empty.
     private static let lookups = [
         """
         CREATE TABLE lookup_answer (
@@ -274,7 +278,7 @@ package struct Schema: Sendable {
         "CREATE INDEX lookup_answer_by_end ON lookup_answer (until)",
     ]
 
-    /// The one row of `ChangeCounter`.
+    /// The single row of `ChangeCounter`.
     private static let changes = [
         """
         CREATE TABLE change_counter (

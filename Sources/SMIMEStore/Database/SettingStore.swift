@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Settings of the store, by name.
+/// The settings of the store, by name.
 package struct SettingStore: Sendable {
     private let database: StoreDatabase
     private let isShared: Bool
@@ -9,19 +9,20 @@ package struct SettingStore: Sendable {
 
     /// - Parameters:
     ///   - isShared: whether several hosts share the database.
-    ///   - host: the settings that belong to this one.
+    ///   - host: the settings of this host.
     init(database: StoreDatabase, isShared: Bool, host: HostSettings) {
         (self.database, self.isShared, self.host) = (database, isShared, host)
     }
 
-    /// All settings that were made, as of one moment, with those of this host.
+    /// All settings with a value, read in one query and combined with those of this host.
     package func all() async throws(KeystoreError) -> [String: String] {
         try host.added(to: try await stored().values, isShared: isShared)
     }
 
-    /// What `make` makes of all settings: once until the store changes, as long as only the store has settings.
+    /// The value that `make` computes from all settings. If all settings are in the store, the value is cached until the
+    /// store changes.
     ///
-    /// - Parameter name: names what is made, always with the same `make`.
+    /// - Parameter name: the cache key of the value. Always pass the same `make` with a name.
     package func decoded<Value: Sendable>(
         _ name: String,
         _ make: ([String: String]) throws -> Value
@@ -33,7 +34,8 @@ package struct SettingStore: Sendable {
         return try stored.decoded(name, make)
     }
 
-    /// The file with the settings of this host, and those in it; nil where the store has them, or there is no such file.
+    /// The file with the settings of this host, and its settings. Nil if all settings are in the store, or there is no such
+    /// file.
     package func ofHost() throws(KeystoreError) -> (file: String, values: [String: String])? {
         guard isShared, let file = host.file else { return nil }
         return (file, try host.values())
@@ -50,7 +52,7 @@ package struct SettingStore: Sendable {
         }
     }
 
-    /// The value of the setting `key`; nil if it was not made.
+    /// The value of the setting `key`; nil if it is not set.
     package func value(of key: String) async throws(KeystoreError) -> String? { try await all()[key] }
 
     /// Sets `key` to `value`, or removes the setting if `value` is nil.
@@ -58,7 +60,8 @@ package struct SettingStore: Sendable {
         try await change(key) { _ in value }
     }
 
-    /// Changes the setting `key` by `body` in one transaction; nil stands for a setting that does not exist.
+    /// Changes the setting `key` to the result of `body` in one transaction. For `body`, nil means that the setting has no
+    /// value.
     package func change(_ key: String, _ body: @escaping @Sendable (String?) -> String?) async throws(KeystoreError) {
         let (isShared, path) = (isShared, database.path)
         let file = host.file ?? HostSettings.systemFile
@@ -82,7 +85,7 @@ package struct SettingStore: Sendable {
         return .notOnServer(path: path, why: why)
     }
 
-    /// Changes the setting `key` in a transaction that is under way.
+    /// Changes the setting `key` within an open transaction.
     static func change(_ key: String, in database: SQLDatabase, _ body: (String?) throws -> String?) throws {
         let old = try database.value("SELECT value FROM setting WHERE key = ?", [key], as: String.self)
         let value = try body(old)
@@ -97,14 +100,14 @@ package struct SettingStore: Sendable {
     }
 }
 
-/// The settings as they are in the store, and what was made of them.
+/// The settings in the store, and the values that were computed from them.
 private final class StoredSettings: Sendable {
     let values: [String: String]
     private let made = Mutex<[String: any Sendable]>([:])
 
     init(_ values: [String: String]) { self.values = values }
 
-    /// What `make` made of them before, or makes now.
+    /// The value that `make` computed before from these settings, or computes now.
     func decoded<Value: Sendable>(_ name: String, _ make: ([String: String]) throws -> Value) rethrows -> Value {
         if let known = made.withLock({ $0[name] }), let value = known as? Value { return value }
         let value = try make(values)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension StoreDatabase {
-    /// An empty store in memory, which a reader gets if there is no store yet.
+    /// An empty store in memory, for readers if there is no store yet.
     static func empty(path: String) throws(KeystoreError) -> StoreDatabase {
         try attempt(path) {
             let engine = try SQLiteEngine.inMemory()
@@ -10,9 +10,9 @@ extension StoreDatabase {
         }
     }
 
-    /// Opens the database of `location`, whose folder has been checked, if its form is ours.
+    /// Opens the database of `location`, if its schema version is the current one. The caller has checked the folder.
     ///
-    /// - Returns: nil if the form is older and must be migrated first.
+    /// - Returns: nil if the schema version is older and the store must be migrated first.
     static func open(
         _ location: StoreLocation,
         readOnly: Bool
@@ -32,7 +32,7 @@ extension StoreDatabase {
         readOnly: Bool
     ) throws(KeystoreError) -> (any SQLEngine)? {
         let path = location.database
-        // Read before anything is written: a newer or foreign file stays as it is, byte for byte.
+        // This is read before anything is written: a newer or foreign file must stay unchanged, byte for byte.
         let reader = try openReader(location)
         guard try form(of: reader, path) == Schema.current.version else { return nil }
         guard !readOnly else { return reader }
@@ -42,7 +42,7 @@ extension StoreDatabase {
         }
     }
 
-    /// Rejects an older store that cannot be written, before any file is created beside it.
+    /// Rejects an older store that cannot be written, before SQLite creates files beside it.
     ///
     /// - Throws: `.notMigrated`
     static func checkCanMigrate(_ location: StoreLocation) throws(KeystoreError) {
@@ -51,7 +51,7 @@ extension StoreDatabase {
         throw KeystoreError.notMigrated(path: location.database, found: found, known: Schema.current.version)
     }
 
-    /// Brings an older store to the form of `schema`. Call under `StoreLock`.
+    /// Migrates an older store to the schema version of `schema`. The caller holds `StoreLock`.
     static func migrate(_ location: StoreLocation, to schema: Schema = .current) throws(KeystoreError) {
         try attempt(location.database) {
             let pool = try SQLiteEngine.openPool(location.database)
@@ -60,7 +60,7 @@ extension StoreDatabase {
         }
     }
 
-    /// What `migrate` has to do. Nothing is changed.
+    /// The steps that `migrate` would take. Nothing is changed.
     static func pendingMigration(
         of location: StoreLocation,
         to schema: Schema = .current
@@ -69,7 +69,7 @@ extension StoreDatabase {
         return StoreMigration(found: found, known: schema.version)
     }
 
-    /// The form of a store that `schema` can be reached from.
+    /// The schema version of a store, if `schema` has migrations from there.
     ///
     /// - Throws: `.corrupt`, `.newer`, `.older`
     @discardableResult
@@ -94,7 +94,8 @@ extension StoreDatabase {
         return found.version
     }
 
-    /// Makes a store under a temporary name and renames it, so that no other process sees a half-made one. Call under `StoreLock`.
+    /// Creates a store under a temporary name and then renames it, so that no other process sees an incomplete store. The
+    /// caller holds `StoreLock`.
     static func create(
         _ location: StoreLocation,
         filling fill: (SQLDatabase) throws -> Void
@@ -106,7 +107,7 @@ extension StoreDatabase {
         try StoreFolder(location: location).rename(successor, to: location.database)
     }
 
-    /// Brings a database that is not in use yet to our form, ready to take the place of a store.
+    /// Migrates a database that is not in use yet to the current schema version, so that it can replace a store.
     static func complete(_ path: String, filling fill: (SQLDatabase) throws -> Void = { _ in }) throws {
         let engine = try SQLiteEngine.openWriter(path)
         try engine.migrate(by: Schema.current.numbered)
@@ -115,7 +116,7 @@ extension StoreDatabase {
         try engine.close()
     }
 
-    /// Removes a database with all that SQLite puts beside it.
+    /// Removes a database and the files that SQLite creates beside it.
     static func remove(_ path: String) {
         for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
     }
@@ -127,7 +128,7 @@ extension StoreDatabase {
         }
     }
 
-    /// Whether a log with content waits beside the database.
+    /// Whether there is a non-empty write-ahead log beside the database.
     static func hasLog(_ path: String) -> Bool {
         var log = stat()
         return lstat(path + "-wal", &log) == 0 && log.st_size > 0

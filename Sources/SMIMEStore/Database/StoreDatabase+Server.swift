@@ -1,8 +1,9 @@
 extension StoreDatabase {
     /// Opens the database on `server`.
     ///
-    /// - Returns: nil if its form is older and must be migrated first.
-    /// - Throws: `.noStore`, `.newer`, `.unreachable`; `.notWritable` where it is to be changed and the server is a standby.
+    /// - Returns: nil if the schema version is older and the store must be migrated first.
+    /// - Throws: `.noStore`, `.newer`, `.unreachable`; `.notWritable` if the store is opened for writing and the server is
+    ///   a standby.
     static func open(_ server: PostgreSQLAddress, readOnly: Bool) throws(KeystoreError) -> StoreDatabase? {
         let engine = PostgreSQLEngine(server)
         guard try form(of: engine, on: server) >= Schema.current.version else {
@@ -16,7 +17,7 @@ extension StoreDatabase {
         return StoreDatabase(engine, path: server.name, isReadOnly: readOnly)
     }
 
-    /// What `migrate` has to do. Nothing is changed.
+    /// The steps that `migrate` would take. Nothing is changed.
     static func pendingMigration(
         on server: PostgreSQLAddress,
         to schema: Schema
@@ -26,9 +27,9 @@ extension StoreDatabase {
         return StoreMigration(found: try form(of: engine, on: server, knowing: schema), known: schema.version)
     }
 
-    /// Brings the store on `server` to the form of `schema`, one process at a time.
+    /// Migrates the store on `server` to the schema version of `schema`. Only one process at a time can do this.
     ///
-    /// - Throws: `.notMigrated` for a role that may not
+    /// - Throws: `.notMigrated` if the role lacks the rights.
     static func migrate(_ server: PostgreSQLAddress, to schema: Schema) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
@@ -41,11 +42,11 @@ extension StoreDatabase {
         } catch { throw KeystoreError(error, path: server.name) }
     }
 
-    /// Makes the tables of a store on `server`, if it has none.
+    /// Creates the tables of a store on `server`, if there are none.
     ///
-    /// - Parameter fill: fills them in the same transaction.
-    /// - Returns: whether they were made.
-    /// - Throws: `.newer`, `.older`, `.corrupt` for tables that are no store of ours.
+    /// - Parameter fill: fills the tables in the same transaction.
+    /// - Returns: whether the tables were created.
+    /// - Throws: `.newer`, `.older`; `.corrupt` if the existing tables are not those of a store.
     static func create(
         on server: PostgreSQLAddress,
         filling fill: (SQLDatabase) throws -> Void
@@ -62,7 +63,7 @@ extension StoreDatabase {
 
     /// Checks that `server` has `roles`.
     ///
-    /// - Throws: `.notOnServer` for one that is missing.
+    /// - Throws: `.notOnServer` if a role is missing.
     static func check(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
@@ -76,7 +77,7 @@ extension StoreDatabase {
         throw .notOnServer(path: server.name, why: why)
     }
 
-    /// Gives `roles` their rights in one transaction.
+    /// Grants `roles` their rights in one transaction.
     ///
     /// - Throws: `.unusableAddress` for the owner of the tables, who would lose rights.
     static func grant(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
@@ -87,7 +88,7 @@ extension StoreDatabase {
         } catch { throw KeystoreError(error, path: server.name) }
     }
 
-    /// Gives the roles that have rights those that they need today.
+    /// Grants the current rights to the roles that already have rights.
     static func renewRights(on server: PostgreSQLAddress) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// The open database. It turns the engine's errors into `KeystoreError`.
+/// The open database. Converts the engine's errors to `KeystoreError`.
 ///
-/// Engines may crash if a closed connection is used, so all access goes through this class.
+/// Engines may crash if a closed connection is used, so all code uses the database through this class.
 final class StoreDatabase: Sendable {
     let path: String
     private let opened: OpenEngine
-    /// Whether changes are refused.
+    /// Whether changes are rejected.
     let isReadOnly: Bool
     private let gate: OperationGate
-    /// Held while the store is being closed, so that a second caller waits for the first.
+    /// Held while the store is being closed, so that a second call of `close` waits for the first.
     private let closing: Closing
     private let cache: StoreCache
-    /// The state for one message; nil if each call reads anew.
+    /// The state for handling one message; nil if each call checks the store anew.
     private let moment: StoreMoment?
 
     private final class Closing: Sendable {
@@ -22,8 +22,8 @@ final class StoreDatabase: Sendable {
     private var engine: any SQLEngine { opened.engine }
 
     /// - Parameters:
-    ///   - isReadOnly: whether changes are refused, even if `engine` could make them.
-    ///   - reopen: opens the file at `path` as `engine` did, once another file lies there.
+    ///   - isReadOnly: whether changes are rejected, even if `engine` could make them.
+    ///   - reopen: opens the file at `path` like `engine`, after another file has replaced it.
     init(
         _ engine: any SQLEngine,
         path: String,
@@ -42,19 +42,21 @@ final class StoreDatabase: Sendable {
         self.moment = moment
     }
 
-    /// The same database for one message: its reads share the cache, whose validity is checked once.
+    /// A view of this database for handling one message: its reads share the cache, and check only once whether the cache
+    /// is still valid.
     func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
 
-    /// How many look-ups the cache has answered, and how many it has not.
+    /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     var cacheUse: (hits: Int, misses: Int) { cache.use }
 
-    /// Forgets what is remembered.
+    /// Clears the cached values after a change.
     func noteChange() { if let moment { moment.noteChange() } else { cache.clear() } }
 
-    /// The keys that were opened before, and the change counter they belong to; nil where none are kept.
+    /// The cache with the private keys that were opened before, and the change counter to which they belong; nil if opened
+    /// keys are not cached.
     var openedKeys: (cache: StoreCache, number: Int64)? { moment?.number.map { (cache, $0) } }
 
-    /// Looks at one state of the store, and waits for no writer.
+    /// Reads one consistent state of the store, without waiting for writers.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(KeystoreError) -> Value {
@@ -69,9 +71,9 @@ final class StoreDatabase: Sendable {
         } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// The rows of the first query of a message, whose first column is the change counter, in a single round trip.
+    /// The rows of a message's first query, together with the change counter in their first column: only one round trip.
     ///
-    /// - Returns: nil where that saves nothing: for a file, and after the first query.
+    /// - Returns: nil if this saves nothing: for a file, and after the first query.
     func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {
         guard let moment else { return nil }
         try enter()
@@ -81,7 +83,7 @@ final class StoreDatabase: Sendable {
         }
     }
 
-    /// Checks that this program can still use the store's form, since another process may have migrated the store.
+    /// Checks that this program can still use the schema version, since another process may have migrated the store.
     ///
     /// - Throws: `.newer`
     func checkForm() throws(KeystoreError) {
@@ -90,9 +92,9 @@ final class StoreDatabase: Sendable {
         _ = try Self.form(of: engine, path)
     }
 
-    /// Runs `body` in one transaction, which no other process shares and which is committed whole or not at all.
+    /// Runs `body` in one transaction, isolated from other processes, which is committed completely or not at all.
     ///
-    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
+    /// - Parameter isCache: whether `body` writes only cached data, so that the values cached in memory stay valid.
     func write<Value: Sendable>(
         isCache: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Value
@@ -108,10 +110,10 @@ final class StoreDatabase: Sendable {
         } catch { throw KeystoreError(error, path: path) }
     }
 
-    /// Lets `body` use the database on this thread, which may block.
+    /// Calls `body` with the engine on this thread, which may block.
     ///
-    /// - Parameter isCache: whether `body` writes only cached data, so that remembered values stay valid.
-    /// - Throws: `.closed`, and what `body` throws, as it is.
+    /// - Parameter isCache: whether `body` writes only cached data, so that the values cached in memory stay valid.
+    /// - Throws: `.closed`, and the errors of `body` unchanged.
     func withEngine<Value>(isCache: Bool = false, _ body: (any SQLEngine) throws -> Value) throws -> Value {
         try enter()
         defer {
@@ -121,10 +123,10 @@ final class StoreDatabase: Sendable {
         return try body(engine)
     }
 
-    /// Whether the server that holds the database takes no changes, by its last answer.
+    /// Whether the database server is read-only, according to its latest answer.
     var isReadOnlyServer: Bool { engine.isReadOnlyServer }
 
-    /// Rejects writes to a read-only store before a passphrase is asked for.
+    /// Rejects writes to a read-only store before prompting for a passphrase.
     ///
     /// - Throws: `.closed`, `.notWritable`
     func checkWritable() throws(KeystoreError) {
@@ -132,14 +134,14 @@ final class StoreDatabase: Sendable {
         guard !isReadOnly else { throw .notWritable(path: path) }
     }
 
-    /// Closes the files after the calls that are under way; later calls throw `.closed`.
+    /// Closes the files after the running calls have ended; later calls throw `.closed`.
     func close() async throws(KeystoreError) {
         await gate.drain()
         cache.clear()
         try await onBlockingThread { () throws(KeystoreError) in try self.closeUnused() }
     }
 
-    /// Closes the files of a database that is not in use.
+    /// Closes the files of a database that no other code uses.
     func closeUnused() throws(KeystoreError) {
         do {
             try closing.lock.withLock { _ in try engine.close() }

@@ -1,13 +1,13 @@
-/// Knows whether the running code is the store's own: its opening, or the body of one of its transactions.
+/// Knows whether the current code is run by the store itself: while it is being opened, or in the body of a transaction.
 ///
-/// Code that waits there for the store would wait for itself.
+/// Such code must not wait for the store, because it would wait for itself.
 enum StoreExecutor {
     @TaskLocal private static var isInside = false
 
-    /// Whether waiting for the store, on this thread or in this task, could never end.
+    /// Whether code on this thread or in this task would wait for the store forever.
     static var isCurrent: Bool { isInside }
 
-    /// Runs `body` as the store's own.
+    /// Runs `body` as code of the store itself.
     static func run<Value>(_ body: () throws -> Value) rethrows -> Value {
         try $isInside.withValue(true, operation: body)
     }

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The steps from a store's version to the newest one.
+/// The migrations from a store's schema version to the newest one.
 package struct StoreMigration: Sendable, Equatable {
-    /// The form that was found.
+    /// The schema version of the store.
     package let found: Int
-    /// The form this program writes.
+    /// The schema version that this program writes.
     package let known: Int
 
-    /// The forms that the store goes through, each in a transaction of its own.
+    /// The schema versions that the store passes through, each in its own transaction.
     package var steps: [Int] { found < known ? Array(found + 1...known) : [] }
-    /// Whether there is nothing to do.
+    /// Whether the store needs no migration.
     package var isEmpty: Bool { steps.isEmpty }
 
-    /// The pending migration of the store at `location`; nil without a store. Changes nothing.
+    /// The pending migration of the store at `location`; nil if there is no store. Changes nothing.
     ///
-    /// - Throws: what opening a store throws, `.newer` and `.older` among it.
+    /// - Throws: what opening a store throws, including `.newer` and `.older`.
     package static func pending(
         for location: StoreLocation,
         to schema: Schema = .current
@@ -26,9 +26,9 @@ package struct StoreMigration: Sendable, Equatable {
         }
     }
 
-    /// Brings the store at `location` to the form of `schema`, one step after the other. Blocks.
+    /// Migrates the store at `location` to the schema version of `schema`, one step after the other. Blocks the thread.
     ///
-    /// - Throws: `.notMigrated` if it cannot be written; what opening a store throws.
+    /// - Throws: `.notMigrated` if the store cannot be written; what opening a store throws.
     package static func run(on location: StoreLocation, to schema: Schema = .current) throws(KeystoreError) {
         if let server = location.server { return try StoreDatabase.migrate(server, to: schema) }
         try StoreDatabase.checkCanMigrate(location)
@@ -38,12 +38,12 @@ package struct StoreMigration: Sendable, Equatable {
     }
 }
 
-/// Runs `body` on a thread that may block, which the few cooperative ones must not.
+/// Runs `body` on a thread that may block. The few threads of Swift's cooperative pool must not block.
 func onBlockingThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws(KeystoreError) -> Value
 ) async throws(KeystoreError) -> Value {
     let result: Result<Value, KeystoreError> = await withCheckedContinuation { continuation in
-        // A queue of its own gets a thread even if many others are blocked.
+        // A separate queue gets a thread even if many other threads are blocked.
         DispatchQueue(label: "smime store").async {
             continuation.resume(returning: Result { () throws(KeystoreError) in try body() })
         }

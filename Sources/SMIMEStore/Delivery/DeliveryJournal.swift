@@ -1,15 +1,16 @@
 package import Foundation
 import InternetMessage
 
-/// The recipients to whom a message was already delivered, so that a second attempt of the mail server sends nothing twice.
+/// Records to which recipients a message was delivered, so that another attempt of the mail server does not deliver it
+/// twice.
 package struct DeliveryJournal: Sendable {
-    /// One message in a mail server's queue.
+    /// A message in a mail server's queue.
     package struct Entry: Hashable, Sendable {
-        /// The mail server's name for it, which may be reused for another message.
+        /// The mail server's ID of the message. The server may reuse the ID for another message.
         package let queueID: String
-        /// The SHA-256 of the message as it came.
+        /// The SHA-256 of the message as received.
         package let digest: [UInt8]
-        /// Older records are those of another message with the same name and bytes; nil where there can be none.
+        /// Records before this time belong to another message with the same ID and bytes; nil if there are no such records.
         package let recordsSince: Date?
 
         package init(queueID: String, digest: [UInt8], recordsSince: Date? = nil) {
@@ -19,33 +20,34 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// How long a delivery is remembered, in seconds: longer than mail servers retry.
+    /// How long a delivery stays recorded, in seconds: longer than mail servers retry.
     static let memory = 30 * 86_400.0
 
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// Those of `recipients` to whom the message was not delivered yet. `recipients` are all recipients in this attempt of the
+    /// The recipients in `recipients` to whom the message was not delivered yet. Pass all recipients of this attempt of the
     /// mail server.
     ///
-    /// A recipient in another case or form than before is the same one, unless `recipients` has both forms.
+    /// An address that differs from a recorded one only in case or form counts as delivered, unless `recipients` has both
+    /// forms.
     package func waiting(
         _ recipients: [String],
         for entry: Entry
     ) async throws(KeystoreError) -> [String] {
         let done = try await served(entry)
-        // The case of a local part may matter (RFC 5321 §2.4); only the receiving server knows.
+        // Only the receiving server knows whether the case of a local part matters (RFC 5321 §2.4).
         let before = Set(done.subtracting(recipients).map(Self.key))
         return recipients.filter { !done.contains($0) && !before.contains(Self.key($0)) }
     }
 
-    /// Whether the store's server only reads, by its last answer, so that nothing can be recorded.
+    /// Whether the store's server is read-only, according to its latest answer, so that nothing can be recorded.
     package var isOnReadOnlyServer: Bool { database.isReadOnlyServer }
 
-    /// The recipients to whom the message was delivered, as the mail server named them.
+    /// The recipients to whom the message was delivered, as the mail server wrote their addresses.
     package func served(_ entry: Entry) async throws(KeystoreError) -> Set<String> {
-        // A crash is one of the bytes, whenever it was.
+        // The record of a crash belongs to the bytes, so its time does not matter.
         let condition = "queue_id = ? AND digest = ? AND (time >= ? OR recipient = '')"
         let since = entry.recordsSince?.seconds ?? 0
         let first = "SELECT number, recipient FROM change_counter LEFT JOIN delivery ON \(condition)"
@@ -65,12 +67,12 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// The recipient under which a crash at the message is recorded; no envelope has an empty recipient.
+    /// The recipient in the record of a crash. A real recipient is never empty.
     private static let death = ""
 
-    /// Records durably that a process crashed at the message.
+    /// Records durably that a process crashed while handling the message.
     ///
-    /// - Returns: whether one had crashed at it before.
+    /// - Returns: whether an earlier crash was recorded.
     package func recordDeath(at entry: Entry, _ time: Date) async throws(KeystoreError) -> Bool {
         let isKnown = try await served(entry).contains(Self.death)
         if !isKnown { try await record([Self.death], of: entry, at: time) }
@@ -80,8 +82,8 @@ package struct DeliveryJournal: Sendable {
     /// The key by which recipients are compared.
     private static func key(_ recipient: String) -> String { (try? EmailAddress(recipient))?.key ?? recipient }
 
-    /// Deletes the records of the message. Its mail server knows that all of it was delivered, so the same bytes that arrive later are a
-    /// new message.
+    /// Deletes the records of the message after its mail server was told that all recipients are served. If the same bytes
+    /// arrive again, they are a new message.
     package func forget(_ entry: Entry) async throws(KeystoreError) {
         _ = try await database.write { database in
             try database.execute(

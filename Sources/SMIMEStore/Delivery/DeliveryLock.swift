@@ -1,19 +1,21 @@
 import Foundation
 
-/// Held by the process that delivers a message, so that a mail server's next attempt does not deliver it at the same time.
+/// A lock held by the process that delivers a message, so that the mail server's next attempt does not deliver it at the
+/// same time.
 ///
-/// Each message locks one byte of one file, at an offset that its entry determines. The lock ends with the process. It also excludes others
-/// in the same process, and stays when one of those ends. Source: fcntl(2), F_OFD_SETLK
+/// Each message locks one byte of the same file, at an offset computed from its entry. The lock ends when the process ends.
+/// It also excludes other deliveries in the same process, and is not released when another lock on the file is closed.
+/// Source: fcntl(2), F_OFD_SETLK
 package struct DeliveryLock: ~Copyable {
-    /// How long to wait for another process, in seconds: a mail server may give us the recipients of one message in two
-    /// attempts at once.
+    /// How long to wait for another process, in seconds. A mail server may deliver a message to two groups of its
+    /// recipients at once.
     package static let timeout = 30.0
 
     #if os(Linux)
-    /// F_OFD_SETLK, which Swift does not see.
+    /// F_OFD_SETLK, which is not imported into Swift.
     private static let command: Int32 = 37
     #else
-    /// Within one process it excludes no thread.
+    /// This lock does not exclude other threads of the same process.
     private static let command = F_SETLK
     #endif
 
@@ -51,7 +53,7 @@ package struct DeliveryLock: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// FNV-1a over queue id and digest, as a place in a file.
+    /// The offset of the entry's byte in the lock file: an FNV-1a hash of queue ID and digest.
     private static func place(of entry: DeliveryJournal.Entry) -> off_t {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in Array(entry.queueID.utf8) + entry.digest { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -2,7 +2,7 @@ import InternetMessage
 import PKIX
 
 extension KeystoreError {
-    /// The error for the caller, made of an error of the database or of our own.
+    /// Converts an error of the database, or of this package, into the error for the caller.
     init(_ error: any Error, path: String) {
         if let error = error as? KeystoreError {
             self = error
@@ -12,7 +12,7 @@ extension KeystoreError {
             self =
                 switch error {
                 case is CancellationError: .cancelled
-                // What we stored was well-formed.
+                // The store writes only well-formed data.
                 case is CMSError, is MIMEError: .corrupt(path: path, detail: String(describing: error))
                 default: .unexpected(String(describing: error))
                 }

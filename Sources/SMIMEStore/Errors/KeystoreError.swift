@@ -2,70 +2,71 @@ import Foundation
 package import InternetMessage
 package import PKIX
 
-/// Why the store cannot be used, or does not hold what was asked for.
+/// Why the store cannot be used, or does not have the requested data.
 @nonexhaustive
 package enum KeystoreError: Error, Equatable, Sendable {
     /// The address or alias belongs to another account.
     case addressTaken(String, by: EmailAddress)
-    /// Another process held the store for longer than we wait; try again.
+    /// Another process kept the store locked for too long; try again.
     case busy(path: String)
-    /// The task that asked was cancelled before its turn.
+    /// The task of the caller was cancelled before its turn.
     case cancelled
-    /// A file or directory of the store cannot be made; `code` is errno.
+    /// A file or directory of the store cannot be created; `code` is errno.
     case cannotCreate(path: String, code: Int32)
-    /// The store is there and cannot be opened. Never taken for an empty store.
+    /// The store exists but cannot be opened. It is never treated as an empty store.
     case cannotOpen(path: String, reason: String)
-    /// This process closed the store, and still used it afterwards.
+    /// The store is used after this process closed it.
     case closed(path: String)
-    /// What the file holds is damaged or no store of ours.
+    /// The content of the file is damaged, or is not a store.
     case corrupt(path: String, detail: String)
-    /// Another key file than the one that seals the copy of a store is there, so no private key in it would open.
+    /// The key file belongs to another store than the copy, so it could open none of the copy's private keys.
     case foreignCopy(path: String, keyFile: String)
-    /// The store's own code waits for the store, which would never end.
+    /// Code run by the store itself waits for the store, which would never end.
     case insideStore(path: String)
-    /// The store key in the key file is not the one this store was made with.
+    /// The key file does not contain the key with which this store was created.
     case keyMismatch(path: String)
-    /// The key file is gone, so no private key can be opened.
+    /// The key file is missing, so no private key can be opened.
     case keyMissing(path: String)
-    /// The store is locked with a passphrase that could not be obtained; `why` is the reason.
+    /// The store is locked with a passphrase that could not be obtained; `why` is the reason, nil if there is no
+    /// passphrase.
     case locked(path: String, why: String?)
-    /// There was a store, and its database is gone. No other one is made in its place.
+    /// The database of an existing store is missing. A new store is not created in its place.
     case missing(path: String)
-    /// A newer program wrote the store; it was left untouched.
+    /// A newer program wrote the store; nothing was changed.
     case newer(path: String, found: Int, known: Int)
-    /// A private key, of the certificate named, was to be stored for no account.
+    /// A private key was to be stored for no account. The fingerprint is that of its certificate.
     case noAccount(Fingerprint)
     /// A certificate was to be stored for no address.
     case noAddress(Fingerprint)
-    /// There is no store in the server's database. Opening does not create one, since an empty store has no rules.
+    /// There is no store in the server's database. Opening does not create a store, because an empty store has no rules.
     case noStore(path: String)
-    /// This cannot be done with a store on a server; `why` says what to do instead.
+    /// The operation is not possible with a store on a server; `why` says what to do instead.
     case notOnServer(path: String, why: String)
-    /// The account has no identity that can be used for this now; `why` says what is wrong with those it has.
+    /// The account has no identity that can be used for the purpose now; `why` says why none of its identities can.
     case noUsableIdentity(EmailAddress, why: String)
-    /// A file is no backup of accounts or copy of a store, or was changed since it was made.
+    /// A file is no account backup or copy of a store, or was modified.
     case malformedBackup(path: String, detail: String)
-    /// Where a store is to be made there is one already.
+    /// A store was to be created in a place that already has one.
     case occupied(path: String)
     /// A newer program wrote the account backup.
     case newerBackup(path: String, found: Int, known: Int)
-    /// A program before the first release wrote the store; it was left untouched.
+    /// A program before the first release wrote the store; nothing was changed.
     case older(path: String, found: Int)
-    /// The store has an older form and cannot be written, so it cannot be migrated either.
+    /// The store has an older schema version and must be migrated, but cannot be written.
     case notMigrated(path: String, found: Int, known: Int)
     /// The store can be read but not written.
     case notWritable(path: String)
     /// Opening the store took longer than the caller wanted to wait.
     case openingTimedOut(path: String)
-    /// The file or directory could be read or changed by others, or is not what it seems.
+    /// Other users can read or change the file or directory, or it is of the wrong kind.
     case permissions(path: String, why: String)
-    /// The account's only identity that could be used for this now is known to have been revoked by its issuer.
+    /// The issuer revoked the only identity of the account that could be used for the purpose now.
     case revokedIdentity(EmailAddress, Fingerprint)
     /// An error of the database that the caller cannot resolve.
     case unexpected(String)
-    /// The database server cannot be reached, or does not let us in.
+    /// The database server cannot be reached, or rejects the login.
     case unreachable(path: String, reason: String)
-    /// What was given for the store's database server cannot be used; never shows a password.
+    /// The address of the store's database server, or a role's name, cannot be used. The text never has a password.
     case unusableAddress(name: String, why: String)
     /// The file with the settings of this host cannot be used.
     case unusableHostSettings(path: String, why: String)
@@ -73,24 +74,25 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case unknownAccount(EmailAddress)
     /// The account has no such alias.
     case unknownAlias(String)
-    /// The store does not hold this certificate, or not for the address it was asked for.
+    /// The store does not have this certificate, or not for the given address.
     case unknownCertificate(Fingerprint)
     /// No certificate is known for this address or domain.
     case unknownRecipient(AddressScope)
-    /// A private key was to be stored with the certificate named, which is about another key.
+    /// A private key was to be stored with a certificate for another key. The fingerprint is that of the certificate.
     case unmatchedKey(Fingerprint)
-    /// The libcrypto that runs is too old for a private key of the store; the text names its algorithm.
+    /// The libcrypto in use does not support a private key of the store; the text names the key's algorithm.
     case unsupportedKey(Fingerprint, String)
-    /// The passphrase does not open the store, or the file of a backup.
+    /// The passphrase does not open the store or the backup.
     case wrongPassphrase(path: String)
-    /// Writing failed: disk full or an I/O error. The store is as it was before.
+    /// Writing failed because the disk is full or because of an I/O error. The store was not changed.
     case writeFailed(path: String, reason: String)
 }
 
 extension KeystoreError {
-    /// Whether the same call may succeed a moment later.
+    /// Whether the same call may succeed later.
     ///
-    /// Other processes held the store for too long, or the caller gave up. Mail that fails for such a reason is deferred.
+    /// Other processes kept the store locked for too long, or the caller stopped waiting. Mail that fails for such a reason
+    /// is deferred.
     package var isTemporary: Bool {
         switch self {
         case .busy, .cancelled, .openingTimedOut, .unreachable: true
@@ -110,8 +112,8 @@ extension KeystoreError {
 extension KeystoreError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence for a log or a user, with the file or address it is about in front, in lower case and without a full
-    /// stop; never a secret.
+    /// One sentence for a log or a user, starting with the file or address concerned, in lower case and without a full
+    /// stop. It never contains a secret.
     package var description: String {
         switch self {
         case .addressTaken(let address, let owner): "\(address): belongs to the account \(owner) already"

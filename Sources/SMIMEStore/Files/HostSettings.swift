@@ -1,11 +1,11 @@
 import Foundation
 
-/// The settings of this host where several hosts share a store: lines `KEY VALUE` in a file that no other user can write.
+/// The settings of this host if several hosts share a store: lines `KEY VALUE` in a file that no other user can write.
 ///
-/// They name programs, files and folders. In the shared database they do not count: who can write there must not choose what runs on a
-/// gateway.
+/// These settings name programs, files and directories. They are ignored in the shared database: a client that can write
+/// there must not choose what runs on a gateway.
 package struct HostSettings: Equatable, Sendable {
-    /// The settings that belong to one host. Besides, `lookup.ldap` does where it names a socket.
+    /// The settings that belong to one host. `lookup.ldap` also belongs to one host if it names a socket.
     package static let names: Set<String> = [
         "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", passwordFile,
         "lookup.smimea.trust-anchor", "revocation.directory",
@@ -14,23 +14,24 @@ package struct HostSettings: Equatable, Sendable {
 
     /// The environment variable that names the file.
     package static let variable = "SMIME_HOST_SETTINGS"
-    /// The variables that say where settings of the host are.
+    /// The environment variables that determine where the settings of the host are.
     package static let variables = [variable, "CREDENTIALS_DIRECTORY"]
-    /// The file where no other one is named, and none lies beside the store's key.
+    /// The file that is used if no other file is named, and there is none beside the store's key.
     package static let systemFile = "/etc/smime/host.conf"
-    /// The credential of systemd that is the password for LDAP.
+    /// The name of the systemd credential with the password for LDAP.
     private static let passwordCredential = "smime-ldap-password"
     private static let maximumCount = 1 << 16
 
-    /// The file; nil if there is none.
+    /// The path of the file; nil if there is none.
     package let file: String?
-    /// The credential with the password for LDAP, which counts where no other file is named.
+    /// The credential with the password for LDAP, used if no setting names a password file; nil if there is none.
     private let credential: String?
 
-    /// No settings.
+    /// No file and no credential.
     package init() { (file, credential) = (nil, nil) }
 
-    /// The settings that a user means: those in `file`, else in the file that the variable names, else beside the key, else in /etc.
+    /// Finds the settings of the host: `file`, otherwise the file in the environment variable, otherwise a file beside the
+    /// key, otherwise the file in /etc.
     package init(file: String?, environment: [String: String], keyFolder: String, exists: (String) -> Bool) {
         let named = [file, environment[Self.variable]].lazy.compactMap(\.self).first { !$0.isEmpty }
         self.file = named ?? ["\(keyFolder)/host.conf", Self.systemFile].first(where: exists)
@@ -38,17 +39,18 @@ package struct HostSettings: Equatable, Sendable {
         self.credential = credential.flatMap { exists($0) ? $0 : nil }
     }
 
-    /// Whether `value` of the setting `key` names something of one host.
+    /// Whether the setting `key` with `value` belongs to one host.
     package static func areMeant(by key: String, _ value: String?) -> Bool {
         names.contains(key) || key == "lookup.ldap" && value?.lowercased().hasPrefix("ldapi:") == true
     }
 
-    /// Whether only the settings in the store count on this host.
+    /// Whether this host uses exactly the settings in the store.
     func addsNothing(isShared: Bool) -> Bool { !isShared && credential == nil }
 
-    /// The settings that count on this host where `made` are in the store.
+    /// Combines `made`, the settings in the store, with those of this host. In a shared store, settings that belong to one
+    /// host are taken from the host's file only.
     ///
-    /// - Parameter isShared: whether other hosts write the store, too.
+    /// - Parameter isShared: whether other hosts write the store as well.
     /// - Throws: `.permissions`, `.unusableHostSettings`
     package func added(to made: [String: String], isShared: Bool) throws(KeystoreError) -> [String: String] {
         var values = made
@@ -84,7 +86,7 @@ package struct HostSettings: Equatable, Sendable {
         return values
     }
 
-    /// What is wrong with a line; nil if nothing is.
+    /// The error in a line of the file; nil if the line is correct.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard areMeant(by: key, value) else {
             return "\(key) is no setting of one host: it belongs into the store (smime config set)"
@@ -101,7 +103,7 @@ package struct HostSettings: Equatable, Sendable {
     }
 
     private static func content(of path: String) throws(KeystoreError) -> [UInt8] {
-        // Opening a pipe must not wait for its writer.
+        // Opening a named pipe must not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw .unusableHostSettings(path: path, why: String(cString: strerror(errno)))

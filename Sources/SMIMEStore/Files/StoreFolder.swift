@@ -1,25 +1,25 @@
 import ByteStreams
 import Foundation
 
-/// The directories and files of a store on disk: made private, and refused when they are not.
+/// The directories and files of a store on disk. They are created private, and rejected if other users have access.
 struct StoreFolder {
     let location: StoreLocation
 
-    /// Whether there is a store: its database exists.
+    /// Whether the store exists, that is, its database exists.
     ///
-    /// - Throws: `.permissions` if anything of the store is open to others, owned by another, or a symlink;
-    ///   `.cannotOpen` if that cannot be found out.
+    /// - Throws: `.permissions` if a file or directory of the store is accessible to other users, belongs to another user,
+    ///   or is a symlink; `.cannotOpen` if this cannot be determined.
     func exists() throws(KeystoreError) -> Bool {
         guard try inspect(location.database, isFolder: false) else { return false }
         for (path, isFolder) in everything { try inspect(path, isFolder: isFolder) }
         return true
     }
 
-    /// Whether a store here has sent mail: the lock file of deliveries stays when the database is lost.
+    /// Whether a store here has sent mail. The lock file of deliveries proves this even if the database is lost.
     func hasServed() throws(KeystoreError) -> Bool { try inspect(location.deliveryLockFile, isFolder: false) }
 
-    /// Makes the directories, mode 0700 under any umask. An empty directory of ours is made private, one with
-    /// something in it is refused unless it is.
+    /// Creates the directories with mode 0700 under any umask. An existing directory of this user is made private if it is
+    /// empty; otherwise it is rejected unless it is private.
     func create() throws(KeystoreError) {
         for folder in folders {
             if try makeFolder(folder) { continue }
@@ -28,7 +28,7 @@ struct StoreFolder {
         }
     }
 
-    /// Writes a new file whole or not at all, mode 0600 under any umask.
+    /// Writes a new file completely or not at all, with mode 0600 under any umask.
     func createFile(_ path: String, holding bytes: [UInt8]) throws(KeystoreError) {
         let temporary = path + ".new"
         unlink(temporary)
@@ -43,7 +43,7 @@ struct StoreFolder {
         try rename(temporary, to: path)
     }
 
-    /// Gives a finished file its name, durably.
+    /// Renames a complete file to its final name, durably.
     func rename(_ temporary: String, to path: String) throws(KeystoreError) {
         guard Foundation.rename(temporary, path) == 0 else {
             throw KeystoreError.cannotCreate(path: path, code: errno)
@@ -54,7 +54,7 @@ struct StoreFolder {
         close(folder)
     }
 
-    /// Opens a file that must not exist yet, for writing, mode 0600 under any umask.
+    /// Creates a file for writing, with mode 0600 under any umask. The file must not exist yet.
     static func createPrivate(_ path: String) throws(KeystoreError) -> Int32 {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
@@ -67,7 +67,7 @@ struct StoreFolder {
         return descriptor
     }
 
-    /// Sees to it that a file survives the loss of power.
+    /// Writes a file to the disk, so that it survives a power failure.
     static func synchronize(_ path: String) throws(KeystoreError) {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -79,14 +79,14 @@ struct StoreFolder {
         }
     }
 
-    /// Everything that a store consists of, the directories first.
+    /// All directories and files of a store, the directories first.
     var everything: [(path: String, isFolder: Bool)] {
         folders.map { ($0, true) } + location.files.map { ($0, false) }
     }
 
     private var folders: [String] { [location.home, location.dataFolder, location.keyFolder].compactMap(\.self) }
 
-    /// Looks at a directory or file of the store and returns whether it is there.
+    /// Checks a directory or file of the store. Returns whether it exists.
     @discardableResult
     func inspect(_ path: String, isFolder: Bool) throws(KeystoreError) -> Bool {
         var status = stat()
@@ -115,7 +115,7 @@ struct StoreFolder {
         return true
     }
 
-    /// Makes one directory and those above it; false if it was there already.
+    /// Creates a directory and its parent directories. Returns false if the directory already exists.
     private func makeFolder(_ path: String) throws(KeystoreError) -> Bool {
         if mkdir(path, 0o700) == 0 {
             chmod(path, 0o700)

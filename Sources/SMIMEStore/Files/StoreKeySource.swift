@@ -1,23 +1,24 @@
-/// Where the key that seals the store key comes from.
+/// The source of the key that seals the store key.
 package enum StoreKeySource: Equatable, Sendable {
-    /// What the service manager gives, as a file that belongs to it (systemd.exec(5), `LoadCredential=`). It is only read.
+    /// A file that the service manager provides and owns (systemd.exec(5), `LoadCredential=`). smime only reads it.
     case credential(String)
-    /// A file elsewhere.
+    /// A key file at another path.
     case file(String)
-    /// The file in the store's own directory, made with the store.
+    /// The key file in the store's own directory, created along with the store.
     case home
-    /// A program that prints the key, as its bytes or as base64. It is run without a shell, arguments, or most of the environment.
+    /// A program that prints the key, as bytes or in base64. It runs without a shell, without arguments, and without most
+    /// of the environment.
     case program(String)
 
-    /// The credential of systemd that is the key, as in `LoadCredentialEncrypted=smime-store-key`.
+    /// The name of the systemd credential with the key, as in `LoadCredentialEncrypted=smime-store-key`.
     package static let credential = "smime-store-key"
-    /// The environment variables that name a source.
+    /// The environment variables that name a key source.
     package static let variables = [fileVariable, programVariable, "CREDENTIALS_DIRECTORY"]
     package static let fileVariable = "SMIME_STORE_KEY_FILE"
     package static let programVariable = "SMIME_STORE_KEY_COMMAND"
 
-    /// The source a user means: a file or a program that is given, else the one that a variable names, else the credential, if there is
-    /// one.
+    /// Finds the key source: `file` or `program`, otherwise the file or program in an environment variable, otherwise the
+    /// credential if it exists, otherwise the store's own directory.
     package init(file: String?, program: String?, environment: [String: String], exists: (String) -> Bool) {
         let isGiven = file != nil || program != nil
         let file = isGiven ? file : environment[Self.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
@@ -34,7 +35,7 @@ package enum StoreKeySource: Equatable, Sendable {
         }
     }
 
-    /// Whether this program makes the key, and may replace it.
+    /// Whether smime creates the key, and may replace it.
     package var isOurs: Bool {
         switch self {
         case .file, .home: true

@@ -1,42 +1,44 @@
 import Foundation
 
-/// The paths of a store. They are derived from the environment each time and never stored, so that a home can be moved.
+/// The paths of a store. They are derived from the environment at each start and never stored, so that a home can be moved.
 package struct StoreLocation: Equatable, Sendable {
-    /// The directory that holds the whole store; nil for a store spread over the XDG directories.
+    /// The directory that contains the whole store; nil if the store is in the XDG directories.
     package let home: String?
     /// The directory of the database.
     package let dataFolder: String
-    /// The directory of the key file, separate from the data, so that a copy of one is worthless without the other.
+    /// The directory of the key file. It is separate from the data, so that a copy of either directory is worthless without
+    /// the other.
     package let keyFolder: String
 
-    /// The server that has the database; nil for a file. The directories then hold the key file and the locks of this host.
+    /// The server that has the database; nil if the database is a file. With a server, the directories contain the key file
+    /// and this host's locks.
     package private(set) var server: PostgreSQLAddress?
 
-    /// The SQLite database, or the name of the one on a server.
+    /// The path of the SQLite database, or the name of the database on a server.
     package var database: String { server?.name ?? databaseFile }
     private var databaseFile: String { dataFolder + "/smime.sqlite" }
-    /// The database while it is being made.
+    /// The path of the database while it is being created.
     var databaseSuccessor: String { database + ".new" }
-    /// The key file that seals the store key.
+    /// The path of the key file that seals the store key.
     package var keyFile: String {
         switch keySource {
         case .credential(let path), .file(let path), .program(let path): path
         case .home: keyFolder + "/store.key"
         }
     }
-    /// Where the key comes from that seals the store key.
+    /// The source of the key that seals the store key.
     package private(set) var keySource = StoreKeySource.home
-    /// The settings of this host where the database is on a server.
+    /// The settings of this host, used if the database is on a server.
     package private(set) var hostSettings = HostSettings()
-    /// The agent that may have the store's key, asked in place of a passphrase; nil if none is asked.
+    /// The agent that may have the store key in memory, queried before a passphrase is needed; nil if no agent is queried.
     package private(set) var keyAgent: KeyAgentClient?
-    /// The new key file until the database is sealed with it.
+    /// The path of the new key file, until the database is sealed with the new key.
     var keyFileSuccessor: String { keyFile + ".next" }
-    /// Locked while the store or its key is made, or the store is migrated.
+    /// The lock file for creating the store or its key, and for migrating the store.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
-    /// The lock file for messages that are being sent; each message locks a byte of its own.
+    /// The lock file for deliveries. Each message locks its own byte.
     package var deliveryLockFile: String { (home ?? dataFolder) + "/delivery.lock" }
-    /// All possible files of the store, existing or not.
+    /// The paths of all possible files of the store, existing or not.
     package var files: [String] {
         (server == nil ? ["", "-wal", "-shm"].map { databaseFile + $0 } : [])
             + (keySource.isOurs ? [keyFile, keyFileSuccessor] : []) + [lockFile, deliveryLockFile]
@@ -50,14 +52,14 @@ package struct StoreLocation: Equatable, Sendable {
         self.init(home: home, dataFolder: home + "/data", keyFolder: home + "/key")
     }
 
-    /// The same directories for a store whose database is on `server`.
+    /// This location with the database on `server`.
     package func on(_ server: PostgreSQLAddress) -> StoreLocation {
         var location = self
         location.server = server
         return location
     }
 
-    /// The same place with a key from `source`.
+    /// This location with a key from `source`.
     package func opened(by source: StoreKeySource) -> StoreLocation {
         var location = self
         location.keySource = source
@@ -65,26 +67,27 @@ package struct StoreLocation: Equatable, Sendable {
         return location
     }
 
-    /// The same place, with the settings of this host.
+    /// This location with the settings of this host.
     package func with(_ settings: HostSettings) -> StoreLocation {
         var location = self
         location.hostSettings = settings
         return location
     }
 
-    /// The same place, with an agent that may have its key.
+    /// This location with an agent that may have the store key.
     package func opened(by agent: KeyAgentClient) -> StoreLocation {
         var location = self
         location.keyAgent = agent
         return location
     }
 
-    /// The environment variables that name a user's store.
+    /// The environment variables that determine a user's store.
     package static let variables = ["SMIME_HOME", "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"]
 
-    /// The store a user means: `home` if given, else `SMIME_HOME`, else the XDG data and configuration directories.
+    /// Finds the user's store: `home` if given, otherwise `SMIME_HOME`, otherwise the XDG data and configuration
+    /// directories.
     ///
-    /// Source: XDG Base Directory Specification 0.8; relative paths in its variables are ignored, as it says.
+    /// Source: XDG Base Directory Specification 0.8. As it requires, relative paths in its variables are ignored.
     package init(home: String?, environment: [String: String]) {
         if let home = [home, environment["SMIME_HOME"]].lazy.compactMap(\.self).first(where: { !$0.isEmpty }) {
             self.init(home: home)
@@ -108,7 +111,7 @@ package struct StoreLocation: Equatable, Sendable {
         self.keyFolder = keyFolder
     }
 
-    /// `path` from the root, without trailing slashes, so that a symlink at its end is seen as one.
+    /// The absolute form of `path` without trailing slashes, so that a symlink at the end of the path is recognized as one.
     private static func absolute(_ path: String) -> String {
         var path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         while path.count > 1, path.hasSuffix("/") || path.hasSuffix("/.") { path.removeLast() }

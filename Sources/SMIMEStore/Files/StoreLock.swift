@@ -1,6 +1,7 @@
 import Foundation
 
-/// Holds HOME/lock for as long as it lives, so that one process at a time makes a store, its key, or a migration.
+/// A lock on HOME/lock, so that only one process at a time creates a store or its key, or migrates a store. Held until the
+/// value is destroyed.
 struct StoreLock: ~Copyable {
     /// How long to wait for another process, in seconds.
     static let timeout = 30.0

@@ -1,15 +1,16 @@
 package import InternetMessage
 package import PKIX
 
-/// Everything one command brings into the store, stored in one transaction.
+/// All data that one command adds to the store, in one transaction.
 package struct ImportBatch: Sendable {
-    /// A key and its certificate, for one or more accounts. Another certificate's key is refused, and one for no account.
+    /// A private key and its certificate, for one or more accounts. Rejected if the certificate is for another key, or
+    /// without accounts.
     package struct IdentityItem: Sendable {
-        /// The key, which is sealed before it is stored, and the certificate about it.
+        /// The certificate and its private key. The private key is sealed before it is stored.
         package let identity: Identity
-        /// The accounts that get it, at least one, made if they do not exist.
+        /// The accounts that get the identity, at least one. Accounts are created if they do not exist.
         package let accounts: [EmailAddress]
-        /// Whether the accounts were named by hand instead of by the certificate.
+        /// Whether a user named the accounts. If false, the certificate names them.
         package let isAssigned: Bool
 
         package init(_ identity: Identity, accounts: [EmailAddress], isAssigned: Bool) {
@@ -18,7 +19,7 @@ package struct ImportBatch: Sendable {
             self.isAssigned = isAssigned
         }
 
-        /// Refuses what could never be used.
+        /// Rejects an identity that could never be used.
         ///
         /// - Throws: `.unmatchedKey`, `.noAccount`
         func check() throws(KeystoreError) {
@@ -28,15 +29,15 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// Another person's certificate, for the given addresses or domains; rejected without any.
+    /// Another person's certificate, for the given addresses or domains. Rejected without any.
     package struct RecipientItem: Sendable {
-        /// What mail to `addresses` is encrypted to.
+        /// The certificate to which mail to `addresses` is encrypted.
         package let certificate: Certificate
-        /// The addresses to use it for; the certificate need not name them.
+        /// The addresses for which the certificate is used. The certificate need not name them.
         package let addresses: [AddressScope]
-        /// Where it comes from.
+        /// The source of the certificate.
         package let source: KnownRecipient.Source
-        /// Whether it is believed without a chain from now on.
+        /// Whether the certificate becomes pinned, so that it is trusted without a chain.
         package let isPinned: Bool
 
         package init(
@@ -51,7 +52,7 @@ package struct ImportBatch: Sendable {
             self.isPinned = isPinned
         }
 
-        /// Refuses what could never be used.
+        /// Rejects a certificate that could never be used.
         ///
         /// - Throws: `.noAddress`
         func check() throws(KeystoreError) {
@@ -59,13 +60,13 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// What a responder said about a certificate.
+    /// An OCSP answer about a certificate.
     package struct ResponseItem: Sendable {
-        /// The `nameDigest` of the certificate that it is about.
+        /// The `nameDigest` of the certificate.
         package let certificate: Fingerprint
-        /// The answer, whose signature was checked.
+        /// The answer. Its signature has been verified.
         package let response: OCSPResponse
-        /// From when to when it holds.
+        /// The period in which the answer is valid.
         package let lifetime: OCSPResponse.Lifetime
 
         package init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
@@ -75,28 +76,28 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// Keys of ours with their certificates.
+    /// Certificates with their private keys, for accounts.
     package var identities: [IdentityItem] = []
     /// Other people's certificates.
     package var recipients: [RecipientItem] = []
-    /// Authorities that help to build chains and are not trusted.
+    /// CA certificates that help to build chains. They are not trusted themselves.
     package var intermediates: [Certificate] = []
-    /// Certificates that are trusted from now on.
+    /// Certificates that become trust anchors.
     package var anchors: [Certificate] = []
-    /// Revocation lists with unverified signatures; they replace no other list.
+    /// Revocation lists whose signatures were not verified. They do not replace other lists.
     package var crls: [CertificateList] = []
-    /// Lists from their issuers' services whose signatures were checked; lists that they replace are deleted.
+    /// Revocation lists from the issuers' services, with verified signatures. Lists that they replace are deleted.
     package var fetchedLists: [CertificateList] = []
-    /// Answers of responders, whose signatures were checked.
+    /// OCSP answers with verified signatures.
     package var responses: [ResponseItem] = []
-    /// Services, as host and port, that were asked and did not answer in time; it is remembered for some minutes.
+    /// Services, as host and port, that did not answer in time. This is recorded for some minutes.
     package var silentServices: [String] = []
-    /// Services that answered, whose records of silence are deleted.
+    /// Services that answered. Records of earlier failures are deleted.
     package var answeringServices: [String] = []
 
     package init() {}
 
-    /// Whether there is nothing to store.
+    /// Whether the batch has no data to store.
     package var isEmpty: Bool {
         identities.isEmpty && recipients.isEmpty && intermediates.isEmpty && anchors.isEmpty && crls.isEmpty
             && fetchedLists.isEmpty && responses.isEmpty && silentServices.isEmpty && answeringServices.isEmpty

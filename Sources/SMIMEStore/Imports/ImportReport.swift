@@ -1,47 +1,47 @@
 public import PKIX
 
-/// What an import did: everything it named, and whether the store was changed by it.
+/// The result of an import: all certificates and lists in the input, and whether each was new.
 public struct ImportReport: Sendable {
-    /// A certificate and the account or recipient address it was stored for.
+    /// A certificate, and the account or the recipient's address for which it was stored.
     public struct Entry: Sendable {
         /// The account's or recipient's address, or a domain.
         package let address: AddressScope
-        /// What was stored.
+        /// The certificate that was stored.
         public let certificate: Certificate
-        /// Whether it was not stored for this address before.
+        /// Whether the certificate was not stored for this address before.
         public let isNew: Bool
     }
 
-    /// An intermediate or an anchor.
+    /// A CA certificate: an intermediate or a trust anchor.
     public struct Authority: Sendable {
-        /// What was stored.
+        /// The certificate that was stored.
         public let certificate: Certificate
-        /// Whether it was not stored as such before.
+        /// Whether the certificate was no intermediate, or no anchor, before.
         public let isNew: Bool
     }
 
     /// A certificate revocation list.
     public struct RevocationList: Sendable {
-        /// What was stored.
+        /// The list that was stored.
         public let list: CertificateList
-        /// Whether it was not stored before.
+        /// Whether the list was not stored before.
         public let isNew: Bool
     }
 
-    /// One entry for each account that got one.
+    /// The identities that were stored, one entry for each account.
     public internal(set) var identities: [Entry] = []
-    /// One entry for each address or domain that got one.
+    /// The recipients' certificates that were stored, one entry for each address or domain.
     public internal(set) var recipients: [Entry] = []
-    /// The authorities that are not trusted by themselves.
+    /// The CA certificates that are not trusted themselves.
     public internal(set) var intermediates: [Authority] = []
-    /// The certificates that are trusted.
+    /// The certificates that are trust anchors.
     public internal(set) var anchors: [Authority] = []
-    /// The revocation lists that were given.
+    /// The revocation lists that were stored.
     public internal(set) var crls: [RevocationList] = []
-    /// The recipients that were learned from mail.
+    /// The certificates that were learned from mail, as address and fingerprint.
     var fromMail: Set<String> = []
 
-    /// Whether there was anything to store, known or new.
+    /// Whether the input had any data to store, known or new.
     package var isFruitful: Bool {
         !identities.isEmpty || !recipients.isEmpty || !intermediates.isEmpty || !anchors.isEmpty || !crls.isEmpty
     }

@@ -5,7 +5,7 @@ import PKIX
 /// Stores one import in the database. Existing rows are not changed, so a second import changes nothing.
 struct ImportTransaction {
     let database: SQLDatabase
-    /// Seconds since 1970.
+    /// The time of the import, in seconds since 1970.
     let time: Int
 
     /// - Parameter sealedKeys: the private keys of `batch.identities`, in the same order.
@@ -16,7 +16,7 @@ struct ImportTransaction {
         for certificate in batch.intermediates {
             let row = try CertificateRecord.insert(certificate, into: database)
             let isNew = try insert("INSERT INTO intermediate (certificate) VALUES (?) ON CONFLICT DO NOTHING", [row])
-            // An authority that a person imports stays, even if it was learned from mail before.
+            // A CA certificate that a user imports is no longer marked as learned, so that it is not removed automatically.
             if !isNew {
                 try insert("UPDATE intermediate SET learned = 0 WHERE certificate = ? AND learned <> 0", [row])
             }
@@ -57,7 +57,7 @@ struct ImportTransaction {
                 "INSERT INTO identity (account, certificate, assigned, added) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 [account, row, item.isAssigned, time]
             )
-            // An identity that is assigned later by hand becomes an assigned one.
+            // An existing identity that a user assigns now becomes an assigned one.
             if item.isAssigned, !isNew {
                 isNew = try insert(
                     "UPDATE identity SET assigned = 1 WHERE account = ? AND certificate = ? AND assigned = 0",
@@ -74,7 +74,7 @@ struct ImportTransaction {
     private func add(_ item: ImportBatch.RecipientItem, _ report: inout ImportReport) throws {
         let row = try CertificateRecord.insert(item.certificate, into: database)
         for address in item.addresses {
-            // A distrusted key stays distrusted in another certificate, until a person decides otherwise.
+            // Another certificate for a distrusted key is distrusted as well, until a user decides otherwise.
             let isDistrusted = try RecipientRecord.isDistrusted(item.certificate, for: address, in: database)
             var isNew = try addRecipient(
                 row,
@@ -98,7 +98,8 @@ struct ImportTransaction {
         ) ?? false
     }
 
-    /// The account that `address` names or is an alias of, made if there is none.
+    /// The row ID of the account that has `address` as its main address or as an alias. Creates the account if there is
+    /// none.
     private func account(_ address: EmailAddress) throws -> Int64 {
         if let id = try AccountRecord.id(of: address, in: database) { return id }
         return try database.insert(
@@ -124,7 +125,7 @@ struct ImportTransaction {
         )
     }
 
-    /// Runs a statement and says whether it changed a row.
+    /// Runs a statement. Returns whether the statement changed a row.
     @discardableResult
     private func insert(_ sql: String, _ arguments: SQLArguments) throws -> Bool {
         try database.execute(sql, arguments) > 0

@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 
 extension ResponseRecord {
-    /// Keeps `items`, a newer one in the place of an older, and forgets those that no longer hold.
+    /// Stores `items`. A newer answer replaces an older one, and expired answers are deleted.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ items: [ImportBatch.ResponseItem], at time: Int, into database: SQLDatabase) throws {

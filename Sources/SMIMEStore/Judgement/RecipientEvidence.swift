@@ -1,16 +1,16 @@
 import Foundation
 import PKIX
 
-/// The certificates known for some addresses, with the evidence to judge them: one state of the store.
+/// The certificates known for some addresses, with the evidence for validating them, read from one state of the store.
 struct RecipientEvidence: Sendable {
     private let known: [(address: AddressScope, recipients: [KnownRecipient])]
-    /// The addresses for which something was learned that cannot be read, and does not count.
+    /// The addresses with a learned certificate that cannot be read and is ignored.
     let unreadable: Set<AddressScope>
-    /// Judges the certificates without kept verdicts.
+    /// The trust settings for certificates without stored verdicts.
     private let trust: TrustStore
     private let authorities: [Certificate]
     private let systemAnchors: Bool
-    /// Judges the others.
+    /// The evidence for all other certificates.
     private let evidence: GroupedEvidence
 
     init(
@@ -29,8 +29,8 @@ struct RecipientEvidence: Sendable {
             let read = try RecipientRecord.candidates(for: address, &domains, in: database)
             unreadable.formUnion(read.unreadable)
             let registered = read.recipients
-            // What the registry says about a certificate or its key, for example distrust, also holds if another source has the
-            // certificate.
+            // The registry's decision about a certificate or its key, such as distrust, also applies if another source has
+            // the certificate.
             var certificates = Set(registered.map(\.certificate))
             let scopes = [address] + [address.address.map(AddressScope.init(domainOf:))].compactMap(\.self)
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
@@ -43,7 +43,7 @@ struct RecipientEvidence: Sendable {
         self.systemAnchors = systemAnchors
         let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }
         var evidence = try GroupedEvidence(for: recipients.count, systemAnchors: systemAnchors, in: database)
-        // Certificates of authorities that another source sent may complete the chains of other certificates.
+        // CA certificates from one source may complete the chains of certificates from other sources.
         var others = authorities
         for recipients in known.map(\.recipients) {
             let pinned = recipients.pinnedKeys
@@ -59,8 +59,8 @@ struct RecipientEvidence: Sendable {
         trust = try TrustStore(judging: others, systemAnchors: systemAnchors, in: database)
     }
 
-    /// Marks the certificates of our own accounts that were learned or imported and whose private key is not in the store: such a
-    /// key may belong to another person.
+    /// Marks certificates of this store's accounts that were learned or imported, and whose private key is not in the
+    /// store. Such a private key may belong to another person.
     private static func markKeyless(
         _ recipients: inout [KnownRecipient],
         of address: AddressScope,
@@ -76,10 +76,10 @@ struct RecipientEvidence: Sendable {
         }
     }
 
-    /// The choice for each of the addresses, in their order.
+    /// The choice for each address, in the order of the addresses.
     ///
-    /// - Parameter asks: whether services will be asked about an unknown revocation status.
-    /// - Returns: the choices, and the verdicts that are worth keeping.
+    /// - Parameter asks: whether the caller will query revocation services about certificates with unknown status.
+    /// - Returns: the choices, and new verdicts to store.
     func choices(
         at time: Date,
         under options: ValidationOptions,
@@ -104,7 +104,7 @@ struct RecipientEvidence: Sendable {
 }
 
 extension KnownRecipient {
-    /// A certificate from another source that the store does not have.
+    /// A certificate from another source, which is not in the store.
     fileprivate init(_ found: FoundCertificate) {
         self.init(
             address: found.address,

@@ -2,7 +2,7 @@ import Foundation
 package import PKIX
 
 extension TrustStore {
-    /// Everything that the store trusts, for judging any number of certificates without asking it again.
+    /// All trust data of the store, for validating any number of certificates without further queries.
     init(whole database: SQLDatabase, systemAnchors: Bool) throws {
         func certificates(_ table: String) throws -> [Certificate] {
             let isLearned = table == "intermediate" ? "learned <> 0" : "FALSE"
@@ -34,7 +34,7 @@ extension TrustStore {
 }
 
 extension AnchorStore {
-    /// Everything that is trusted, for judging any number of certificates without asking the store again.
+    /// All trust data of the store, for validating any number of certificates without further queries.
     package func wholeTrust(systemAnchors: Bool) async throws(KeystoreError) -> TrustStore {
         try await database.read { try TrustStore(whole: $0, systemAnchors: systemAnchors) }
     }

@@ -2,19 +2,19 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// What verdicts on one group of certificates depend on, under given options at a given time: the evidence, its digest, and the
-/// period in which it does not change.
+/// The evidence on which the verdicts on a group of certificates depend, under given options at a given time, with its
+/// digest and the period in which it does not change.
 struct VerdictBasis {
-    /// The evidence to judge by, without pins.
+    /// The evidence for validation, without pins.
     let trust: TrustStore
-    /// What a kept verdict depends on, and how long it holds. Made on first use, since most verdicts are not kept.
+    /// Determines whether a stored verdict is still valid. Computed on first use, since most verdicts are not stored.
     private let extent = MadeOnce<Extent>()
     private let evidence: VerdictEvidence
     private let options: VerdictOptions
     private let held: HeldLists
     private let time: Date
 
-    /// - Parameter issuers: the `matchingKey`s of the names whose lists count.
+    /// - Parameter issuers: the `matchingKey`s of the names whose revocation lists are used.
     init(_ evidence: VerdictEvidence, with issuers: Set<[UInt8]>, under options: VerdictOptions, at time: Date) {
         let trust = evidence.trust.judging(by: options.validation(for: issuers))
         (self.trust, self.time, self.evidence, self.options) = (trust, time, evidence, options)
@@ -22,9 +22,10 @@ struct VerdictBasis {
     }
 
     private struct Extent {
-        /// The digest of the evidence and options; nil if verdicts are not kept.
+        /// The digest of the evidence and options; nil if verdicts must not be stored.
         let digest: [UInt8]?
-        /// The period around the time in which verdicts cannot change because something begins or ends; in seconds since 1970.
+        /// The period around the time in which no validity period begins or ends, so that verdicts cannot change; in
+        /// seconds since 1970.
         let since, until: Int
     }
 
@@ -37,8 +38,9 @@ struct VerdictBasis {
             + lists.compactMap(\.nextUpdate)
         let now = time.seconds
         let (since, until) = Self.limits(moments.map(\.seconds), around: now)
-        // A verdict is not kept if it may change at more moments than these: a list issued after `time` has a date for each
-        // revocation, and answers of responders have times and certificates of their own. Lists that cannot be read are in no digest.
+        // A verdict is stored only if `moments` has every time at which it may change. A list issued after `time` has
+        // further times, one for each revocation, and OCSP answers have times and certificates of their own. Unreadable
+        // lists are not covered by the digest.
         let isPlain =
             trust.responses.isEmpty && trust.unreadableLists.isEmpty
             && lists.allSatisfy { $0.thisUpdate.seconds <= now }
@@ -49,16 +51,16 @@ struct VerdictBasis {
         return Extent(digest: digest, since: since, until: until)
     }
 
-    /// The verdict that is kept in `record`, if it depends on the same basis and holds at the time.
+    /// The verdict stored in `record`, if it has the same basis and is valid at the time; otherwise nil.
     func kept(in record: VerdictRecord) -> RecipientVerdict? {
         guard let kept = record.kept, kept.holds(at: time.seconds), let own = digest(for: record), own == kept.basis
         else { return nil }
         return kept.verdict
     }
 
-    /// Judges `certificate`, which is that of `record`.
+    /// Validates `certificate`, the certificate of `record`.
     ///
-    /// - Returns: the chain, and the verdict to keep; nil if none is kept.
+    /// - Returns: the chain, and the verdict to store; nil if the verdict must not be stored.
     func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
         var trust = trust
         held.hold()
@@ -81,14 +83,14 @@ struct VerdictBasis {
         return (judgement.verdict, new)
     }
 
-    /// The digest together with the fingerprint: the row may later hold another certificate.
+    /// The digest of the basis and of the certificate's fingerprint, because the row may later have another certificate.
     private func digest(for record: VerdictRecord) -> [UInt8]? {
         guard let digest = extent.value(makeExtent).digest else { return nil }
         return try? DigestAlgorithm.sha256.digest(digest + record.fingerprint + [record.byPin ? 1 : 0])
     }
 
-    /// The last of `moments` that is not after `now`, and the first one after it. If `now` is one of `moments`, the verdict may
-    /// change within this second: then nothing is kept.
+    /// The latest of `moments` that is not after `now`, and the first one after it. A verdict is not stored if `now` is one
+    /// of `moments`, because it may change within this second.
     private static func limits(_ moments: [Int], around now: Int) -> (since: Int, until: Int) {
         (moments.filter { $0 <= now }.max() ?? .min, moments.filter { $0 > now }.min() ?? .max)
     }

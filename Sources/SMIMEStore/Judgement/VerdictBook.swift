@@ -1,26 +1,28 @@
 import Foundation
 import PKIX
 
-/// The verdicts on recipients' certificates of the store at one time: kept ones where they hold, else new ones.
+/// Verdicts on the recipients' certificates of the store as of `time`. Uses a stored verdict if it is still valid;
+/// otherwise validates the certificate.
 struct VerdictBook {
     private let evidence: GroupedEvidence
     private let time: Date
     private let options: VerdictOptions
     private var bases: [VerdictRecord.Group: VerdictBasis] = [:]
-    /// The basis of all groups for which the store has no evidence.
+    /// The basis shared by all groups for which the store has no evidence; nil until it is needed.
     private var empty: VerdictBasis?
-    /// The verdicts that are worth keeping.
+    /// The new verdicts to store.
     private(set) var new: [NewVerdict] = []
 
     init(_ evidence: GroupedEvidence, at time: Date, under options: VerdictOptions) {
         (self.evidence, self.time, self.options) = (evidence, time, options)
     }
 
-    /// The verdict on the certificate of `record`, with its chain; without a chain if the verdict was kept.
+    /// The verdict on the certificate of `record`, with its chain; the chain is nil if the verdict was stored.
     ///
     /// - Parameters:
-    ///   - asks: whether services will be asked about an unknown revocation status, for which the chain is needed.
-    ///   - certificate: reads the certificate, if it must be judged.
+    ///   - asks: whether the caller will query revocation services if the revocation status is unknown. This requires the
+    ///     chain.
+    ///   - certificate: reads the certificate, which is needed only if there is no stored verdict.
     mutating func verdict(
         on record: VerdictRecord,
         asks: Bool = false,
@@ -35,7 +37,8 @@ struct VerdictBook {
 
     private mutating func basis(of record: VerdictRecord) -> VerdictBasis {
         let evidence = evidence[record]
-        // Lists in the options may have issuers that the store does not know, and one may have the name of the certificate's subject.
+        // The options may have lists of an issuer that the store does not know, or of an issuer with the name of the
+        // certificate's subject.
         let isNamed = record.subject != record.group.issuer && options.hasLists(by: record.subject)
         var issuers = evidence.issuerKeys
         if evidence.isNone, options.hasLists(by: record.group.issuer) { issuers.insert([UInt8](record.group.issuer)) }
@@ -54,14 +57,14 @@ struct VerdictBook {
 }
 
 extension Array where Element: SelectableRecipient {
-    /// The keys that are pinned for the address of these recipients.
+    /// The digests of the public keys that are pinned for the address of these recipients.
     var pinnedKeys: Set<[UInt8]> {
         contains { $0.trust == .pinned } ? Set(filter { $0.trust == .pinned }.map(\.key)) : []
     }
 
-    /// The recipients, the preferred ones first, each with the reason why it is used for `address` or not.
+    /// The recipients, preferred ones first, each with the reason why it is used for `address` or not.
     ///
-    /// - Parameter verdicts: one for each; nil for a certificate that a user distrusted.
+    /// - Parameter verdicts: one for each recipient; nil for a certificate that a user distrusted.
     func judged(
         by verdicts: [RecipientVerdict?],
         for address: AddressScope,
@@ -76,7 +79,8 @@ extension Array where Element: SelectableRecipient {
                 isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
             )
         }
-        // A pin does not make a forged certificate for its key trusted, and ends with a revocation.
+        // A pin does not make a certificate trusted if it was forged for the pinned key, and has no effect after a
+        // revocation.
         let recipients = zip(self, verdicts).map { recipient, verdict in
             recipient.trust == .pinned && verdict?.isPinned != true ? recipient.with(.chain) : recipient
         }
@@ -89,10 +93,10 @@ extension Array where Element: SelectableRecipient {
 }
 
 extension SelectableRecipient {
-    /// The record of the certificate, if verdicts on it may be kept.
+    /// The record of the certificate, if verdicts on the certificate may be stored; otherwise nil.
     ///
-    /// - Parameter pinned: the keys that were pinned for the address. A verdict by a pin of another certificate of the key cannot
-    ///   be kept.
+    /// - Parameter pinned: the keys that are pinned for the address. A verdict that depends on a pin of another certificate
+    ///   with the same key must not be stored.
     func keepableRecord(_ pinned: Set<[UInt8]>) -> VerdictRecord? {
         guard let record, !record.isSpecial, record.byPin == (!pinned.isEmpty && pinned.contains(key)) else {
             return nil

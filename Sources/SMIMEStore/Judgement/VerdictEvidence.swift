@@ -1,18 +1,18 @@
 import Foundation
 import PKIX
 
-/// What the store has for judging one group of certificates: nothing else of it can matter to any of them.
+/// The store's evidence for validating a group of certificates. No other data of the store is relevant for any of them.
 struct VerdictEvidence: Sendable {
-    /// Anchors, intermediates, revocation lists and answers by the names above the group; without pins.
+    /// The anchors, intermediates, revocation lists and OCSP answers that are relevant for the group; without pins.
     let trust: TrustStore
-    /// The names of all issuers that were met, and their `matchingKey`s.
+    /// The names of all issuers in possible chains, and the `matchingKey`s of the names.
     let issuers: [DistinguishedName]
     let issuerKeys: Set<[UInt8]>
 
-    /// Whether there is nothing but what the options bring.
+    /// Whether the store has no evidence, so that only the options provide some.
     var isNone: Bool { issuerKeys.isEmpty }
 
-    /// The evidence on `certificate` and all others of its group.
+    /// The evidence for `certificate` and the other certificates of its group.
     init(on certificate: Certificate, systemAnchors: Bool, in database: SQLDatabase) throws {
         let authorities = try Authorities(above: [certificate], in: database)
         let lists = try StoredLists(by: authorities.issuers, in: database)
@@ -35,26 +35,28 @@ struct VerdictEvidence: Sendable {
         (issuers, issuerKeys) = ([], [])
     }
 
-    /// The evidence on a group whose issuer's name no authority and no list of the store has.
+    /// No evidence: for a group whose issuer has no CA certificate and no revocation list in the store.
     static func none(systemAnchors: Bool) -> VerdictEvidence {
         VerdictEvidence(trust: TrustStore(systemAnchors: systemAnchors ? SystemAnchors() : nil))
     }
 }
 
-/// The evidence on each group of certificates that are judged together, read when the first of a group is met.
+/// The evidence for each group of certificates that are validated together. It is read for the first certificate of a
+/// group.
 struct GroupedEvidence: Sendable {
     private let systemAnchors: Bool
     private let none: VerdictEvidence
-    /// The names that authorities and revocation lists of the store have; nil if they were not read.
+    /// The name keys of all CA certificates and list issuers in the store; nil if they were not read.
     private let names: Set<[UInt8]>?
-    /// By which the system's folder names its anchors.
+    /// The name hashes of the system's anchors.
     private let systemNames: Set<UInt32>
     private var groups: [VerdictRecord.Group: VerdictEvidence] = [:]
 
-    /// The most groups that are looked up one by one. For more, the names of all authorities and lists are read once.
+    /// Up to this number of groups, each is looked up individually. For more, the names of all CA certificates and list
+    /// issuers are read once.
     private static let fewGroups = 16
 
-    /// - Parameter count: how many certificates there may be.
+    /// - Parameter count: the maximum number of certificates.
     init(for count: Int, systemAnchors: Bool, in database: SQLDatabase) throws {
         self.systemAnchors = systemAnchors
         none = .none(systemAnchors: systemAnchors)
@@ -75,9 +77,9 @@ struct GroupedEvidence: Sendable {
         )
     }
 
-    /// Reads the evidence on the group of `record`, unless it was read before.
+    /// Reads the evidence for the group of `record`, unless it has been read.
     ///
-    /// - Parameter certificate: reads the record's certificate, where it is needed.
+    /// - Parameter certificate: reads the certificate of `record`; called only if needed.
     mutating func add(
         _ record: VerdictRecord,
         in database: SQLDatabase,
@@ -87,10 +89,10 @@ struct GroupedEvidence: Sendable {
         groups[record.group] = try VerdictEvidence(on: certificate(), systemAnchors: systemAnchors, in: database)
     }
 
-    /// The evidence on the group of `record`; none if it was not read.
+    /// The evidence for the group of `record`; no evidence if it was not read.
     subscript(_ record: VerdictRecord) -> VerdictEvidence { isAlone(record) ? none : groups[record.group] ?? none }
 
-    /// Whether nothing in the store, nor among the system's anchors, bears the name of the issuer.
+    /// Whether neither the store nor the system's anchors have a certificate or list with the issuer's name.
     private func isAlone(_ record: VerdictRecord) -> Bool {
         guard let names, record.group.alone == nil, let hash = record.group.issuerHash else { return false }
         return !names.contains(record.group.issuer) && !systemNames.contains(hash)

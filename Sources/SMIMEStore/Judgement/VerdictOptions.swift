@@ -2,17 +2,17 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// The options for judging many groups of certificates: what a verdict depends on besides the store.
+/// The options for validating many groups of certificates: everything besides the store on which a verdict depends.
 package struct VerdictOptions: Sendable {
     private let systemAnchors: Bool
-    /// Whether verdicts are kept.
+    /// Whether verdicts may be stored.
     private let isKept: Bool
     private let options: ValidationOptions
     private let madeDigest = MadeOnce<[UInt8]?>()
-    /// The lists at hand beside those of the store, by the `matchingKey` of their issuers.
+    /// The revocation lists in the options, by the `matchingKey` of their issuers.
     private let lists: [[UInt8]: [CertificateList]]
 
-    /// - Parameter systemAnchors: whether the system's trust anchors count.
+    /// - Parameter systemAnchors: whether the system's trust anchors are trusted.
     init(_ options: ValidationOptions, systemAnchors: Bool) {
         self.options = options
         self.systemAnchors = systemAnchors
@@ -26,12 +26,13 @@ package struct VerdictOptions: Sendable {
             lists[key, default: []].append(list)
         }
         self.lists = lists
-        // Verdicts are not kept if they use answers of responders that are not in the store, or while a folder of lists cannot be
-        // read.
+        // Verdicts are not stored if they use OCSP answers that are not in the store, or while a folder of revocation lists
+        // cannot be read.
         isKept = isWhole && options.responses.isEmpty && options.unreadableLists.isEmpty
     }
 
-    /// The digest of the options, lists at hand apart, and of the program that judges; nil if verdicts are not kept.
+    /// The digest of the validating program and of the options without revocation lists; nil if verdicts must not be
+    /// stored.
     private var digest: [UInt8]? { madeDigest.value(makeDigest) }
 
     private func makeDigest() -> [UInt8]? {
@@ -46,8 +47,8 @@ package struct VerdictOptions: Sendable {
         return try? DigestAlgorithm.sha256.digest(Array(framed.utf8))
     }
 
-    /// The digest of the options and the other evidence that verdicts depend on; nil if verdicts are not kept. `authorities` has one list
-    /// for each role, in a fixed order.
+    /// The digest of the options and of all other evidence on which verdicts depend; nil if verdicts must not be stored.
+    /// `authorities` has one list for each role, in a fixed order.
     func digest(with authorities: [[Fingerprint]], _ lists: [CertificateList]) -> [UInt8]? {
         guard var bytes = digest else { return nil }
         for fingerprints in (authorities + [lists.map(\.fingerprint)]).map(Set.init) {
@@ -56,7 +57,7 @@ package struct VerdictOptions: Sendable {
         return try? DigestAlgorithm.sha256.digest(bytes)
     }
 
-    /// The options with those lists alone that can matter where `issuers` are the names above a certificate.
+    /// The options with only those revocation lists that are relevant if `issuers` are the names of the possible issuers.
     func validation(for issuers: Set<[UInt8]>) -> ValidationOptions {
         var options = options
         if !options.certificateLists.isEmpty {
@@ -69,10 +70,11 @@ package struct VerdictOptions: Sendable {
         return options
     }
 
-    /// Whether a list at hand beside those of the store bears the name with this `matchingKey`.
+    /// Whether the options have a revocation list of the issuer with this `matchingKey`.
     func hasLists(by name: [UInt8]) -> Bool { !lists.isEmpty && lists[name] != nil }
 
-    /// The program and the libcrypto that judge: other versions may judge more strictly. Nil if they cannot be identified.
+    /// Identifies the program and the libcrypto that validate: other versions may be stricter. Nil if they cannot be
+    /// identified.
     private static let program: String? = {
         let path =
             FileManager.default.fileExists(atPath: "/proc/self/exe") ? "/proc/self/exe" : Bundle.main.executablePath

@@ -1,30 +1,31 @@
 package import Foundation
 package import LibCrypto
 
-/// The key of a store in memory, for one user and a limited time. Decides which answer a program gets; sockets are `KeyAgent`'s.
+/// The key of a store in memory, for one user and a limited time. Decides how to answer a program's request; `KeyAgent`
+/// handles the sockets.
 package struct KeptKey: Sendable {
-    /// What another program of the user asks, in one byte.
+    /// A request of another program of the user, sent as one byte.
     package enum Request: UInt8, Sendable {
-        /// To forget the key.
+        /// To wipe the key.
         case forget = 0x66
-        /// The key.
+        /// To send the key.
         case key = 0x6B
     }
 
-    /// What it gets.
+    /// The answer to a request.
     package enum Answer: Equatable, Sendable {
-        /// Nothing, and the key stays.
+        /// The program gets no key, and the key stays in memory.
         case refused
-        /// No key: it was to be forgotten, or its time is over, and it is wiped.
+        /// The program gets no key, because the key is wiped: a program requested this, or the time is over.
         case gone
-        /// The key.
+        /// The program gets the key.
         case key
     }
 
     package let key: LockedBytes
-    /// Whose it is.
+    /// The user to whom the key belongs.
     package let user: uid_t
-    /// When it is wiped. The clock also runs while the machine sleeps.
+    /// When the key is wiped. The clock also advances while the machine sleeps.
     package let end: ContinuousClock.Instant
 
     package init(_ key: LockedBytes, of user: uid_t, until end: ContinuousClock.Instant) {
@@ -33,14 +34,14 @@ package struct KeptKey: Sendable {
         self.end = end
     }
 
-    /// Whether its time is over.
+    /// Whether the time of the key is over.
     package func hasEnded(at time: ContinuousClock.Instant) -> Bool { time >= end }
 
     /// The answer to a request.
     ///
     /// - Parameters:
-    ///   - byte: the request; nil if none came.
-    ///   - peer: the user of the program that asks, as the system says it; nil if it does not.
+    ///   - byte: the request; nil if the program sent none.
+    ///   - peer: the user of the requesting program, as the system reports it; nil if the system does not.
     package func answer(_ byte: UInt8?, from peer: uid_t?, at time: ContinuousClock.Instant) -> Answer {
         guard !hasEnded(at: time) else { return .gone }
         guard peer == user else { return .refused }

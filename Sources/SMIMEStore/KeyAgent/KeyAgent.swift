@@ -2,18 +2,18 @@ import ByteStreams
 import Foundation
 import LibCrypto
 
-/// Keeps the key of a store and gives it to programs of the same user, until its time is over.
+/// Keeps the key of a store in memory for a limited time, and gives it to programs of the same user.
 ///
-/// It also ends when it is told to, when its user has logged out, and when its socket is gone: with the runtime folder at logout, or
-/// because a newer agent has taken its place.
+/// The agent also ends if a program requests this, if its user has logged out, or if its socket is removed: along with the
+/// runtime directory at logout, or because a newer agent has replaced it.
 package struct KeyAgent: ~Copyable {
     private let kept: KeptKey
     private let path: String
     private let socket: Int32
-    /// The socket's file, to tell it from a later one of the same name.
+    /// The inode of the socket, to distinguish it from a later socket with the same name.
     private let file: ino_t
 
-    /// Begins to listen as `name`, and replaces the socket of an agent that was killed.
+    /// Listens on the socket `name`. Replaces the socket of an agent that was killed.
     ///
     /// - Throws: `.cannotCreate`
     package init(_ kept: KeptKey, named name: String, in folder: RuntimeFolder) throws(KeystoreError) {
@@ -33,11 +33,12 @@ package struct KeyAgent: ~Copyable {
         if Self.isThere(path, file) { unlink(path) }
     }
 
-    /// Answers until the key must be wiped. Blocks this thread.
+    /// Answers requests until the key must be wiped. Blocks this thread.
     ///
     /// - Parameters:
-    ///   - interval: the milliseconds between checks whether the time is over, the user has logged out, or the socket is gone.
-    ///   - login: whether its user is logged in.
+    ///   - interval: the milliseconds between checks whether the time is over, the user has logged out, or the socket was
+    ///     removed.
+    ///   - login: determines whether the user is logged in.
     ///   - now: the clock.
     package consuming func run(
         every interval: Int32 = 2000,

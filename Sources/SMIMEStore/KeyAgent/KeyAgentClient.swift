@@ -2,13 +2,13 @@ import ByteStreams
 import Foundation
 package import LibCrypto
 
-/// Asks the agents in the runtime folders of a user.
+/// Sends requests to the agents in the runtime directories of a user.
 package struct KeyAgentClient: Equatable, Sendable {
     private static let prefix = "key-"
 
-    /// Where a new agent listens.
+    /// The directory in which a new agent creates its socket.
     package let folder: RuntimeFolder
-    /// Where an agent may listen that was started in another environment.
+    /// Other directories that may have the socket of an agent that was started in another environment.
     private let others: [RuntimeFolder]
     private var folders: [RuntimeFolder] { [folder] + others }
 
@@ -17,14 +17,14 @@ package struct KeyAgentClient: Equatable, Sendable {
         self.others = others.filter { $0 != folder }
     }
 
-    /// The name of the socket for a key that a passphrase seals as `wrapped`: whatever changes the passphrase or the key changes it,
-    /// too.
+    /// The name of the socket for the store key that a passphrase seals as `wrapped`. A new passphrase or a new key changes
+    /// the name.
     package static func name(of wrapped: [UInt8]) throws(OpenSSLError) -> String {
         let digest = try DigestAlgorithm.sha256.digest(wrapped).prefix(16)
         return prefix + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The key that is kept as `name`; nil if there is none.
+    /// The key of the agent with the socket `name`; nil if no agent has it.
     package func key(_ name: String, count: Int) -> SecretBytes? {
         for folder in folders { if let key = key(name, count, in: folder) { return key } }
         return nil
@@ -45,9 +45,9 @@ package struct KeyAgentClient: Equatable, Sendable {
         return total == count ? key : nil
     }
 
-    /// Makes all agents forget their keys, and end.
+    /// Makes all agents wipe their keys, and end.
     ///
-    /// - Returns: how many there were, and whether any of them may still have its key.
+    /// - Returns: the number of agents, and whether all of them certainly wiped their keys.
     package func forgetAll() -> (count: Int, isSure: Bool) {
         var (count, isSure) = (0, true)
         for folder in folders {
@@ -66,9 +66,9 @@ package struct KeyAgentClient: Equatable, Sendable {
         return (count, isSure)
     }
 
-    /// Makes the agents called `name` forget their key, and end.
+    /// Makes the agents with the socket `name` wipe their key, and end.
     ///
-    /// - Returns: whether they have; nil if there is none.
+    /// - Returns: whether all of them did; nil if there is no agent.
     @discardableResult
     package func forget(_ name: String) -> Bool? {
         let answers = folders.compactMap { forget(name, in: $0) }
@@ -78,17 +78,17 @@ package struct KeyAgentClient: Equatable, Sendable {
     private func forget(_ name: String, in folder: RuntimeFolder) -> Bool? {
         guard let socket = request(.forget, name, in: folder) else {
             let code = errno
-            // Of one that ended without a word only the file is left.
+            // If an agent was killed, only the file of its socket is left.
             if code == ECONNREFUSED { folder.remove(name) }
             return [ECONNREFUSED, ENOENT].contains(code) ? nil : false
         }
         defer { close(socket) }
-        // It closes the connection when it is about to end.
+        // The agent closes the connection before it ends.
         var byte: UInt8 = 0
         return read(socket, &byte, 1) == 0
     }
 
-    /// A connection on which `request` was sent; nil, with errno, if there is no agent.
+    /// A connection over which `request` was sent; nil, with errno, if there is no agent.
     private func request(_ request: KeptKey.Request, _ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = AgentSocket.connected(name, in: folder) else { return nil }
         var byte = request.rawValue

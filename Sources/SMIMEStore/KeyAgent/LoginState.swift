@@ -2,19 +2,19 @@ package import Foundation
 
 /// Whether a user is logged in, according to systemd-logind.
 ///
-/// A process that a login has left behind may keep the user's runtime directory: logind kills none by default, and with lingering the
-/// directory stays in any case.
+/// A process that remains after logout may keep the user's runtime directory in place: by default logind does not kill such
+/// processes, and with lingering the directory always stays.
 ///
 /// sd_uid_get_state(3)
 package struct LoginState {
-    /// What logind writes about the user; it may not exist.
+    /// The path of logind's file about the user. The file may not exist.
     private let path: String
     private var wasOn = false
 
-    /// - Parameter folder: where logind writes about users.
+    /// - Parameter folder: the directory of logind's files about users.
     package init(of user: uid_t = geteuid(), in folder: String = "/run/systemd/users") { path = "\(folder)/\(user)" }
 
-    /// Whether the user was logged in at an earlier call, and is not now.
+    /// Whether the user was logged in at an earlier call, and is not logged in now.
     package mutating func hasEnded() -> Bool {
         if isOn { wasOn = true } else if wasOn { return true }
         return false

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// The directory of a user's sockets, which goes at logout where the system has one for that.
+/// The directory of a user's sockets. If the system has a directory for such files, it is removed at logout.
 ///
 /// XDG Base Directory Specification 0.8, `XDG_RUNTIME_DIR`
 package struct RuntimeFolder: Equatable, Sendable {
-    /// The directory; it may not exist.
+    /// The path of the directory. The directory may not exist.
     package let path: String
 
     package init(path: String) { self.path = path }
@@ -15,8 +15,8 @@ package struct RuntimeFolder: Equatable, Sendable {
         self = first ?? RuntimeFolder(path: Self.fallback(user))
     }
 
-    /// Where sockets of `user` may be: `smime` in `XDG_RUNTIME_DIR`, and in /run/user/UID for programs that were started without that
-    /// variable; last /tmp/smime-UID, which no logout removes.
+    /// The possible directories of the sockets of `user`: `smime` in `XDG_RUNTIME_DIR`; in /run/user/UID, for programs that
+    /// were started without that variable; and finally /tmp/smime-UID, which is not removed at logout.
     package static func candidates(environment: [String: String], user: uid_t = geteuid()) -> [RuntimeFolder] {
         let folders = [environment["XDG_RUNTIME_DIR"], "/run/user/\(user)"].compactMap(\.self)
             .filter { $0.hasPrefix("/") && isPrivate($0, user) }
@@ -26,9 +26,10 @@ package struct RuntimeFolder: Equatable, Sendable {
 
     private static func fallback(_ user: uid_t) -> String { "/tmp/smime-\(user)" }
 
-    /// Makes the directory, with mode 0700 under any umask, unless it is there.
+    /// Creates the directory with mode 0700 under any umask, if it does not exist.
     ///
-    /// - Throws: `.cannotCreate`; `.permissions` if it is open to others, owned by another, or a symlink.
+    /// - Throws: `.cannotCreate`; `.permissions` if the directory is accessible to other users, belongs to another user, or
+    ///   is a symlink.
     package func create() throws(KeystoreError) {
         if mkdir(path, 0o700) == 0 {
             chmod(path, 0o700)
@@ -40,14 +41,14 @@ package struct RuntimeFolder: Equatable, Sendable {
         }
     }
 
-    /// The directory, open, so that nothing else can take its place.
+    /// Opens the directory, so that it cannot be replaced while in use.
     ///
-    /// - Returns: nil, with errno, if there is none that only this user can use: ENOENT if none is this user's, EACCES if others can
-    ///   use it, too.
+    /// - Returns: the descriptor, or nil with errno: `EACCES` if other users have access; `ENOENT` if the path is missing,
+    ///   is not a directory, or belongs to another user.
     func opened() -> Int32? {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
-            // A file or a symlink in its place is no directory of ours.
+            // A file or a symlink at the path counts as a missing directory.
             if [ELOOP, ENOTDIR].contains(errno) { errno = ENOENT }
             return nil
         }
@@ -60,9 +61,9 @@ package struct RuntimeFolder: Equatable, Sendable {
         return descriptor
     }
 
-    /// The names of the files in it.
+    /// The names of the files in the directory.
     ///
-    /// - Returns: nil if it cannot be read; none if it is not there.
+    /// - Returns: nil if the directory cannot be read; empty if it does not exist.
     func names() -> [String]? {
         guard let descriptor = opened() else { return errno == ENOENT ? [] : nil }
         defer { close(descriptor) }
@@ -73,7 +74,7 @@ package struct RuntimeFolder: Equatable, Sendable {
         #endif
     }
 
-    /// Removes a file in it.
+    /// Removes a file in the directory.
     func remove(_ name: String) {
         guard let descriptor = opened() else { return }
         unlinkat(descriptor, name, 0)

@@ -2,45 +2,46 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// Finds the certificates that mail is encrypted to: in the registry, then in the other sources, in their order.
+/// Finds the certificates to which mail is encrypted: in the registry, then in the other sources, in their order.
 ///
-/// The only place where recipients' certificates are looked up. A source is only asked for addresses without a
-/// certificate in the earlier sources. If a source cannot be asked, the choice says so, because the certificate may be
-/// there.
+/// All lookups of recipients' certificates use this type. A source is queried only about addresses for which the earlier
+/// sources have no certificate. If a source cannot be queried, the choice says so, because the source may have the
+/// certificate.
 package struct RecipientLookup: Sendable {
-    /// Which addresses the sources after the registry are asked for.
+    /// The addresses about which the sources after the registry are queried.
     package enum Extent: Sendable {
-        /// All of them, to show what there is.
+        /// All addresses, to list all certificates.
         case everything
-        /// The addresses without a certificate of their own so far.
+        /// The addresses for which no certificate of their own was found so far.
         case missing
     }
 
-    /// The result.
+    /// The result of a lookup.
     package struct Answer: Sendable {
-        /// The choice for each address, in the order in which they were given.
+        /// The choice for each address, in the order of the addresses.
         package let choices: [RecipientChoice]
-        /// Sources that could not be asked, and what they had that could not be used; one sentence each.
+        /// Sources that could not be queried, and unusable data in sources; one sentence each.
         package let warnings: [String]
     }
 
-    /// The store that is asked first.
+    /// The store, whose registry is searched first.
     package let store: Store
     /// The sources after the registry.
     package internal(set) var sources: [any CertificateSource]
-    /// Whether the system's trust anchors count.
+    /// Whether the system's trust anchors are trusted.
     package let systemAnchors: Bool
-    /// How strictly chains are judged.
+    /// The options for validating chains.
     package let options: ValidationOptions
-    /// The services to ask about revocation if the data at hand does not decide; nil for none.
+    /// The services that are queried about revocation if the local data does not decide; nil if no services are queried.
     package let revocation: (any RevocationSource)?
-    /// How many new verdicts are kept at once at the least: to judge a few certificates takes less than to write to the disk.
+    /// The minimum number of new verdicts to store: validating a few certificates takes less time than writing to the disk.
     package var fewestKept = 32
-    /// For how long remote sources are asked, and for how long their answers are kept.
+    /// How long remote sources may take, and how long their answers are cached.
     package var limits = LookupLimits.standard
-    /// Whether remote sources are asked even if an answer of theirs is kept.
+    /// Whether remote sources are queried even if an answer is cached.
     package var asksAnew = false
-    /// The addresses without their delimiters, which may be those of our accounts: remote sources are not asked about them.
+    /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
+    /// them belongs to an account of this store, remote sources are not queried about the address.
     package var ownForms: @Sendable (EmailAddress) -> [EmailAddress] = { _ in [] }
 
     package init(
@@ -57,7 +58,7 @@ package struct RecipientLookup: Sendable {
         self.revocation = revocation
     }
 
-    /// The certificates of each of `addresses`, and which one is used at `time`.
+    /// The choice of a certificate for each of `addresses` at `time`.
     package func choices(
         for addresses: [AddressScope],
         at time: Date,
@@ -66,12 +67,12 @@ package struct RecipientLookup: Sendable {
         try await choices(for: addresses, at: time, asking: extent, with: { _ in }).answer
     }
 
-    /// The same, with what `body` takes out of the very snapshot of the store that the choice was made in.
+    /// Like `choices(for:at:asking:)`, and also returns the value that `body` computes from the same snapshot of the store.
     ///
     /// - Parameters:
-    ///   - needs: which addresses remote sources may be asked about, by the value and the choices without them; nil for all. A
-    ///     source need not learn of a recipient to whom nothing is encrypted.
-    ///   - body: may be called several times; the last value counts.
+    ///   - needs: returns the addresses about which a remote source may be queried, given the value and the choices so far;
+    ///     nil permits all. A source need not learn about a recipient to whom nothing is encrypted.
+    ///   - body: may be called several times; the last value is returned.
     package func choices<Value: Sendable>(
         for addresses: [AddressScope],
         at time: Date,
@@ -147,10 +148,10 @@ package struct RecipientLookup: Sendable {
         "the source \(source.kind.rawValue) cannot be asked: \(outage.reason)"
     }
 
-    /// How often another certificate may take the place of one that turns out to have been revoked.
+    /// How often another certificate may be chosen after a chosen one turns out to be revoked.
     private static let maximumRounds = 4
 
-    /// The choices when it is known which of the certificates that would be used were revoked.
+    /// The choices after the revocation services were queried about the certificates that would be used.
     private func afterAsking(
         _ evidence: RecipientEvidence,
         _ choices: [RecipientChoice],
@@ -158,7 +159,7 @@ package struct RecipientLookup: Sendable {
     ) async -> [RecipientChoice] {
         guard let revocation = revocation?.forOneVerdict(), options.revocation != .off else { return choices }
         var (choices, options) = (choices, options)
-        // Services are asked about a chain, and a kept verdict has none.
+        // A query about revocation needs the chain, which a stored verdict does not have.
         if choices.contains(where: \.lacksChains), await revocation.isAsking() {
             choices = evidence.choices(at: time, under: options, asks: true).choices
         }
@@ -182,7 +183,7 @@ package struct RecipientLookup: Sendable {
         }
     }
 
-    /// `addresses` and the domains of them, each once.
+    /// `addresses` and their domains, each once.
     private static func withDomains(_ addresses: [AddressScope]) -> [AddressScope] {
         var seen: Set<AddressScope> = []
         return (addresses + addresses.compactMap { $0.address.map(AddressScope.init(domainOf:)) })
@@ -191,7 +192,8 @@ package struct RecipientLookup: Sendable {
 }
 
 extension RecipientChoice {
-    /// Warns about usable or used certificates of our own accounts whose keys the store does not have.
+    /// Warns about certificates of this store's accounts that are used or usable, but whose private keys the store does not
+    /// have.
     fileprivate var keylessWarnings: [String] {
         candidates.filter { $0.recipient.lacksKey && ($0.reason.isSelected || $0.reason == .keyMissing) }.map {
             "\(address) is an account of this store, which lacks the key of the certificate "
@@ -200,6 +202,6 @@ extension RecipientChoice {
         }
     }
 
-    /// Whether there is at most the domain's certificate for it.
+    /// Whether no certificate was found for the address itself. There may be one for its domain.
     fileprivate var hasNoneOfItsOwn: Bool { selected.map { $0.address != address } ?? true }
 }

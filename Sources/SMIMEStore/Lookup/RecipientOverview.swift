@@ -1,14 +1,14 @@
 package import Foundation
 import PKIX
 
-/// The certificates of one address or domain in lists.
+/// The certificates of an address or domain, for lists.
 package struct RecipientOverview: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
+    /// All certificates known for the address, preferred ones first, with the reason why each is used or not.
     package let candidates: [(entry: RecipientEntry, reason: RecipientSelection.Reason)]
 
-    /// The one that is used; nil if none can be.
+    /// The certificate that is used; nil if no certificate can be used.
     package var selected: RecipientEntry? { candidates.first { $0.reason.isSelected }?.entry }
 
     /// The overview of `choice`.
@@ -23,10 +23,10 @@ package struct RecipientOverview: Sendable {
 }
 
 extension RecipientLookup {
-    /// The same as `choices(for:at:)`, without reading the certificates as long as verdicts on them are kept, and without asking remote
-    /// sources, which would learn the whole list.
+    /// Like `choices(for:at:)`, but does not read certificates with stored verdicts, and does not query remote sources,
+    /// which would learn the whole list.
     ///
-    /// - Parameter addresses: in the order of the registry.
+    /// - Parameter addresses: the addresses in the order of the registry.
     package func overviews(
         of addresses: [AddressScope],
         at time: Date
@@ -37,13 +37,13 @@ extension RecipientLookup {
         let sources = lookup.sources
         var page = RegistryPage(overviews: addresses.map { _ in nil })
         if revocation == nil || options.revocation == .off {
-            // On a server the columns are not believed, and certificates must be read in any case, as no verdicts are kept.
+            // A store on a server has no stored verdicts and unreliable columns, so there the certificates are always read.
             page = try await store.read { snapshot in
                 try snapshot.page(of: addresses, at: time, under: options, systemAnchors: systemAnchors)
             }
             await store.keep(page.new, from: fewestKept)
         }
-        // Addresses whose certificates must be parsed, or that other sources may have.
+        // The addresses whose certificates must be parsed, or for which other sources may have a certificate.
         let others = page.overviews.indices.filter { index in
             guard let overview = page.overviews[index] else { return true }
             return !sources.isEmpty && overview.selected.map { $0.address != addresses[index] } ?? true
@@ -55,11 +55,11 @@ extension RecipientLookup {
     }
 }
 
-/// A part of the registry, judged by the columns of the certificates.
+/// A part of the registry, judged by the database columns that describe the certificates.
 struct RegistryPage: Sendable {
-    /// In the order of the addresses; nil where certificates must be read.
+    /// One for each address, in order; nil if the address's certificates must be read.
     var overviews: [RecipientOverview?]
-    /// The verdicts that are worth keeping.
+    /// The new verdicts to store.
     var new: [NewVerdict] = []
 }
 
@@ -75,10 +75,10 @@ extension StoreSnapshot {
     }
 }
 
-/// Reads a part of the registry as of one moment.
+/// Reads a part of the registry from one state of the store.
 private struct RegistryReading {
     private let database: SQLDatabase
-    /// Whether the store holds keys, so that certificates of its own addresses are looked at more closely.
+    /// Whether the store has identities, so that certificates of its own addresses need further checks.
     private let hasIdentities: Bool
 
     init(_ database: SQLDatabase) throws {
@@ -117,8 +117,8 @@ private struct RegistryReading {
         return RegistryPage(overviews: overviews, new: book.new)
     }
 
-    /// A verdict on each of `entries`, or nil if it was distrusted by hand; no array at all if one has no record that can be used again, or
-    /// cannot be read.
+    /// A verdict on each of `entries`; nil for an entry that a user distrusted. The array is nil if an entry has no record
+    /// for stored verdicts, or cannot be read.
     private func verdicts(
         on entries: [RecipientEntry],
         _ records: [VerdictRecord?],
@@ -144,7 +144,7 @@ private struct RegistryReading {
         return try row.certificate()
     }
 
-    /// The columns of the certificates of each of `addresses` and of their domains; nil if the columns do not suffice.
+    /// The entries of each of `addresses` and of its domain; nil if the database columns do not suffice.
     private func entries(of addresses: [AddressScope]) throws -> [[RecipientEntry]?] {
         let select = """
             \(RecipientEntry.columns(in: database)) WHERE address_key = ?
@@ -176,7 +176,7 @@ private struct RegistryReading {
 }
 
 extension [RecipientEntry] {
-    /// For each, the record that kept verdicts are looked up by; nil where none is kept.
+    /// For each entry, the record with which stored verdicts are found; nil if no verdict on the entry is stored.
     fileprivate var questions: [VerdictRecord?] {
         let pinned = pinnedKeys
         return map { $0.keepableRecord(pinned) }

@@ -3,15 +3,17 @@ import InternetMessage
 import LibCrypto
 import PKIX
 
-/// Asks remote sources for one message: not about our own accounts, not for longer than allowed, and not again while an answer is kept.
+/// Queries remote sources for one message, within a time limit. Does not query about this store's accounts, nor while an
+/// answer is cached.
 ///
-/// No transaction of the store is open while a source is asked.
+/// No transaction of the store is open during a query.
 struct RemoteLookup {
     private let store: Store
     private let limits: LookupLimits
-    /// Whether sources are asked even if an answer is kept.
+    /// Whether sources are queried even if an answer is cached.
     private let isFresh: Bool
-    /// The addresses without their delimiters, which may be those of accounts.
+    /// Returns the other addresses that may receive mail for an address, such as the address without its detail. If one of
+    /// them belongs to an account, sources are not queried about the address.
     private let ownForms: @Sendable (EmailAddress) -> [EmailAddress]
     private var left: Duration
 
@@ -28,16 +30,16 @@ struct RemoteLookup {
         left = limits.budget
     }
 
-    /// What `source` has for `addresses`, by what is kept or by asking it.
+    /// The answer of `source` about `addresses`, from the cache or by a query.
     ///
-    /// Its outages have the addresses that it was not asked about, or not in time.
+    /// The answer's `outages` has the addresses for which there was no query or no answer in time.
     ///
-    /// - Throws: what reading the store throws: mail waits for the store, and does not go in clear without it.
+    /// - Throws: what reading the store throws: mail must wait for the store, and must not be sent unencrypted.
     mutating func answer(
         of source: any RemoteSource,
         for addresses: [AddressScope]
     ) async throws(KeystoreError) -> SourceAnswer {
-        // A source that looks up addresses one by one is not asked about whole domains.
+        // A source without certificates for whole domains is queried only about addresses.
         let addresses = addresses.filter { !$0.isDomain || source.knowsDomains }
         guard !addresses.isEmpty else { return SourceAnswer() }
         let name: String
@@ -61,7 +63,7 @@ struct RemoteLookup {
             return Self.with(SourceOutage("other sources took the time of the message"), about: missing, answer)
         }
         let start = ContinuousClock.now
-        // Answers that arrive until then are kept, so the next attempt gets further.
+        // Answers that arrive before the deadline are cached, so that the next attempt has less to query.
         let deadline = start + limit * 9 / 10
         let new: SourceAnswer
         do throws(SourceOutage) {
@@ -71,7 +73,7 @@ struct RemoteLookup {
         } catch {
             let elapsed = start.duration(to: .now)
             left -= elapsed
-            // A source that got less than its own time limit is not paused.
+            // A source is not paused if it had less time than its own time limit.
             if limit == source.timeLimit || elapsed < limit * 9 / 10 { pauses.note(error, about: nil) }
             return Self.with(error, about: missing, answer)
         }
@@ -86,7 +88,8 @@ struct RemoteLookup {
         return answer
     }
 
-    /// Which of `addresses` are not of our own accounts, and what is kept of the source `name`.
+    /// The addresses in `addresses` that do not belong to accounts of this store, and the cached answers of the source
+    /// `name`.
     private func look(
         for addresses: [AddressScope],
         of name: String
@@ -105,7 +108,7 @@ struct RemoteLookup {
             do {
                 return (foreign, try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
             } catch let error as SQLError where error.kind == .forbidden || error.kind == .mismatch {
-                // The tables have an older form, or the role's rights are older than this cache.
+                // The tables have an older schema version, or the role has no rights for this table yet.
                 return (foreign, [])
             }
         }
@@ -118,7 +121,7 @@ struct RemoteLookup {
         await store.writeCache { try KeptAnswer.keep(answers, of: name, at: .now, in: $0) }
     }
 
-    /// What is kept of `answer` about `address`; nil if it is unknown, or not to be kept.
+    /// The part of `answer` about `address`, for the cache; nil if the answer is unknown or must not be cached.
     private func answerToKeep(_ answer: SourceAnswer, about address: AddressScope) -> KeptAnswer? {
         guard answer.outages[address] == nil else { return nil }
         let found = answer.found.filter { $0.address == address }
@@ -144,7 +147,7 @@ struct RemoteLookup {
         return answer
     }
 
-    /// What answers of `source` are kept under.
+    /// The name under which answers of `source` are cached.
     private static func name(of source: any RemoteSource) throws(SourceOutage) -> String {
         do {
             let digest = try DigestAlgorithm.sha256.digest(Array(source.identity.utf8))
@@ -154,7 +157,7 @@ struct RemoteLookup {
 }
 
 extension KeptAnswer {
-    /// Adds what was found.
+    /// Adds the cached certificates to `answer`.
     fileprivate func add(to answer: inout SourceAnswer, from source: KnownRecipient.Source) {
         answer.add(certificates, for: address, from: source, at: detail)
     }

@@ -1,25 +1,25 @@
 import Synchronization
 
-/// Which sources could not be asked just now by this process, and are left alone for a while.
+/// The sources that this process could not query recently, and does not query for a while.
 ///
-/// The reason may lie on this host alone, so other hosts and processes are not told.
+/// The cause may exist only on this host, so the pauses are not shared with other hosts and processes.
 struct SourcePauses {
     private struct Place: Hashable {
         let source: String
-        /// Nil for the source as a whole.
+        /// The address that is paused; nil if the whole source is paused.
         let address: AddressScope?
     }
 
     private static let all = Mutex<[Place: (outage: SourceOutage, end: ContinuousClock.Instant)]>([:])
-    /// The most that are remembered.
+    /// The maximum number of pauses.
     private static let maximumCount = 1000
 
     private let source: String
 
-    /// - Parameter source: its name, different for each store.
+    /// - Parameter source: a name of the source that is different for each store.
     init(of source: String) { self.source = source }
 
-    /// Why the source is not asked about `address`; nil if it is.
+    /// The reason why the source is not queried about `address`; nil if it may be queried.
     func outage(about address: AddressScope) -> SourceOutage? {
         Self.all.withLock { all in
             let kept = [nil, address].compactMap { all[Place(source: source, address: $0)] }
@@ -27,7 +27,7 @@ struct SourcePauses {
         }
     }
 
-    /// Leaves the source alone as far as `address`, or all of it.
+    /// Pauses the source for `address`, or completely if `address` is nil.
     func note(_ outage: SourceOutage?, about address: AddressScope?) {
         guard let outage else { return }
         Self.all.withLock { all in

@@ -1,13 +1,13 @@
-/// The sending policy: what may, should and must happen to mail, by rules for senders and recipients.
+/// The sending policy: rules for senders and recipients determine whether mail is signed and encrypted.
 public enum Policy {
     /// Whether mail is signed or encrypted. The cases are ordered by strictness.
     @nonexhaustive
     public enum Level: String, CaseIterable, Comparable, Hashable, Sendable {
-        /// It is not done.
+        /// Mail is not signed or encrypted.
         case never
-        /// It is done if it can be done.
+        /// Mail is signed or encrypted if possible.
         case available
-        /// It is done, or the mail is not sent.
+        /// Mail is signed or encrypted, or is not sent.
         case require
 
         public static func < (one: Self, other: Self) -> Bool { one.rank < other.rank }
@@ -21,19 +21,19 @@ public enum Policy {
         }
     }
 
-    /// How far a message may change what a rule says.
+    /// How far a message may change the level in a rule.
     @nonexhaustive
     public enum Override: String, CaseIterable, Hashable, Sendable {
         case any
-        /// Not at all.
+        /// A message may not change the level.
         case nothing = "none"
-        /// To something stricter only.
+        /// A message may only request a stricter level.
         case stricter
 
-        /// The default: a message may not lower a required level, and may change any other one.
+        /// The default: a message may not lower a required level, and may change any other level.
         public static func standard(for level: Level) -> Self { level == .require ? .stricter : .any }
 
-        /// The resulting level if the message asks for `request`.
+        /// The resulting level if the message requests `request`.
         public func bounded(_ level: Level, request: Level) -> Level {
             switch self {
             case .any: request
@@ -46,43 +46,43 @@ public enum Policy {
     /// The treatment of mail whose requirements cannot be met.
     @nonexhaustive
     public enum Missing: String, CaseIterable, Hashable, Sendable {
-        /// It goes back to its sender.
+        /// The mail is returned to its sender.
         case bounce
-        /// It waits for the certificate to be found.
+        /// The mail waits until a certificate is found.
         case deferral = "defer"
     }
 
     /// The treatment of mail that is already signed or encrypted.
     @nonexhaustive
     public enum Protected: String, CaseIterable, Hashable, Sendable {
-        /// It is sent unchanged, unless a rule requires more.
+        /// The mail is sent unchanged, unless a rule requires more.
         case pass
-        /// It gets one more signature around it.
+        /// The mail is signed once more.
         case resign
     }
 
-    /// Where mail for an account is decrypted.
+    /// Where mail to an account is decrypted.
     @nonexhaustive
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
-        /// As `yes`, but only mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.
+        /// As `yes`, but only for mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.
         case authenticated
-        /// By its recipient alone.
+        /// Only the recipient decrypts the mail.
         case no
-        /// By the incoming filter, so that it continues in clear.
+        /// The incoming filter decrypts the mail, and passes it on unencrypted.
         case yes
     }
 
-    /// Kinds of mail with rules of their own, which no person wrote to another.
+    /// Kinds of mail with their own rules, because the mail was not written by one person to another.
     @nonexhaustive
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// Mail that programs write (RFC 3834).
         case automatic
-        /// Mail without a sender (RFC 5321 §4.5.5).
+        /// Mail with the null sender (RFC 5321 §4.5.5).
         case bounce
-        /// Mail to a list (RFC 2369, RFC 2919).
+        /// Mail to a mailing list (RFC 2369, RFC 2919).
         case list
     }
 
-    /// The level without any rule.
+    /// The level if no rule sets one.
     public static let builtInLevel = Level.available
 }

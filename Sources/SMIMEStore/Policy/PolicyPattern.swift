@@ -1,18 +1,19 @@
 package import InternetMessage
 
 extension Policy {
-    /// The addresses that a rule is for: one address, a domain, or everything below a domain.
+    /// The addresses to which a rule applies: one address, a domain, or all domains below a domain.
     public struct Pattern: Hashable, Sendable {
-        /// A key that equal patterns share: `local@domain`, `@domain`, `*.domain`.
+        /// The key by which patterns are compared: `local@domain`, `@domain`, `*.domain`.
         package let key: String
-        /// The pattern as it was written, a domain without its @.
+        /// The pattern as written; a domain is written without its @.
         public let text: String
 
-        /// Reads `bob@example.org`, `example.org`, `@example.org`, `*@example.org` or `*.example.org`; nil if it is none of those.
+        /// Reads `bob@example.org`, `example.org`, `@example.org`, `*@example.org` or `*.example.org`; nil if `written` has
+        /// another form.
         ///
         /// Domains may be written with A-labels or U-labels.
         public init?(_ written: String) {
-            // `*@example.org` means the same as `@example.org`, not a mailbox named `*`.
+            // `*@example.org` means the same as `@example.org`; it is not a mailbox named `*`.
             let text = written.hasPrefix("*@") ? String(written.dropFirst()) : written
             let isWildcard = text.hasPrefix("*.")
             let domain = isWildcard ? text.dropFirst(2) : text.hasPrefix("@") ? text.dropFirst() : text[...]
@@ -21,7 +22,7 @@ extension Policy {
                 (self.text, key) = (text, address.key)
                 return
             }
-            // A domain is what can stand after the @ of an address.
+            // A domain is valid if it can follow the @ of an address.
             guard !domain.contains("@"), let ascii = try? EmailAddress("x@\(domain)").asciiDomain,
                 !isWildcard || !ascii.hasPrefix("[")
             else { return nil }
@@ -29,8 +30,8 @@ extension Policy {
             key = (isWildcard ? "*." : "@") + ascii
         }
 
-        /// The keys of all patterns that `address` fits, the closest one first: the address, its domain, the domains
-        /// above it.
+        /// The keys of all patterns that match `address`, the most specific first: the address, its domain, and the domains
+        /// above.
         package static func keys(for address: EmailAddress) -> [String] {
             var keys = [address.key, "@" + address.asciiDomain]
             guard !address.asciiDomain.hasPrefix("[") else { return keys }

@@ -1,5 +1,5 @@
 extension Policy {
-    /// Which mail a rule is for.
+    /// The mail to which a rule applies.
     @nonexhaustive
     public enum Scope: Hashable, Sendable {
         /// All mail.
@@ -8,25 +8,25 @@ extension Policy {
         case kind(Kind)
         /// Mail to these recipients.
         case recipient(Pattern)
-        /// Mail of these senders.
+        /// Mail from these senders.
         case sender(Pattern)
     }
 
-    /// The levels and options for some mail. If a rule has no value, the next rule decides.
+    /// The levels and options for some mail. If a value is nil, the next rule decides.
     public struct Rule: Hashable, Sendable {
-        /// Which mail it is about.
+        /// The mail to which the rule applies.
         public let scope: Scope
-        /// Whether it is signed.
+        /// Whether the mail is signed.
         public var sign: Level?
-        /// Whether it is encrypted.
+        /// Whether the mail is encrypted.
         public var encrypt: Level?
-        /// How far messages may change the levels that this rule decides; nil is `Override.standard(for:)` of each level.
+        /// How far messages may change the levels of this rule; nil means `Override.standard(for:)` of each level.
         public var override: Override?
         /// The treatment of mail whose requirements cannot be met.
         public var missing: Missing?
         /// The treatment of mail that is already signed or encrypted.
         public var protected: Protected?
-        /// Whether mail for these recipients is decrypted on its way in.
+        /// Whether a gateway decrypts incoming mail for these recipients.
         public var decryptAtGateway: GatewayDecryption?
 
         public init(
@@ -47,16 +47,16 @@ extension Policy {
             self.decryptAtGateway = decryptAtGateway
         }
 
-        /// How far messages may change `level`, one that this rule decides.
+        /// How far messages may change `level`, a level of this rule.
         package func bound(of level: Level) -> Override { override ?? .standard(for: level) }
 
         /// Whether the rule requires signing or encryption.
         package var requiresSomething: Bool { sign == .require || encrypt == .require }
 
-        /// Whether the rule says nothing at all.
+        /// Whether the rule has no values.
         package var isEmpty: Bool { self == Rule(scope) }
 
-        /// This rule with what `other` says in place of its own.
+        /// This rule, with the values of `other` replacing those of this rule.
         package func merging(_ other: Rule) -> Rule {
             Rule(
                 scope,
@@ -80,7 +80,7 @@ extension Policy {
             )
         }
 
-        /// This rule without what it says alike with `other`.
+        /// This rule without the values that are equal in `other`.
         package func removing(_ other: Rule) -> Rule {
             Rule(
                 scope,
@@ -96,7 +96,7 @@ extension Policy {
 }
 
 extension Policy.Scope: CustomStringConvertible {
-    /// `global`, `recipient bob@example.org`, `sender example.org`.
+    /// For example `global`, `recipient bob@example.org` or `sender example.org`.
     public var description: String { self == .global ? side : "\(side) \(text)" }
 
     /// `global`, `kind`, `recipient` or `sender`.
@@ -109,7 +109,7 @@ extension Policy.Scope: CustomStringConvertible {
         }
     }
 
-    /// The addresses or the kind, as they were written; empty for all mail.
+    /// The addresses or the kind, as written; empty for all mail.
     public var text: String {
         switch self {
         case .global: ""
@@ -118,7 +118,7 @@ extension Policy.Scope: CustomStringConvertible {
         }
     }
 
-    /// The key that scopes of one side are compared by.
+    /// The key by which scopes with the same side are compared.
     var key: String {
         switch self {
         case .global, .kind: text
@@ -126,7 +126,7 @@ extension Policy.Scope: CustomStringConvertible {
         }
     }
 
-    /// The scope of `side` and `pattern`, if they fit together.
+    /// The scope with `side` and `pattern`; nil if they do not fit together.
     init?(side: String, pattern: String) {
         switch (side, Policy.Pattern(pattern)) {
         case ("global", _): self = .global

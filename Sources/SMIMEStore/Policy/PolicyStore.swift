@@ -7,7 +7,7 @@ package struct PolicyStore: Sendable {
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// All rules: the global one, then those for recipients, then those for senders, by pattern.
+    /// All rules: the global rule, then those for recipients, then those for senders, each sorted by pattern.
     package func rules() async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
             try database.remembered(.rules, cost: { 256 * $0.count }) {
@@ -16,7 +16,7 @@ package struct PolicyStore: Sendable {
         }
     }
 
-    /// The rules that mail from `senders` to `recipients` can fall under.
+    /// The rules that can apply to mail from `senders` to `recipients`.
     package func rules(
         forSenders senders: [EmailAddress],
         recipients: [EmailAddress],
@@ -44,7 +44,7 @@ package struct PolicyStore: Sendable {
             + rules("recipient", recipients.flatMap(Policy.Pattern.keys))
     }
 
-    /// The rule for mail of `sender`, by its very address.
+    /// The rule for exactly the address `sender`; nil if there is none.
     package func rule(forSender sender: EmailAddress) async throws(KeystoreError) -> Policy.Rule? {
         guard let pattern = Policy.Pattern(sender.text) else { return nil }
         return try await database.read { try Self.rule(.sender(pattern), in: $0) }
@@ -52,7 +52,7 @@ package struct PolicyStore: Sendable {
 
     /// Sets the values of `rule` in the rule of the same scope, which is created if there is none.
     ///
-    /// - Returns: the rule as it is now.
+    /// - Returns: the resulting rule.
     package func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
         try await database.write { database in
             let merged = try Self.rule(rule.scope, in: database)?.merging(rule) ?? rule
@@ -61,9 +61,10 @@ package struct PolicyStore: Sendable {
         }
     }
 
-    /// Removes the values of `rule` from the rule of the same scope, if they are equal there; all values if `rule` has none.
+    /// Removes the values that are equal in `rule` and in the stored rule of the same scope. Removes all values if `rule`
+    /// has none.
     ///
-    /// - Returns: the rule as it was and as it is now, which is nil when nothing is left; nil if there was none.
+    /// - Returns: the rule before and after; `after` is nil if no value is left. Nil if there was no rule.
     package func unset(
         _ rule: Policy.Rule
     ) async throws(KeystoreError) -> (before: Policy.Rule, after: Policy.Rule?)? {

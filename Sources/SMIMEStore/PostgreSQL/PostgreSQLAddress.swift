@@ -1,24 +1,24 @@
 import CPostgreSQL
 import Foundation
 
-/// A database of a PostgreSQL server, as a connection string in the form of a URL names it.
+/// A database on a PostgreSQL server, named by a connection string in URL form.
 ///
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html
 package struct PostgreSQLAddress: Equatable, Sendable {
-    /// What is given to libpq, which takes the rest from its own environment variables, service and password files.
+    /// The options for libpq. libpq takes all others from its own environment variables, service files and password files.
     let options: [String: String]
-    /// The URL with neither password nor options, for messages.
+    /// The URL without the password and without options, for messages.
     package let name: String
-    /// Whether the URL holds a password, which every user of the host can read on a command line.
+    /// Whether the URL contains a password. Every user of the host can read a URL on a command line.
     package let hasPassword: Bool
 
-    /// Whether `text` is meant to name a server.
+    /// Whether `text` has the scheme of a server URL.
     package static func names(_ text: String) -> Bool {
         text.hasPrefix("postgresql:") || text.hasPrefix("postgres:")
     }
 
-    /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, and for one that asks for less than a verified server across a network;
-    ///   `.cannotOpen` without libpq.
+    /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, and for a URL that disables the verification of a
+    ///   server across a network; `.cannotOpen` if libpq is missing.
     package init(_ url: String) throws(KeystoreError) {
         let shown = url.split(separator: "@").last.map(String.init) ?? ""
         do { try self.init(parsing: url) } catch { throw KeystoreError(error, path: shown) }
@@ -34,18 +34,19 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         options = try Self.standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
     }
 
-    /// The defaults of options that the URL does not set. A server that does not answer must not delay mail for long.
+    /// The defaults for options that the URL does not set. A server that does not answer must not delay mail for long.
     private static let standard = [
         "application_name": "smime", "client_encoding": "UTF8", "connect_timeout": "5", "keepalives_idle": "10",
         "keepalives_interval": "5", "keepalives_count": "3", "target_session_attrs": "read-write",
         "tcp_user_timeout": "15000",
     ]
 
-    /// Across a network the server must have a certificate for its name: an impostor could read all mail.
+    /// Across a network the server must prove its name with a certificate: an impostor could read all mail.
     private static func protection(of given: [String: String], _ name: String) throws -> [String: String] {
         let environment = ProcessInfo.processInfo.environment
         let isElsewhere = given["service"] != nil || environment["PGSERVICE"] != nil
-        // libpq connects to the address and takes the name for the certificate: each of them, from wherever it comes, may be elsewhere.
+        // libpq connects to `hostaddr` and verifies the certificate against `host`. Each of them may name another host,
+        // whether the URL or the environment sets it.
         let places = [given["hostaddr"] ?? environment["PGHOSTADDR"], given["host"] ?? environment["PGHOST"]]
         let hosts = places.compactMap(\.self).flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
         guard isElsewhere || !hosts.allSatisfy(isLocal) else { return [:] }

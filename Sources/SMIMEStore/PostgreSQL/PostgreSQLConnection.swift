@@ -1,9 +1,9 @@
-/// A session of a server inside of a transaction.
+/// A session with a server, within one transaction.
 struct PostgreSQLConnection: SQLConnection {
-    /// How many rows of a large result are fetched at a time.
+    /// The number of rows to fetch at a time from a large result.
     private static let step = 500
 
-    /// Other hosts and roles write the database, too.
+    /// False because other hosts and roles also write the database.
     let keepsVerdicts = false
 
     private let session: PostgreSQLSession
@@ -23,10 +23,10 @@ struct PostgreSQLConnection: SQLConnection {
         _ = try session.run("SELECT setval(\(sequence), max(id)) FROM \(table)", [], keepsStatement: false)
     }
 
-    /// The server checks its pages itself, where its administrator wants it (`data_checksums`).
+    /// Always empty: the server checks its pages itself if its administrator has enabled this (`data_checksums`).
     func damagedPages() throws -> [String] { [] }
 
-    /// The server lets no reference be broken.
+    /// Always empty: the server enforces references.
     func brokenReferences() throws -> [String: Int] { [:] }
 
     func query(

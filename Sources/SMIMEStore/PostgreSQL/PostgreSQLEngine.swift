@@ -1,17 +1,17 @@
 import Foundation
 
-/// A database of a PostgreSQL server, by libpq, for stores that several hosts share.
+/// A database on a PostgreSQL server, accessed with libpq, for stores that several hosts share.
 ///
-/// Readers see a snapshot (`REPEATABLE READ`). Writers are `SERIALIZABLE`: they run side by side, and one that would see or overwrite
-/// half of another's work is undone and run again. So the closures must change nothing but the database.
+/// Readers see a snapshot (`REPEATABLE READ`). Writers are `SERIALIZABLE`: they run in parallel, and a writer that
+/// conflicts with another is rolled back and run again. So the closures must have no effects outside the database.
 final class PostgreSQLEngine: SQLEngine {
-    /// How often a transaction is tried before the store counts as busy.
+    /// The maximum number of attempts of a transaction. Then the store counts as busy.
     private static let maximumAttempts = 20
 
     private static let reading = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
     private static let writing = ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
-    /// Keeps others from the end of their transactions until this one has ended, so that it is not undone once more. The lock comes
-    /// before the snapshot, which the first query takes.
+    /// Makes other writers wait before their commit until this transaction has ended, so that it is not rolled back again.
+    /// The lock is taken before the snapshot, which begins with the first query.
     private static let writingAlone = writing + ["LOCK TABLE change_counter IN SHARE ROW EXCLUSIVE MODE"]
 
     let pool: PostgreSQLPool
@@ -55,7 +55,7 @@ final class PostgreSQLEngine: SQLEngine {
         try again { _ in try pool.withSession { try $0.run(sql, arguments).rows() } }
     }
 
-    /// The server keeps its log for its replicas, and cleans it up itself.
+    /// Does nothing: the server manages its log itself.
     func truncateLog() {}
 
     func copy(to path: String) throws {
@@ -64,7 +64,7 @@ final class PostgreSQLEngine: SQLEngine {
 
     func close() throws { pool.close() }
 
-    /// One writing transaction of `session`.
+    /// Runs one writing transaction in `session`.
     func transaction<Value>(
         _ session: PostgreSQLSession,
         beginning: [String],
@@ -78,7 +78,7 @@ final class PostgreSQLEngine: SQLEngine {
             return value
         }
         do { try session.commit() } catch let error as SQLError where error.kind == .disconnected {
-            // The transaction may have been committed, so only the caller can decide whether to run it again.
+            // The transaction may have been committed, so only the caller can decide whether to run the transaction again.
             throw SQLError(.unreachable, error.message)
         } catch {
             session.rollBack()
@@ -94,7 +94,7 @@ final class PostgreSQLEngine: SQLEngine {
         }
     }
 
-    /// Runs `body`, again after a conflict with others, and after the loss of a connection; it has changed nothing then.
+    /// Runs `body`, and runs it again after a conflict or a lost connection. In both cases `body` has changed nothing.
     private func again<Value>(_ body: (_ attempt: Int) throws -> Value) throws -> Value {
         var attempt = 0
         while true {
@@ -103,7 +103,7 @@ final class PostgreSQLEngine: SQLEngine {
                 let most = error.kind == .conflict ? Self.maximumAttempts : error.kind == .disconnected ? 2 : 0
                 guard attempt < most else { throw error }
             }
-            // A random pause, so that two do not meet again.
+            // The random pause prevents two conflicting transactions from colliding again.
             usleep(UInt32.random(in: 0...UInt32(attempt * 2000)))
         }
     }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The connections of one process to a database: as many as are in use at a time, up to a number.
+/// The connections of this process to a database: as many as are used at the same time, up to a maximum.
 final class PostgreSQLPool: Sendable {
-    /// The most connections of one process.
+    /// The maximum number of connections of this process.
     static let capacity = 8
     /// How long to wait for a free connection, and for a server that is starting, in seconds.
     static let timeout = 10.0
 
-    /// How long a connection to a server that only reads is used: another one may be the primary meanwhile.
+    /// How long a connection to a read-only server is reused: another server may become the primary meanwhile.
     static let readOnlyTime = Duration.seconds(5)
 
     private struct State {
@@ -21,7 +21,7 @@ final class PostgreSQLPool: Sendable {
     private let address: PostgreSQLAddress
     private let state = Mutex(State())
     private let places = DispatchSemaphore(value: capacity)
-    /// Runs what tasks ask for: waiting for a server must hold up none of the few cooperative threads.
+    /// The threads for the calls of tasks: waiting for a server must not block Swift's cooperative threads.
     private let threads: OperationQueue
 
     init(_ address: PostgreSQLAddress) {
@@ -31,7 +31,7 @@ final class PostgreSQLPool: Sendable {
         threads.maxConcurrentOperationCount = Self.capacity
     }
 
-    /// Whether the server takes no changes, by its last answer.
+    /// Whether the server is read-only, according to its latest answer.
     var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
 
     /// Runs `body` on a thread that may block.
@@ -41,7 +41,7 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// Runs `body` with a connection that no other call uses meanwhile. Blocks.
+    /// Runs `body` with a connection that no other call uses at the same time. Blocks the thread.
     ///
     /// - Throws: `SQLError` of the kinds `.busy`, `.disconnected` and `.unreachable`; what `body` throws.
     func withSession<Value>(_ body: (PostgreSQLSession) throws -> Value) throws -> Value {
@@ -56,7 +56,7 @@ final class PostgreSQLPool: Sendable {
             return value
         } catch {
             if (error as? SQLError)?.kind == .disconnected {
-                // The others were cut off, too, as a rule.
+                // The other connections were usually lost, too.
                 forget()
             } else {
                 keep(session)
@@ -65,13 +65,14 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// Closes the connections that are not in use, and each other one after its use.
+    /// Closes the unused connections. Closes each other connection after its use.
     func close() {
         state.withLock { $0.isClosed = true }
         forget()
     }
 
-    /// A new connection. A server that was there before is waited for: it may be starting again, or another taking its place.
+    /// Opens a connection. If the server could be reached before, waits for it: the server may be restarting, or be
+    /// replaced by another one.
     private func connect() throws -> PostgreSQLSession {
         let deadline = Date.now.addingTimeInterval(Self.timeout)
         var pause: UInt32 = 50_000
@@ -90,7 +91,7 @@ final class PostgreSQLPool: Sendable {
     }
 
     private func keep(_ session: PostgreSQLSession) {
-        // A session in a transaction, or without a connection, is closed when its last reference goes.
+        // A session that is in a transaction or not connected is closed by its deinitializer.
         guard session.isIdle else { return }
         let isReadOnly = session.isReadOnly
         state.withLock { $0.isReadOnly = isReadOnly }

@@ -1,30 +1,30 @@
 import CPostgreSQL
 import Foundation
 
-/// One connection to a server. It is used by one thread at a time, to which `PostgreSQLPool` lends it.
+/// A connection to a server. `PostgreSQLPool` gives it to only one thread at a time.
 final class PostgreSQLSession: Sendable {
-    /// What is sent together, for one round trip.
+    /// A request of a pipeline, whose requests are sent together in one round trip.
     private enum Request {
         case prepare(String, PostgreSQLStatement)
         case execute(String, PostgreSQLArguments)
         case once(PostgreSQLStatement, PostgreSQLArguments)
     }
 
-    /// The most statements that are kept prepared.
+    /// The maximum number of prepared statements.
     private static let maximumStatements = 256
 
-    /// When it was connected.
+    /// When the connection was opened.
     let start = ContinuousClock.now
     private let library: PostgreSQLLibrary
     nonisolated(unsafe) private let connection: OpaquePointer
     nonisolated(unsafe) private var prepared: [PostgreSQLStatement: String] = [:]
     nonisolated(unsafe) private var nameCount = 0
-    /// What begins the transaction and is sent with its first statement.
+    /// The statements that begin the transaction. They are sent together with the next statement.
     nonisolated(unsafe) private var beginning: [String] = []
-    /// Whether the answer to a COMMIT that was sent without waiting for it is still to come.
+    /// Whether a COMMIT was sent whose answer was not received yet.
     nonisolated(unsafe) private var isAnswering = false
 
-    /// Connects.
+    /// Connects to the server.
     ///
     /// - Throws: `SQLError` of the kind `.unreachable`
     init(_ address: PostgreSQLAddress) throws {
@@ -33,7 +33,7 @@ final class PostgreSQLSession: Sendable {
             throw SQLError(.denied, "no memory for a connection")
         }
         self.connection = connection
-        // By default libpq writes them to standard error.
+        // By default libpq writes the server's notices to standard error.
         _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
         do {
             guard isConnected else { throw failure(nil) }
@@ -43,31 +43,31 @@ final class PostgreSQLSession: Sendable {
 
     deinit { library.finish(connection) }
 
-    /// Tables of other roles in the search path could be taken for ours. A transaction waits for others as long as one of SQLite does.
+    /// The search path excludes tables of other roles. The lock timeout is the same as for SQLite.
     private static let settings = """
         SET search_path = smime, pg_temp; SET client_min_messages = error; SET lock_timeout = '10s';
         SET statement_timeout = '120s'; SET idle_in_transaction_session_timeout = '60s'
         """
 
-    /// Whether the connection is there and in no transaction.
+    /// Whether the session is connected and not in a transaction.
     var isIdle: Bool {
         (try? receiveRest()) != nil && beginning.isEmpty && isConnected
             && Int(library.transactionStatus(connection)) == PQTRANS_IDLE
     }
 
-    /// Whether the server, by its last answer, takes no changes: a standby does not, nor does one that is set to read only.
+    /// Whether the server is read-only according to its latest answer: it is a standby, or is configured as read-only.
     var isReadOnly: Bool {
         isOn("in_hot_standby") || isOn("default_transaction_read_only")
     }
 
-    /// Whether the server has said that the setting `name` is on, as it does without being asked.
+    /// Whether the server reported that the setting `name` is on. The server reports this without a query.
     private func isOn(_ name: String) -> Bool {
         library.parameterStatus(connection, name).map { String(cString: $0) } == "on"
     }
 
     private var isConnected: Bool { Int(library.status(connection)) == CONNECTION_OK }
 
-    /// Runs statements without arguments, and waits for them.
+    /// Runs statements without arguments, and waits for the answers.
     func execute(_ statements: String) throws {
         try receiveRest()
         guard let pointer = library.exec(connection, statements) else { throw failure(nil) }
@@ -75,37 +75,37 @@ final class PostgreSQLSession: Sendable {
         guard Self.isSuccess(result) else { throw failure(result) }
     }
 
-    /// A name that no cursor of this connection has had.
+    /// A cursor name that this connection has not used before.
     func newCursorName() -> String {
         nameCount += 1
         return "c\(nameCount)"
     }
 
-    /// Begins a transaction with the next statement.
+    /// Makes the next statement begin a transaction.
     func begin(_ statements: [String]) { beginning = statements }
 
-    /// Makes the transaction last.
+    /// Commits the transaction.
     func commit() throws {
         guard beginning.isEmpty else { return beginning = [] }
         try execute("COMMIT")
     }
 
-    /// Ends a transaction that only read, without waiting for the answer.
+    /// Ends a transaction without changes. Does not wait for the server's answer.
     func finishReading() {
         guard beginning.isEmpty else { return beginning = [] }
         let commit = PostgreSQLStatement("COMMIT", [])
         isAnswering = library.sendQuery(connection, commit.sql, 0, nil, nil, nil, nil, 1) == 1
     }
 
-    /// Undoes the transaction, as far as the server is there.
+    /// Rolls back the transaction, if the server can be reached.
     func rollBack() {
         guard beginning.isEmpty else { return beginning = [] }
         try? execute("ROLLBACK")
     }
 
-    /// Runs one statement.
+    /// Runs a statement.
     ///
-    /// - Parameter keepsStatement: whether it stays prepared.
+    /// - Parameter keepsStatement: whether the statement stays prepared for later use.
     func run(_ sql: String, _ arguments: SQLArguments, keepsStatement: Bool = true) throws -> PostgreSQLResult {
         let statement = PostgreSQLStatement(sql, arguments)
         let values = try PostgreSQLArguments(arguments)
@@ -117,15 +117,15 @@ final class PostgreSQLSession: Sendable {
             requests.append(.once(PostgreSQLStatement("DEALLOCATE ALL", []), try PostgreSQLArguments([])))
             prepared = [:]
         }
-        // A number is not used twice: it may be taken even where something failed.
+        // Each name is used only once: it may be in use on the server even after an error.
         nameCount += 1
         let name = "s\(nameCount)"
         return try exchange(requests + [.prepare(name, statement), .execute(name, values)])
     }
 
-    /// Sends `requests` at once and waits for all answers.
+    /// Sends `requests` together and waits for all answers.
     ///
-    /// - Returns: the answer to the last one.
+    /// - Returns: the answer to the last request.
     /// - Throws: the first error.
     private func exchange(_ requests: [Request]) throws -> PostgreSQLResult {
         try receiveRest()
@@ -145,7 +145,7 @@ final class PostgreSQLSession: Sendable {
             last = result
             discardResults()
         }
-        // The answer to the synchronization.
+        // This discards the answer to the synchronization.
         discardResults()
         guard library.exitPipelineMode(connection) == 1 else { throw first ?? failure(nil) }
         if let first { throw first }
@@ -186,7 +186,7 @@ final class PostgreSQLSession: Sendable {
         guard isConnected else { throw failure(nil) }
     }
 
-    /// Takes what is left of an answer.
+    /// Discards the rest of an answer.
     private func discardResults() {
         while let rest = library.getResult(connection) { library.clear(rest) }
     }
@@ -198,7 +198,8 @@ final class PostgreSQLSession: Sendable {
     private func failure(_ result: PostgreSQLResult?) -> SQLError {
         let (state, message) = result?.error ?? (nil, nil)
         let own = library.errorMessage(connection).map { String(cString: $0) }
-        // What a standby says of serializable transactions, and others of what they do not have.
+        // A standby reports this code for serializable transactions. Other servers report it for features that they do not
+        // support.
         let isUnsupported = state == "0A000" && isReadOnly
         return SQLError(state: isUnsupported ? "25006" : state, message: message ?? own, isConnected: isConnected)
     }

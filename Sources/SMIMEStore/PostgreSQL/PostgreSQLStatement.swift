@@ -1,6 +1,6 @@
 import CPostgreSQL
 
-/// A statement as PostgreSQL prepares it: its text with placeholders of its own form, and the types of its arguments.
+/// A statement as PostgreSQL prepares it: the SQL text with PostgreSQL's placeholders, and the types of the arguments.
 struct PostgreSQLStatement: Hashable {
     let sql: String
     let types: [Oid]
@@ -9,7 +9,7 @@ struct PostgreSQLStatement: Hashable {
         self.sql = sql
         types = arguments.values.map { value in
             switch value {
-            // The server finds out what is missing.
+            // The server infers the type.
             case .null: 0
             case .integer: Oid(INT8OID)
             case .text: Oid(TEXTOID)
@@ -18,7 +18,8 @@ struct PostgreSQLStatement: Hashable {
         }
     }
 
-    /// The text with `$1` for `?1`, and for `?` with the next number. No statement of the store has a question mark in a string.
+    /// The SQL text with `$1` instead of `?1`, and with the next number instead of `?`. No string in the store's statements
+    /// contains a question mark.
     var text: String {
         var text = ""
         var count = 0

@@ -1,7 +1,7 @@
 extension SQLError {
     /// - Parameters:
-    ///   - state: the code of the error; nil if libpq itself reports it.
-    ///   - isConnected: whether the connection lasts.
+    ///   - state: the error code (`SQLSTATE`); nil if libpq reports the error.
+    ///   - isConnected: whether the connection still exists.
     /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
     init(state: String?, message: String?, isConnected: Bool) {
         let text = (message ?? "no answer").split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -10,7 +10,7 @@ extension SQLError {
 
     private static func kind(_ state: String) -> Kind {
         switch state {
-        // Another transaction did the same meanwhile, such as inserting a certificate that both found missing.
+        // A concurrent transaction made the same change, such as inserting a certificate that was missing for both.
         case "40001", "40P01", "23505": .conflict
         case "55P03", "57014", "53300": .busy
         case "25006": .readOnly

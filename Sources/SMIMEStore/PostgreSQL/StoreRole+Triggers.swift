@@ -1,5 +1,6 @@
 extension StoreRole {
-    /// What no right and no policy can say: a policy does not know which columns of a row change, nor from what.
+    /// Triggers for rules that rights and row policies cannot express: a policy knows neither which columns of a row change
+    /// nor the old values.
     static let triggers =
         trigger(
             "change_counter_grows",
@@ -10,7 +11,7 @@ extension StoreRole {
                 END IF;
                 """
         )
-        // A gateway learns from mail of such an author, too, and goes on.
+        // A gateway must be able to update other columns of such a row without an error.
         + trigger(
             "given_capabilities_stay",
             on: "recipient",
@@ -22,7 +23,8 @@ extension StoreRole {
                 """
         )
 
-    /// Statements that run `body` at each update of a row of `table` by a role that is not its owner.
+    /// The statements that create a trigger which runs `body` for each updated row of `table`, unless the role is the
+    /// table's owner.
     private static func trigger(_ name: String, on table: String, unlessOwner body: String) -> [String] {
         [
             """

@@ -1,16 +1,17 @@
-/// A role of a PostgreSQL database, beside the owner of the tables, and what it may do in a store.
+/// A role of a PostgreSQL database that is not the owner of the tables, and its rights in a store.
 ///
-/// A gateway reads everything, learns from mail, and writes the journal and what is itself a cache. It cannot change accounts, keys, rules,
-/// settings, anchors or decisions about certificates: an attacker on one gateway must not control the others.
+/// A gateway reads all tables, stores what it learns from mail, and writes the journal and caches. A gateway cannot change
+/// accounts, keys, rules, settings, anchors, or decisions about certificates: an attacker on one gateway must not control
+/// the others.
 package struct StoreRole: Equatable, Sendable {
     package enum Kind: Sendable {
         case gateway
-        /// Reads everything and writes nothing.
+        /// Reads all tables and writes none.
         case reader
     }
 
     package let kind: Kind
-    /// Its name in the database.
+    /// The name of the role in the database.
     package let name: String
 
     /// - Throws: `.unusableAddress` for a name with other characters than letters, digits, `-`, `_` and `.`.
@@ -23,7 +24,8 @@ package struct StoreRole: Equatable, Sendable {
         (self.kind, self.name) = (kind, name)
     }
 
-    /// The statements that grant the role its rights and revoke all others. The role must exist; the tables are named without their schema.
+    /// The statements that grant the role its rights and revoke all others. The role must exist. The search path must
+    /// include the tables' schema.
     package var statements: [String] {
         let role = "\"\(name)\""
         let rights =
@@ -36,7 +38,7 @@ package struct StoreRole: Equatable, Sendable {
             + Self.triggers
     }
 
-    /// Runs `statements`.
+    /// Grants the role its rights.
     ///
     /// - Throws: `KeystoreError.unusableAddress` for the owner of the tables, who would lose rights.
     func grant(in database: SQLDatabase) throws {
@@ -50,12 +52,12 @@ package struct StoreRole: Equatable, Sendable {
         for statement in statements { try database.execute(statement, isCounted: false) }
     }
 
-    /// Gives the roles that have rights in the store what they need today.
+    /// Grants the current rights to all roles that have rights in the store.
     static func renewRights(in database: SQLDatabase) throws {
         for role in try all(in: database) { try role.grant(in: database) }
     }
 
-    /// The roles that were given rights in the store.
+    /// The roles that have rights in the store.
     private static func all(in database: SQLDatabase) throws -> [StoreRole] {
         let statement = """
             SELECT rolname::text AS rolname, EXISTS (
@@ -72,13 +74,13 @@ package struct StoreRole: Equatable, Sendable {
         }
     }
 
-    /// Tables that a gateway can only read. On a server `verdict` is not used at all.
+    /// The tables that a gateway can only read. `verdict` is not used on a server.
     package static let ownersTables = [
         "account", "account_alias", "anchor", "identity", "policy_rule", "private_key", "protector", "setting",
         "store_version", "verdict",
     ]
 
-    /// `LOCK TABLE` needs the right to change all of `change_counter`.
+    /// `LOCK TABLE` requires the right to update all columns of `change_counter`.
     private static let gatewayRights = [
         "INSERT ON certificate, crl, intermediate, recipient",
         "UPDATE (first_seen, last_seen, capabilities, capabilities_time) ON recipient",
@@ -88,10 +90,11 @@ package struct StoreRole: Equatable, Sendable {
         "UPDATE ON change_counter",
     ]
 
-    /// Which rows a role can write in tables with both learned and imported data. They do not bind the owner.
+    /// The rows that a role can write in tables with both learned and imported data. These policies do not apply to the
+    /// owner.
     private static let policies = [
         ("recipient", "INSERT", "WITH CHECK (trust IN ('chain', 'held') AND source = 'harvest')"),
-        // A certificate is found by its fingerprint: none may stand for another one.
+        // Certificates are looked up by fingerprint, so a row must not have the fingerprint of another certificate.
         ("certificate", "INSERT", "WITH CHECK (fingerprint = sha256(der))"), ("certificate", "SELECT", "USING (true)"),
         ("recipient", "UPDATE", "USING (true)"), ("intermediate", "INSERT", "WITH CHECK (learned = 1)"),
         ("crl", "INSERT", "WITH CHECK (fetched = 1 AND fingerprint = sha256(der))"),

@@ -3,10 +3,10 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// The file that holds the key which seals the store key.
+/// The file with the key that seals the store key.
 ///
-/// A new key is written beside the old one before the database changes, and replaces it afterwards. A kill in between
-/// leaves both files, and the database shows which one is right.
+/// A new key is written beside the old one before the database changes, and replaces the old one afterwards. If the process
+/// is killed in between, both files exist, and the database determines which one is right.
 struct KeyFile {
     private static let magic = Array("smime-key-1\n".utf8)
 
@@ -32,22 +32,23 @@ struct KeyFile {
         }
     }
 
-    /// The key that is about to replace `key()`, or was when a change was interrupted.
+    /// The key that is about to replace `key()`; nil if no change is in progress or was interrupted.
     func successor() throws(KeystoreError) -> SealingKey? { source.isOurs ? try read(successorPath) : nil }
 
-    /// Writes `key` as the key file of a store that has none.
+    /// Writes `key` as the key file of a store without a key file.
     func create(_ key: SealingKey) throws(KeystoreError) { try write(key, to: path) }
 
-    /// Writes `key` beside the key file. Call under `StoreLock`.
+    /// Writes `key` beside the key file. The caller holds `StoreLock`.
     func prepare(_ key: SealingKey) throws(KeystoreError) { try write(key, to: successorPath) }
 
-    /// Puts the successor in the key file's place. Call under `StoreLock`, once the database agrees.
+    /// Replaces the key file by its successor. The caller holds `StoreLock`, and has changed the database before.
     func adopt() throws(KeystoreError) { try folder.rename(successorPath, to: path) }
 
-    /// Removes the successor of a change that did not happen. Call under `StoreLock`.
+    /// Removes the successor after an unsuccessful change. The caller holds `StoreLock`.
     func discard() { if source.isOurs { unlink(successorPath) } }
 
-    /// Removes the key file and its successor, once the database needs neither. Call under `StoreLock`.
+    /// Removes the key file and its successor. The caller holds `StoreLock`, and has changed the database so that it needs
+    /// neither.
     func remove() throws(KeystoreError) {
         guard source.isOurs else { return }
         discard()
@@ -63,25 +64,26 @@ struct KeyFile {
         try folder.createFile(path, holding: bytes)
     }
 
-    /// - Parameter isChecked: whether the file must be ours and private. The service manager's belongs to it, and has rights of its own.
+    /// - Parameter isChecked: whether the file must be private and belong to this user. A file of the service manager has
+    ///   another owner and other rights.
     private func read(_ path: String, isChecked: Bool = true) throws(KeystoreError) -> SealingKey? {
         if isChecked, try !folder.inspect(path, isFolder: false) { return nil }
         let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             let code = errno
-            // Another process may have moved the successor to the place of the key file.
+            // Another process may have renamed the successor to the key file.
             guard code != ENOENT else { return nil }
             throw KeystoreError.cannotOpen(path: path, reason: String(cString: strerror(code)))
         }
         defer { close(descriptor) }
-        // A file of the service manager may hold base64.
+        // A file of the service manager may contain base64.
         var bytes = [UInt8](repeating: 0, count: 2 * (Self.magic.count + SealingKey.count))
         defer { bytes.wipe() }
         let count = Foundation.read(descriptor, &bytes, bytes.count)
         return try parse(bytes.prefix(max(0, count)), from: path)
     }
 
-    /// The key in the bytes of a key file, or in their base64.
+    /// The key in the bytes of a key file, which may be encoded in base64.
     private func parse(_ bytes: some Collection<UInt8>, from path: String) throws(KeystoreError) -> SealingKey {
         if let key = Self.key(in: Array(bytes)) { return key }
         guard !source.isOurs, let decoded = Data(base64Encoded: Data(bytes), options: .ignoreUnknownCharacters),

@@ -1,20 +1,20 @@
 import Foundation
 import LibCrypto
 
-/// Runs the program that prints the key of a store.
+/// Runs the program that prints the key which seals the store key.
 package struct KeyProgram {
-    /// How long it may take.
+    /// How long the program may run.
     package static let timeout = Duration.seconds(10)
-    /// The most bytes that it may print: a key is far shorter.
+    /// The maximum length of the program's output in bytes. A key is far shorter.
     private static let maximumCount = 4096
 
     private let path: String
 
     package init(path: String) { self.path = path }
 
-    /// The program's standard output. Its standard error goes to the user.
+    /// The program's standard output. Its standard error is shown to the user.
     ///
-    /// - Throws: `.cannotOpen` where it cannot be run, fails, prints too much, or takes too long.
+    /// - Throws: `.cannotOpen` if the program cannot be run, fails, prints too much, or runs too long.
     package func output(within limit: Duration = timeout) throws(KeystoreError) -> [UInt8] {
         let program = BoundedProgram(path, maximumCount: Self.maximumCount, showsErrors: true)
         var result: (status: Int32, output: [UInt8])

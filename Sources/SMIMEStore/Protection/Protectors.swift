@@ -1,26 +1,27 @@
 import Foundation
 
-/// What unlocks the private keys of a store.
+/// What opens the private keys of a store.
 package enum Protection: String, CaseIterable, Sendable {
-    /// Either the key file or the passphrase.
+    /// The key file or the passphrase; either of them suffices.
     case both
-    /// The key file, apart from the data.
+    /// The key file, which is stored separately from the data.
     case keyFile = "key-file"
-    /// A passphrase that is written down nowhere.
+    /// A passphrase, which is stored nowhere.
     case passphrase
 
     var usesKeyFile: Bool { self != .passphrase }
     var usesPassphrase: Bool { self != .keyFile }
 }
 
-/// The store key as each of its protectors seals it. Any one of them gives it back.
+/// The store key, sealed by each of its protectors. Each protector alone can open it.
 struct Protectors: Equatable, Sendable {
     private static let keyFileKind = "key-file"
     private static let passphraseKind = "passphrase"
 
-    /// The store key sealed under the key in the key file.
+    /// The store key, sealed with the key in the key file; nil without a key file.
     var keyFile: [UInt8]?
-    /// The store key sealed under a key derived from a passphrase, with the parameters of the derivation.
+    /// The store key, sealed with a key derived from a passphrase, and the parameters of the derivation; nil without a
+    /// passphrase.
     var passphrase: [UInt8]?
 
     init(keyFile: [UInt8]? = nil, passphrase: [UInt8]? = nil) {
@@ -36,7 +37,7 @@ struct Protectors: Equatable, Sendable {
         self.init(keyFile: try sealed(Self.keyFileKind), passphrase: try sealed(Self.passphraseKind))
     }
 
-    /// Makes these the protectors of the store.
+    /// Stores these protectors, replacing the earlier ones.
     func save(in database: SQLDatabase) throws {
         for (kind, sealed) in [(Self.keyFileKind, keyFile), (Self.passphraseKind, passphrase)] {
             try database.execute("DELETE FROM protector WHERE kind = ?", [kind])
@@ -45,7 +46,7 @@ struct Protectors: Equatable, Sendable {
         }
     }
 
-    /// The kind of protection; nil if there is none, which no sound store has.
+    /// The kind of protection; nil if there is no protector, which means that the store is damaged.
     var protection: Protection? {
         switch (keyFile, passphrase) {
         case (.some, .some): .both

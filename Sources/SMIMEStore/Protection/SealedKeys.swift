@@ -1,12 +1,12 @@
 import Foundation
 import PKIX
 
-/// Private keys as the database holds them, to be opened outside of it.
+/// Sealed private keys as read from the database. They are opened outside of transactions.
 struct SealedKeys: Sendable {
     private struct Item: Sendable {
         let certificate: Certificate
         let sealed: [UInt8]
-        /// The certificate that the sealed key is bound to: `certificate`, or another one about the same key.
+        /// The certificate to which the sealed key is bound: `certificate`, or another certificate for the same key.
         let bound: Fingerprint
 
         var name: StoreCache.SealedKey { StoreCache.SealedKey(bound: bound, sealed: sealed) }
@@ -17,7 +17,7 @@ struct SealedKeys: Sendable {
 
     var certificates: [Certificate] { rows.map(\.certificate) }
 
-    /// The keys of the certificates that meet `condition`, newest first.
+    /// The private keys of the certificates that meet the SQL `condition`, newest first.
     init(where condition: String, _ arguments: SQLArguments, in database: SQLDatabase) throws {
         rows = try database.remembered(.sealedKeys, [condition] + arguments, cost: Self.cost) {
             try Self.rows(where: condition, arguments, in: database)
@@ -50,7 +50,7 @@ struct SealedKeys: Sendable {
         }
     }
 
-    /// The keys of `certificates`, in this order.
+    /// The private keys of `certificates`, in this order.
     init(certificates: [Certificate], in database: SQLDatabase) throws {
         rows = try certificates.flatMap { certificate in
             try SealedKeys(where: "fingerprint = ?", [certificate.fingerprint.bytes], in: database).rows
@@ -58,9 +58,10 @@ struct SealedKeys: Sendable {
         protectors = try Protectors(in: database)
     }
 
-    /// The keys of the certificates that a RecipientInfo names.
+    /// The private keys of the certificates that a RecipientInfo names.
     ///
-    /// A certificate that was issued anew for a key of ours is opened by that key, although it came without it.
+    /// A renewed certificate without a private key of its own is matched with the private key of another certificate for
+    /// the same key.
     init(matching identifier: EntityIdentifier, in database: SQLDatabase) throws {
         let (condition, arguments): (String, SQLArguments) =
             switch identifier {
@@ -96,7 +97,7 @@ struct SealedKeys: Sendable {
             """,
             arguments
         ).compactMap { row in
-            // Of a certificate that was merely met, and may be of any kind, the key is not ours.
+            // The named certificate may be another person's, and may be unreadable. Then it is ignored.
             guard let bound = Fingerprint(bytes: try row.value("bound") as [UInt8]),
                 let certificate = try? row.certificate()
             else { return nil }
@@ -108,7 +109,7 @@ struct SealedKeys: Sendable {
         }
     }
 
-    /// The first of the keys whose certificate is as `condition` says; nil if none is.
+    /// The private key of the first certificate that meets `condition`; nil if there is none.
     func first(where condition: (Certificate) -> Bool) -> SealedKeys? {
         rows.first { condition($0.certificate) }.map { SealedKeys(rows: [$0], protectors: protectors) }
     }
@@ -118,12 +119,13 @@ struct SealedKeys: Sendable {
         self.protectors = protectors
     }
 
-    /// Opens every key.
+    /// Opens all private keys.
     ///
-    /// - Throws: what opening the store key throws; `.corrupt` for a key that was changed on disk, `.unsupportedKey` for one
-    ///   that this libcrypto does not know.
+    /// - Throws: what opening the store key throws; `.corrupt` if a sealed key was modified, `.unsupportedKey` if this
+    ///   libcrypto does not support a key's algorithm.
     ///
-    /// - Parameter opened: keys that were opened before, and the change counter they belong to; nil if none are kept.
+    /// - Parameter opened: the cache of private keys that were opened before, with its change counter; nil if opened keys
+    ///   are not cached.
     func open(
         _ unlocker: StoreUnlocker,
         path: String,
@@ -151,10 +153,10 @@ struct SealedKeys: Sendable {
         }
     }
 
-    /// The certificates whose keys do not open under `storeKey`, or are not theirs.
+    /// The certificates whose private keys cannot be opened with `storeKey`, or do not belong to the certificate.
     func damaged(under storeKey: StoreKey) -> [Certificate] {
         rows.filter { row in
-            // A key of an algorithm that this libcrypto lacks cannot be checked.
+            // A private key whose algorithm this libcrypto does not support cannot be checked.
             guard row.certificate.publicKeyAlgorithm.isOffered else { return false }
             guard let key = try? storeKey.open(row.sealed, for: row.bound) else { return true }
             return !key.belongs(to: row.certificate)
@@ -162,7 +164,7 @@ struct SealedKeys: Sendable {
     }
 }
 
-/// A certificate of ours with its private key, which is not open yet.
+/// A certificate with its sealed private key.
 package struct SealedIdentity: Sendable {
     let keys: SealedKeys
 }

@@ -2,17 +2,17 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// The key that all private keys are sealed with, itself sealed by each of its protectors.
+/// The key that seals all private keys. Each of the store's protectors seals the store key.
 ///
-/// A protector can be changed without touching a private key.
+/// A protector can be changed without sealing the private keys again.
 struct StoreKey: Sendable {
     private static let purpose = Array("smime store key under key file".utf8)
 
     private let key: SealingKey
 
-    /// A new store key for a store in `folder` with a key file as its protector.
+    /// Creates the store key for a store in `folder`, with a key file as its protector.
     ///
-    /// The key file of an interrupted attempt is used again. Call under `StoreLock`.
+    /// If an interrupted attempt left a key file, uses that key file. The caller holds `StoreLock`.
     static func create(in folder: StoreFolder) throws -> Protectors {
         let file = KeyFile(folder.location)
         let fileKey: SealingKey
@@ -29,7 +29,7 @@ struct StoreKey: Sendable {
 
     private init(key: SealingKey) { self.key = key }
 
-    /// Opens the store key with the key file of `location`, or the one that is about to take its place.
+    /// Opens the store key with the key file of `location`, or with the file that is about to replace it.
     ///
     /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.corrupt`
     init(sealed: [UInt8], location: StoreLocation) throws(KeystoreError) {
@@ -40,14 +40,14 @@ struct StoreKey: Sendable {
         } else if let successor = try file.successor(), let key = Self.open(sealed, under: successor) {
             self.init(key: key)
         } else if let moved = try file.key(), let key = Self.open(sealed, under: moved) {
-            // Another process has moved the successor to the place of the key file.
+            // Another process has renamed the successor to the key file.
             self.init(key: key)
         } else {
             throw current == nil ? KeystoreError.keyMissing(path: file.path) : .keyMismatch(path: file.path)
         }
     }
 
-    /// Opens the store key with a passphrase; nil if it is not the right one.
+    /// Opens the store key with a passphrase; nil if the passphrase is wrong.
     ///
     /// - Throws: `.corrupt`
     init?(wrapped: [UInt8], passphrase: borrowing Passphrase, location: StoreLocation) throws(KeystoreError) {
@@ -60,7 +60,7 @@ struct StoreKey: Sendable {
         }
     }
 
-    /// The store key that `agent` keeps for a passphrase's protector; nil if it keeps none.
+    /// The store key that `agent` has in memory for the passphrase's protector; nil if no agent has it.
     init?(wrapped: [UInt8], keptBy agent: KeyAgentClient) {
         guard let name = try? KeyAgentClient.name(of: wrapped), let bytes = agent.key(name, count: SealingKey.count),
             let key = bytes.withBytes({ SealingKey($0) })
@@ -68,20 +68,20 @@ struct StoreKey: Sendable {
         self.init(key: key)
     }
 
-    /// Lends the bytes of the store key, for an agent that keeps it; they must not escape.
+    /// Passes the bytes of the store key to `body`, for a key agent. The bytes must not be copied elsewhere.
     func withBytes<Value>(_ body: (Span<UInt8>) throws -> Value) rethrows -> Value {
         try key.withBytes(body)
     }
 
-    /// Whether `fileKey` gives back the store key in `sealed`.
+    /// Whether `fileKey` opens the store key in `sealed`.
     static func opens(_ sealed: [UInt8], under fileKey: SealingKey) -> Bool { open(sealed, under: fileKey) != nil }
 
-    /// The store key as the key file's protector keeps it.
+    /// Seals the store key for the key file's protector.
     func sealed(under fileKey: SealingKey) throws(CMSError) -> [UInt8] {
         try key.withBytes { bytes throws(CMSError) in try fileKey.seal(bytes, authenticating: Self.purpose) }
     }
 
-    /// The store key as a passphrase's protector keeps it. Takes a tenth of a second.
+    /// Seals the store key for a passphrase's protector. This takes a tenth of a second.
     func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] { try key.wrapped(by: passphrase) }
 
     /// Seals the private key of a certificate, bound to its fingerprint.
@@ -89,12 +89,12 @@ struct StoreKey: Sendable {
         try key.sealed(under: self.key, authenticating: fingerprint.bytes)
     }
 
-    /// Opens what `seal` made for the same certificate.
+    /// Opens a private key that `seal` sealed for the same certificate.
     func open(_ sealed: [UInt8], for fingerprint: Fingerprint) throws -> PrivateKey {
         try PrivateKey(sealed: sealed, under: key, authenticating: fingerprint.bytes)
     }
 
-    /// The result of `seal`, sealed by `other` instead.
+    /// Seals a private key, as returned by `seal`, with `other` instead.
     func reseal(_ sealed: [UInt8], for fingerprint: Fingerprint, with other: StoreKey) throws -> [UInt8] {
         try key.withOpened(sealed, authenticating: fingerprint.bytes) { secret in
             try other.key.seal(secret, authenticating: fingerprint.bytes)

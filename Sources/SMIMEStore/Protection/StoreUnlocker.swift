@@ -2,31 +2,32 @@ import Foundation
 package import LibCrypto
 import Synchronization
 
-/// Gives the passphrase of a store when a private key is needed, and not before.
+/// Provides the passphrase of a store. Called only when a private key is needed.
 ///
-/// It may block, and is asked again, with `attempt` counted from 0, after a wrong one; the fifth wrong one ends the call that
-/// needs the key with `.wrongPassphrase`. Every answer costs a derivation of some 100 ms. Nil means that there is no passphrase, or no
-/// other one: a source with a single answer gives it once.
+/// The function may block. After a wrong passphrase it is called again, with `attempt` counted from 0. The fifth wrong
+/// passphrase ends the call that needs the private key with `.wrongPassphrase`. Each answer costs a key derivation of some
+/// 100 ms. Nil means that there is no passphrase, or no further passphrase: a source with a single passphrase returns it
+/// only at the first attempt.
 ///
 /// ```swift
 /// { attempt in attempt == 0 ? Passphrase(bytes) : nil }
 /// ```
 package typealias PassphraseSource = @Sendable (_ attempt: Int) throws -> Passphrase?
 
-/// Opens the store key once for all who need it.
+/// Opens the store key once for all calls that need it.
 final class StoreUnlocker: Sendable {
-    /// The number of wrong passphrases after which no more are asked for.
+    /// The number of wrong passphrases after which the call fails.
     private static let maximumAttempts = 5
 
     private struct State {
-        /// The source of the passphrase.
+        /// The source of the passphrase; nil if there is none.
         var source: PassphraseSource?
         var opened: (protectors: Protectors, key: StoreKey)?
         var isClosed = false
     }
 
     private let location: StoreLocation
-    /// Asking for a passphrase and deriving a key block a thread, which must be none of the few cooperative ones.
+    /// Prompting for a passphrase and deriving a key block a thread, which must not be one of Swift's cooperative threads.
     private let queue = DispatchQueue(label: "smime store key")
     private let state: Mutex<State>
 
@@ -35,7 +36,7 @@ final class StoreUnlocker: Sendable {
         state = Mutex(State(source: source))
     }
 
-    /// The store key that `protectors` seal.
+    /// Opens the store key that `protectors` seal.
     ///
     /// - Throws: `.closed`, `.keyMissing`, `.keyMismatch`, `.locked`, `.wrongPassphrase`, `.permissions`, `.corrupt`
     func key(for protectors: Protectors) async throws(KeystoreError) -> StoreKey {
@@ -48,7 +49,7 @@ final class StoreUnlocker: Sendable {
         return try result.get()
     }
 
-    /// Forgets the key and the source. Later calls throw `.closed`.
+    /// Removes the key and the passphrase source. Later calls throw `.closed`.
     func close() { state.withLock { $0 = State(isClosed: true) } }
 
     private func known(_ protectors: Protectors) throws(KeystoreError) -> StoreKey? {
@@ -64,7 +65,7 @@ final class StoreUnlocker: Sendable {
         if let key = try known(protectors) { return key }
         let key: StoreKey
         do throws(KeystoreError) { key = try openAnew(protectors) } catch {
-            // A closed store has no source, and the error must say that it is closed.
+            // A closed store has no passphrase source. The error must say that the store is closed.
             try checkOpen()
             throw error
         }
@@ -72,7 +73,7 @@ final class StoreUnlocker: Sendable {
         return key
     }
 
-    /// The key file first, which needs no prompt.
+    /// Tries the key file first, which needs no prompt.
     private func openAnew(_ protectors: Protectors) throws(KeystoreError) -> StoreKey {
         guard let sealed = protectors.keyFile else {
             guard let wrapped = protectors.passphrase else {
@@ -101,7 +102,7 @@ final class StoreUnlocker: Sendable {
     }
 
     private func passphrase(_ attempt: Int) throws(KeystoreError) -> Passphrase? {
-        // Outside the lock: this may wait for a person to type.
+        // The lock is not held during this call, because a user may have to type.
         let source = state.withLock { $0.source }
         do { return try source?(attempt) } catch {
             throw KeystoreError.locked(path: location.path, why: String(describing: error))

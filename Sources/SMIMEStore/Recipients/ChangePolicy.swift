@@ -1,10 +1,11 @@
-/// How to treat a new certificate that does not continue the known ones of an address.
+/// How to treat a new certificate of a known address if no trusted certificate of the address has the same key and issuer.
 package enum ChangePolicy: String, CaseIterable, Sendable {
-    /// It is not used until a person trusts it.
+    /// The certificate is not used until a user trusts it.
     case hold
-    /// It is used where it is below the trust anchor of a certificate that was learned before it, or is about the same key.
-    /// One below another anchor is held back, and so is one in the place of a certificate that a person imported or pinned.
+    /// The certificate is used if the address has a trusted certificate for the same key, or if it has the same trust
+    /// anchor as a certificate learned before. Otherwise it is not used until a user trusts it. The anchor does not suffice
+    /// if a user imported or pinned a trusted certificate of the address.
     case sameRoot = "same-root"
-    /// It is used as any other.
+    /// The certificate is used like any other.
     case use
 }

@@ -1,9 +1,10 @@
 import Foundation
 import PKIX
 
-/// Manual decisions about keys: the addresses for which each is pinned or distrusted, with any certificate.
+/// Users' decisions about keys: the addresses for which each key is pinned or distrusted. A decision applies to all
+/// certificates for the key.
 struct KeyDecisions {
-    /// The addresses and domains that each key was pinned or distrusted for.
+    /// The addresses and domains for which each key was pinned or distrusted.
     private(set) var scopes: [PublicKeyDigest: TrustStore.Scopes] = [:]
     /// The certificates that were pinned.
     private(set) var pinnedCertificates: Set<Certificate> = []

@@ -2,8 +2,9 @@ import Foundation
 package import PKIX
 
 extension KnownRecipient {
-    /// The algorithms that the owner announced, best first: by the newer of signed mail and the certificate, which
-    /// counts from its first day; nil if there was no announcement.
+    /// The algorithms that the owner announced, preferred ones first; nil if there was no announcement. Both signed mail
+    /// and the certificate can announce algorithms, and the newer announcement applies. That of the certificate dates from
+    /// the certificate's first day.
     ///
     /// RFC 8551 §2.7.1, RFC 4262
     package var announced: [SMIMECapability]? { announcement.value { readCapabilities() } }

@@ -1,5 +1,5 @@
 extension KnownRecipient {
-    /// The same with another trust.
+    /// This recipient with another trust.
     func with(_ trust: Trust) -> KnownRecipient {
         guard trust != self.trust else { return self }
         var recipient = KnownRecipient(
@@ -20,8 +20,9 @@ extension KnownRecipient {
 }
 
 extension Array where Element: SelectableRecipient {
-    /// The same, all of one address or its domain, with decisions made by hand going by key: a certificate whose key was distrusted
-    /// is distrusted, and one whose key was pinned for the same address or domain is pinned. If both apply, distrust counts.
+    /// The recipients of one address and its domain, with users' decisions applied to keys: if a key was distrusted, all
+    /// its certificates are distrusted; if a key was pinned for an address or domain, all its certificates for that address
+    /// or domain are pinned. If both apply, the certificates are distrusted.
     var decidedByKey: [Element] {
         guard contains(where: { $0.trust != .chain }) else { return self }
         let distrusted = Set(filter { $0.trust == .distrusted }.map(\.key))

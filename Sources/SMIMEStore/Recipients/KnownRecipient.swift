@@ -1,75 +1,76 @@
 public import Foundation
 public import PKIX
 
-/// A certificate that is known for an address, or for every address of a domain.
+/// A certificate that is known for an address, or for all addresses of a domain.
 public struct KnownRecipient: Sendable {
-    /// The origin of a certificate.
+    /// The source of a certificate.
     @nonexhaustive
     public enum Source: String, Sendable {
-        /// Given by hand for this address.
+        /// A user added the certificate for this address.
         case added
-        /// Printed by the program of the setting `lookup.command`, and not kept here.
+        /// The program in the setting `lookup.command` printed the certificate. It is not in the registry.
         case command
-        /// Found in a directory of certificates, and not kept here.
+        /// The certificate is from a directory of certificates. It is not in the registry.
         case directory
-        /// Given for every address of the domain.
+        /// A user added the certificate for all addresses of the domain.
         case domain
-        /// Learned from signed mail.
+        /// The certificate was learned from signed mail.
         case harvest
-        /// Our own: the store holds its private key.
+        /// The certificate is an account's own: the store has its private key.
         case identity
-        /// From a file of certificates.
+        /// The certificate was imported from a file of certificates.
         case imported = "import"
-        /// Found in an LDAP directory, and not kept here.
+        /// The certificate is from an LDAP directory. It is not in the registry.
         case ldap
-        /// Found in a DNS record SMIMEA (RFC 8162), and not kept here.
+        /// The certificate is from a DNS record SMIMEA (RFC 8162). It is not in the registry.
         case smimea
     }
 
-    /// Why it may be believed.
+    /// Whether and why the certificate is trusted.
     @nonexhaustive
     public enum Trust: String, Sendable {
-        /// When it chains to an anchor.
+        /// The certificate is trusted if its chain leads to an anchor.
         case chain
-        /// Never.
+        /// A user distrusted the certificate. It is never used.
         case distrusted
-        /// Not used until a user trusts it: it would replace another one.
+        /// The certificate is not used until a user trusts it, because it would replace another one.
         case held
-        /// Always: someone compared its fingerprint.
+        /// A user compared the fingerprint and pinned the certificate. It is trusted without a chain.
         case pinned
     }
 
-    /// Whether it is used without a manual decision.
+    /// Whether the certificate can be used without a user's decision.
     var isBelieved: Bool { trust == .chain || trust == .pinned }
 
-    /// Its owner: an address, or a whole domain.
+    /// The address or the domain for which the certificate is known.
     package let address: AddressScope
-    /// Whose certificate it is: an address, or a domain behind an at sign.
+    /// The address, or `@` and the domain, for which the certificate is known.
     public var owner: String { address.text }
-    /// The certificate to encrypt to.
+    /// The certificate to which mail is encrypted.
     public let certificate: Certificate
-    /// Its first origin.
+    /// The first source of the certificate.
     public let source: Source
-    /// More about the source, such as the Message-ID of the mail it was learned from.
+    /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
+    /// are none.
     public let sourceDetail: String?
-    /// When it came to the store.
+    /// When the certificate was added to the store.
     public let firstSeen: Date
-    /// When it was last met; from mail it is brought up to date once a day at the most.
+    /// When the certificate was last seen. Mail updates this at most once a day.
     public let lastSeen: Date
-    /// How far the user believes that it is the address's.
+    /// Whether and why the certificate is trusted.
     public let trust: Trust
-    /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
+    /// The DER of the owner's most recently announced SMIMECapabilities (RFC 8551 §2.5.2); nil if there are none.
     public let capabilities: [UInt8]?
-    /// When the capabilities were announced.
+    /// When the capabilities were announced; nil if unknown.
     package let capabilitiesTime: Date?
-    /// The place of the source that it was found in: 0 for the registry, then in the order in which they are asked.
+    /// The position of the certificate's source in the order of the lookup: 0 for the registry.
     package let rank: Int
-    /// Whether it is for an address of our own account but its private key is not in the store, while other keys of the account are. False
-    /// if a user added it for the address or pinned it.
+    /// Whether the address belongs to an account of this store, whose private keys do not include that of the certificate.
+    /// False if the account has no private keys, or if a user added the certificate for the address or pinned it.
     var lacksKey = false
-    /// What `announced` has read.
+    /// The cached value of `announced`.
     let announcement = MadeOnce<[SMIMECapability]?>()
-    /// The columns of the certificate; nil for one from another source.
+    /// The database columns of the certificate; nil if it is from another source.
     var record: VerdictRecord?
 
     package init(

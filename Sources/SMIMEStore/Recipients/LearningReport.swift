@@ -3,37 +3,37 @@ public import PKIX
 
 /// The result of learning from verified messages.
 public struct LearningReport: Sendable {
-    /// How a certificate relates to what was known of its address.
+    /// How a certificate relates to the certificates that were known for its address.
     public enum Kind: String, Sendable {
-        /// By another issuer or for another key than those known.
+        /// The issuer or the key is not that of a known certificate.
         case changed
-        /// The first certificate of the address.
+        /// The certificate is the first one of the address.
         case learned
-        /// The same key by the same issuer.
+        /// The certificate has the key and the issuer of a known one.
         case renewed
     }
 
-    /// One certificate that is new for an address.
+    /// A certificate that is new for an address.
     public struct Entry: Sendable {
-        /// Its owner.
+        /// The address of the certificate's owner.
         public let address: EmailAddress
         /// The new certificate.
         public let certificate: Certificate
-        /// How it relates to the known certificates.
+        /// How the certificate relates to the known certificates.
         public let kind: Kind
-        /// Whether it is not used until someone trusts it by hand.
+        /// Whether the certificate is not used until a user trusts it.
         public let isHeld: Bool
-        /// The newest of those known before.
+        /// The newest certificate that was known before, trusted ones preferred; nil if there was none.
         public let previous: Certificate?
-        /// The Message-ID of the mail that showed it.
+        /// The Message-ID of the mail with the certificate; nil if it has none.
         public let messageID: String?
     }
 
-    /// The certificates that were not known for their addresses.
+    /// The certificates that were not known for their addresses before.
     public internal(set) var entries: [Entry] = []
-    /// Certificates that were known for their address.
+    /// The certificates that were already known for their addresses.
     public internal(set) var known: [(address: EmailAddress, certificate: Certificate)] = []
-    /// Whether the store changed; a new date of the last message is a change, too.
+    /// Whether the store was changed. A new date of the last sighting counts as a change.
     public internal(set) var changesStore = false
 
     package init() {}

@@ -1,8 +1,8 @@
 import PKIX
 
 extension LearningTransaction {
-    /// Whether `certificate` is for a trusted key, or below the same trust anchor as the known certificate, if no user chose that
-    /// one by hand.
+    /// Whether `certificate` is for the key of a trusted certificate, or has the same trust anchor as one. The anchor does
+    /// not suffice if a user imported or pinned a trusted certificate.
     func isUnsuspicious(
         _ certificate: Certificate,
         after peers: [KnownRecipient],
@@ -16,7 +16,8 @@ extension LearningTransaction {
         return try believed.contains { try self.root(above: $0.certificate, []) == root }
     }
 
-    /// The key of the trust anchor that `certificate` leads to, whether it is still valid or not; nil if it leads to none.
+    /// The key of the trust anchor at the end of the chain of `certificate`, even if the certificate has expired; nil if
+    /// there is no such chain.
     private func root(above certificate: Certificate, _ extra: [Certificate]) throws -> PublicKeyDigest? {
         var trust = try TrustStore(judging: [certificate] + extra, systemAnchors: true, in: database)
         trust.pinned = []

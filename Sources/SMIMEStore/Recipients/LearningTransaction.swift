@@ -2,19 +2,19 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Stores in the registry what is learned from verified messages.
+/// Stores in the registry the certificates and capabilities learned from verified messages.
 ///
-/// The binding of a certificate to an address never changes. Only the dates change, at most once a day, and capabilities are
-/// replaced by newer ones.
+/// The assignment of a certificate to an address never changes. Only the dates are updated, at most once a day, and
+/// capabilities are replaced by newer ones.
 struct LearningTransaction {
     private static let day: TimeInterval = 24 * 60 * 60
-    /// How far a signer's clock may be ahead of ours, in seconds.
+    /// How far a signer's clock may be ahead of this host's clock, in seconds.
     private static let clockTolerance: TimeInterval = 15 * 60
 
     let database: SQLDatabase
     let now: Date
     let policy: ChangePolicy
-    /// If false, only the report is made.
+    /// Whether to write to the database. If false, only the report is created.
     let writes: Bool
 
     func run(_ sightings: [SignerSighting]) throws -> LearningReport {
@@ -25,7 +25,7 @@ struct LearningTransaction {
 
     private func learn(_ sighting: SignerSighting, _ report: inout LearningReport) throws {
         let known = try RecipientRecord.all(for: AddressScope(sighting.address), in: database)
-        // Capabilities are trusted no more than the signer who announces them.
+        // Capabilities are stored only if the signer who announces them is trusted.
         let signer = try trust(in: sighting.certificate, known, sighting)
         var isKnown = false
         for certificate in sighting.certificates {
@@ -83,8 +83,7 @@ struct LearningTransaction {
 
     /// The trust in `certificate`, known or new: `.chain`, `.held` or `.distrusted`.
     ///
-    /// A key that is distrusted or held stays so in another certificate. Only a trusted certificate can be continued by another
-    /// one.
+    /// A distrusted or held key stays so in another certificate. Only a trusted certificate can be renewed by another one.
     private func trust(
         in certificate: Certificate,
         _ known: [KnownRecipient],
@@ -106,14 +105,14 @@ struct LearningTransaction {
         }
     }
 
-    /// The known certificates for the same use.
+    /// The known certificates that have a use in common with `certificate`.
     private func peers(of certificate: Certificate, _ known: [KnownRecipient]) -> [KnownRecipient] {
         known.filter {
             ($0.certificate.canSign && certificate.canSign) || ($0.certificate.canEncrypt && certificate.canEncrypt)
         }
     }
 
-    /// Whether `certificate` is for the same key by the same issuer.
+    /// Whether `certificate` has the key and the issuer of the recipient's certificate.
     private func continues(_ recipient: KnownRecipient, _ certificate: Certificate) -> Bool {
         recipient.certificate.publicKeyDigest == certificate.publicKeyDigest
             && recipient.certificate.issuer.matches(certificate.issuer)
@@ -124,7 +123,7 @@ struct LearningTransaction {
         _ sighting: SignerSighting,
         report: inout LearningReport
     ) throws {
-        // Nothing is learned about our own identities.
+        // Nothing is learned about the store's own identities.
         guard recipient.source != .identity else { return }
         let seen = seenTime(sighting)
         let first = recipient.firstSeen.timeIntervalSince(seen) >= Self.day ? seen : recipient.firstSeen
@@ -149,7 +148,7 @@ struct LearningTransaction {
         )
     }
 
-    /// Whether the capabilities of `sighting` replace the known ones: never newer ones by older ones.
+    /// Whether the capabilities of `sighting` replace the known ones. Older capabilities never replace newer ones.
     private func announcesNewly(_ sighting: SignerSighting, _ recipient: KnownRecipient) -> Bool {
         guard let capabilities = sighting.capabilities, !isFarAhead(sighting) else { return false }
         guard let known = recipient.capabilities else { return true }
@@ -184,7 +183,7 @@ struct LearningTransaction {
         } ?? false
     }
 
-    /// The time for the registry: the signing time, if it is plausible.
+    /// The time of the sighting for the registry: the signing time if it is plausible, otherwise the current time.
     private func seenTime(_ sighting: SignerSighting) -> Date {
         guard let time = sighting.signingTime, time >= sighting.certificate.notBefore else { return now }
         return min(time, now)
@@ -192,7 +191,8 @@ struct LearningTransaction {
 
     private func capabilitiesTime(_ sighting: SignerSighting) -> Date? { sighting.signingTime.map { min($0, now) } }
 
-    /// Whether the signing time is so far in the future that no later message could replace the capabilities (RFC 8551 §2.5.2).
+    /// Whether the signing time is so far in the future that later messages could not replace the capabilities (RFC 8551
+    /// §2.5.2).
     private func isFarAhead(_ sighting: SignerSighting) -> Bool {
         sighting.signingTime.map { $0.timeIntervalSince(now) > Self.clockTolerance } ?? false
     }

@@ -1,28 +1,28 @@
 package import Foundation
 package import PKIX
 
-/// The certificates of one address or domain, judged.
+/// The certificates known for an address or domain, with the reason why each is used or not.
 package struct RecipientChoice: Sendable {
     /// The address that was looked up.
     package let address: AddressScope
-    /// Every certificate known for it, the preferred ones first, with the reason why it is used or not.
+    /// All certificates known for the address, preferred ones first, with the reason why each is used or not.
     package let candidates: [(recipient: KnownRecipient, reason: RecipientSelection.Reason)]
 
-    /// Why sources could not be asked, one sentence each: it is unknown what they have.
+    /// Why sources could not be queried, one sentence each. It is unknown which certificates these sources have.
     package internal(set) var outages: [String] = []
-    /// Whether mail waits for one of those sources even if it need not be encrypted: a folder of ours is missing. Other hosts and
-    /// programs that do not answer hold only mail that must be encrypted.
+    /// Whether mail to the address waits for an unavailable source even if the mail need not be encrypted. This is so for a
+    /// missing folder of certificates. For a remote source, only mail that must be encrypted waits.
     package internal(set) var isHeldByOutage = false
 
-    /// The chain of each candidate, without all of its problems; nil for what was distrusted by hand, and where a verdict was
-    /// kept.
+    /// The chain of each candidate, without all of its problems; nil for a certificate that a user distrusted, and for one
+    /// with a stored verdict.
     let chains: [ChainVerdict?]
 
-    /// The one that is used; nil if none can be.
+    /// The certificate that is used; nil if no certificate can be used.
     package var selected: KnownRecipient? { candidates.first { $0.reason.isSelected }?.recipient }
 
-    /// The certificates that an already encrypted message may name for the address: the selected one, and usable ones that are
-    /// older, because the sender's program may still use those.
+    /// The certificates to which an already encrypted message may be encrypted for the address: the selected one, and
+    /// usable older ones, because the sender's program may still use those.
     package var inUse: [Certificate] {
         guard let selected else { return [] }
         return candidates.filter { recipient, reason in
@@ -31,20 +31,23 @@ package struct RecipientChoice: Sendable {
         }.map(\.recipient.certificate)
     }
 
-    /// The chains of the selected certificates, and of those that are not selected only because their revocation is unknown.
+    /// The chains of the selected certificates, and of those whose unknown revocation status is the only reason not to
+    /// select them.
     var wantedChains: [ChainVerdict] {
         zip(candidates, chains).compactMap { candidate, verdict in
             candidate.reason.isSelected || candidate.reason == .revocationUnknown ? verdict : nil
         }
     }
 
-    /// Whether the revocation of such a certificate is unknown while its chain was not read.
+    /// Whether a selected certificate, or one with the reason `.revocationUnknown`, has an unknown revocation status and no
+    /// chain to query about.
     let lacksChains: Bool
 
-    /// Whether a usable certificate may exist: none was found, but a source could not be asked.
+    /// Whether a usable certificate may exist: none was found, but a source could not be queried.
     package var isUnknown: Bool { selected == nil && !outages.isEmpty }
 
-    /// Whether there is a certificate that was usable once, will be, or would be if a user trusted it.
+    /// Whether there is a certificate that cannot be used now, but was usable once, will be, or would be if a user trusted
+    /// it.
     package var hasUnusable: Bool {
         candidates.contains { candidate in
             switch candidate.reason {
@@ -57,7 +60,7 @@ package struct RecipientChoice: Sendable {
         }
     }
 
-    /// Why none can be used, in words.
+    /// Describes why no certificate can be used.
     package var whyNone: String {
         var seen: Set<String> = []
         let reasons = candidates.map { recipient, reason in
@@ -67,9 +70,9 @@ package struct RecipientChoice: Sendable {
         return texts.isEmpty ? "none is known" : texts.joined(separator: "; ")
     }
 
-    /// Judges `recipients`, all of `address` or of its domain, with the anchors and lists in `trust`.
+    /// Validates `recipients`, all for `address` or its domain, with the anchors and revocation lists in `trust`.
     ///
-    /// - Parameter extra: certificates of authorities that came with them; not trusted.
+    /// - Parameter extra: CA certificates from the same sources. They are not trusted themselves.
     package init(
         address: AddressScope,
         recipients: [KnownRecipient],
@@ -83,16 +86,16 @@ package struct RecipientChoice: Sendable {
         self.init(address: address, recipients: recipients, judged: judged, under: trust.options, at: time)
     }
 
-    /// A verdict on one of several recipients.
+    /// The verdict on one of several recipients.
     struct Judged {
         let verdict: RecipientVerdict
-        /// The chain that it is about; nil where the verdict was kept.
+        /// The chain to which the verdict applies; nil if the verdict was stored.
         let chain: ChainVerdict?
     }
 
-    /// Chooses among `recipients`, all of `address` or of its domain.
+    /// Chooses among `recipients`, all for `address` or its domain.
     ///
-    /// - Parameter judged: the verdict on each of them; nil for what was distrusted by hand.
+    /// - Parameter judged: the verdict on each recipient; nil for a certificate that a user distrusted.
     init(
         address: AddressScope,
         recipients: [KnownRecipient],
@@ -112,7 +115,7 @@ package struct RecipientChoice: Sendable {
 }
 
 extension RecipientChoice.Judged {
-    /// Judges `recipient`, one of `recipients`, by `trust` and nothing that is kept.
+    /// Validates `recipient`, one of `recipients`, with `trust`. Stored verdicts are not used.
     init(
         _ recipient: KnownRecipient,
         of recipients: [KnownRecipient],
@@ -121,7 +124,7 @@ extension RecipientChoice.Judged {
         at time: Date
     ) {
         var trust = trust
-        // Decisions about a certificate for another address do not count here.
+        // Decisions about certificates for other addresses do not apply here.
         trust.pinned = Set(recipients.filter { $0.trust == .pinned }.map(\.certificate.publicKeyDigest))
         trust.distrusted = []
         let chain = trust.judge(recipient.certificate, extra: extra, purpose: .encryption, at: time, detail: .trust)

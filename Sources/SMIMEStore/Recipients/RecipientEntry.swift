@@ -2,34 +2,34 @@ package import Foundation
 import InternetMessage
 package import PKIX
 
-/// A certificate of an address or of a whole domain in lists, made from the columns in the store without parsing the
-/// certificate.
+/// A certificate of an address or domain in a list, created from the database columns without parsing the certificate.
 package struct RecipientEntry: Sendable {
-    /// Its owner: an address, or a whole domain.
+    /// The address or the domain for which the certificate is known.
     package let address: AddressScope
     /// The certificate's fingerprint.
     package let fingerprint: Fingerprint
     /// The certificate's subject and issuer.
     package let subject, issuer: String
-    /// The mail addresses that the certificate names.
+    /// The email addresses that the certificate names.
     package let addresses: [String]
-    /// The first moment at which the certificate is valid.
+    /// The first second in which the certificate is valid.
     package var notBefore: Date { traits.notBefore }
     /// The last second in which the certificate is valid.
     package var notAfter: Date { traits.notAfter }
-    /// Its first origin.
+    /// The first source of the certificate.
     package let source: KnownRecipient.Source
-    /// More about the source, such as the Message-ID of the mail it was learned from.
+    /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
+    /// are none.
     package let sourceDetail: String?
-    /// When it came to the store.
+    /// When the certificate was added to the store.
     package let firstSeen: Date
-    /// When it was last met.
+    /// When the certificate was last seen.
     package let lastSeen: Date
-    /// How far the user believes that it is the address's.
+    /// Whether and why the certificate is trusted.
     package private(set) var trust: KnownRecipient.Trust
-    /// The DER of the SMIMECapabilities the owner announced last (RFC 8551 §2.5.2).
+    /// The DER of the owner's most recently announced SMIMECapabilities (RFC 8551 §2.5.2); nil if there are none.
     package let capabilities: [UInt8]?
-    /// When the capabilities were announced.
+    /// When the capabilities were announced; nil if unknown.
     package let capabilitiesTime: Date?
 
     let rank: Int
@@ -49,7 +49,7 @@ extension RecipientEntry: SelectableRecipient {
 }
 
 extension RecipientEntry {
-    /// The entry of `recipient`.
+    /// The list entry of `recipient`.
     package init(_ recipient: KnownRecipient) {
         let certificate = recipient.certificate
         self.init(
@@ -82,9 +82,9 @@ extension RecipientEntry {
         """
     }
 
-    /// Nil for a certificate that must be read, because its use depends on libcrypto.
+    /// Nil if the certificate must be parsed, because its usage depends on libcrypto.
     ///
-    /// - Parameter scope: the address of the row.
+    /// - Parameter scope: the address or domain in the row.
     init?(_ row: SQLRow, of scope: AddressScope) throws {
         let source = KnownRecipient.Source(rawValue: try row.value("source"))
         guard let source, let trust = KnownRecipient.Trust(rawValue: try row.value("trust")) else {

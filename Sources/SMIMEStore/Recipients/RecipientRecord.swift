@@ -2,13 +2,13 @@ import Foundation
 import InternetMessage
 import PKIX
 
-/// Recipients as rows.
+/// The table of recipients.
 enum RecipientRecord {
-    /// What is known for some addresses.
+    /// The certificates known for some addresses.
     struct Known: Sendable {
-        /// Newest certificate first.
+        /// The recipients, newest certificate first.
         var recipients: [KnownRecipient] = []
-        /// The addresses for which something was learned that cannot be read, and does not count.
+        /// The addresses with a learned certificate that cannot be read and is ignored.
         var unreadable: Set<AddressScope> = []
     }
 
@@ -20,7 +20,7 @@ enum RecipientRecord {
         """
     }
 
-    /// Everything known for `address` itself, newest certificate first.
+    /// All certificates known for `address` itself, newest certificate first.
     static func all(for address: AddressScope, in database: SQLDatabase) throws -> [KnownRecipient] {
         try known(for: address, in: database).recipients
     }
@@ -40,7 +40,7 @@ enum RecipientRecord {
         }
     }
 
-    /// Gives everything known to `body`, by address, newest certificate first, one after the other.
+    /// Calls `body` with each recipient in the order of their addresses, newest certificate first.
     static func forEach(in database: SQLDatabase, _ body: (KnownRecipient) throws -> Void) throws {
         var ofOneAddress: [KnownRecipient] = []
         func give() throws {
@@ -56,9 +56,9 @@ enum RecipientRecord {
         try give()
     }
 
-    /// Everything that mail to `address` could be encrypted to: its own, then that of its domain.
+    /// All certificates to which mail to `address` could be encrypted: those of the address, then those of its domain.
     ///
-    /// - Parameter domains: what was read of domains before; what is read now is added.
+    /// - Parameter domains: the certificates of domains that were read before. Newly read ones are added.
     static func candidates(
         for address: AddressScope,
         _ domains: inout [AddressScope: Known],
@@ -74,10 +74,10 @@ enum RecipientRecord {
         return own
     }
 
-    /// Stores the trust in `certificates` for `address`.
+    /// Stores a user's decision about `certificates` for `address`.
     ///
-    /// A decision about one certificate counts for its key: a pin ends the distrust of the key's other certificates that are known for the
-    /// address, and any other decision is stored with each of them.
+    /// A decision about a certificate applies to its key. Distrust is stored with all certificates that are known for the
+    /// key at this address. A pin ends the distrust of the key's other certificates.
     static func setTrust(
         _ trust: KnownRecipient.Trust,
         of certificates: [Certificate],
@@ -100,7 +100,7 @@ enum RecipientRecord {
         }
     }
 
-    /// Whether the key of `certificate` was distrusted for `address`, with whatever certificate.
+    /// Whether a user distrusted the key of `certificate` for `address`, in any certificate.
     static func isDistrusted(_ certificate: Certificate, for address: AddressScope, in database: SQLDatabase) throws
         -> Bool
     {
@@ -110,8 +110,9 @@ enum RecipientRecord {
         return decisions.scopes[certificate.publicKeyDigest]?.distrusted.contains(address.key) ?? false
     }
 
-    /// Nil for what was learned and cannot be read, or is about another address than it is found by: gateways of a shared store write
-    /// such rows, and one of them must neither stop the others nor speak for an address that the certificate does not name.
+    /// Nil if the recipient was learned and cannot be read, or is stored under another address than its own. A gateway of a
+    /// shared store can write such rows. They must not make other lookups fail, nor assign a certificate to an address that
+    /// the certificate does not name.
     private static func recipient(_ row: SQLRow, in database: SQLDatabase) throws -> KnownRecipient? {
         let (source, trust) = (try row.value("source") as String, try row.value("trust") as String)
         let isLearned = Self.isLearned(source: source, trust: trust)
@@ -125,7 +126,7 @@ enum RecipientRecord {
         }
     }
 
-    /// Whether a row came with mail and no person decided about it.
+    /// Whether a row with these values was learned from mail, and no user has decided about it.
     static func isLearned(source: String, trust: String) -> Bool {
         source == KnownRecipient.Source.harvest.rawValue
             && [KnownRecipient.Trust.chain, .held].map(\.rawValue).contains(trust)
@@ -150,7 +151,8 @@ enum RecipientRecord {
             }
         )
         let record = try VerdictRecord(row, isPinned: trust == .pinned)
-        // Columns that others wrote do not say which lists a certificate is judged by.
+        // Other hosts may have written these columns, so the certificate itself determines which revocation lists are
+        // relevant.
         recipient.record = try database.keepsVerdicts ? record : record.describing(certificate)
         return recipient
     }

@@ -1,19 +1,19 @@
 package import Foundation
 package import PKIX
 
-/// Every certificate that is known for an address, and which of them is used.
+/// All certificates that are known for addresses and domains.
 package struct RecipientRegistry: Sendable {
     private let database: StoreDatabase
 
     init(database: StoreDatabase) { self.database = database }
 
-    /// All recipients, by address, newest certificate first.
+    /// All recipients, in the order of their addresses, newest certificate first.
     package func all() async throws(KeystoreError) -> [KnownRecipient] {
         try await map { $0 }
     }
 
-    /// The results of `transform` for every recipient, by address, newest certificate first. Only the results are kept
-    /// in memory.
+    /// The results of `transform` for all recipients, in the order of their addresses, newest certificate first. Only the
+    /// results are held in memory.
     package func map<Row: Sendable>(
         _ transform: @escaping @Sendable (KnownRecipient) throws -> Row?
     ) async throws(KeystoreError) -> [Row] {
@@ -24,7 +24,7 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Every address and domain that a certificate is known for, in order.
+    /// All addresses and domains for which a certificate is known, in order.
     package func addresses() async throws(KeystoreError) -> [AddressScope] {
         try await database.read { database in
             try database.rows(
@@ -33,20 +33,20 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// The certificates known for `address` itself, newest first; usable or not.
+    /// The certificates known for `address` itself, newest first. Not all of them are usable.
     package func certificates(for address: AddressScope) async throws(KeystoreError) -> [KnownRecipient] {
         try await database.read { try RecipientRecord.all(for: address, in: $0) }
     }
 
-    /// How many addresses and domains certificates are known for.
+    /// The number of addresses and domains for which certificates are known.
     package func count() async throws(KeystoreError) -> Int {
         try await database.read { try $0.value("SELECT count(DISTINCT address_key) FROM recipient", as: Int.self) ?? 0 }
     }
 
-    /// The addresses of others whose last certificate that mail can be encrypted to ends between the two times, and when; by
-    /// address.
+    /// The other people's addresses whose last certificate for encryption expires between `start` and `end`, with the time
+    /// of expiry, in the order of the addresses.
     ///
-    /// What was distrusted by hand or is held back does not count.
+    /// Certificates that are distrusted or held are not considered.
     package func ends(
         after start: Date,
         until end: Date
@@ -64,15 +64,15 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// The address of a row as a person wrote it, or as it is compared where a gateway of a shared store wrote another one; nil for one
-    /// that is none.
+    /// The address of a row as a user wrote it, or its key if a gateway of a shared store wrote an address that does not
+    /// match the key; nil if neither is an address.
     private static func scope(of row: SQLRow) throws -> AddressScope? {
         let key: String = try row.value("address_key")
         if let written = try? AddressScope(row.value("address") as String), written.key == key { return written }
         return try? AddressScope(key)
     }
 
-    /// The certificates that wait for a user's trust, by address.
+    /// The certificates that are not used until a user trusts them, in the order of their addresses.
     package func held() async throws(KeystoreError) -> [(address: AddressScope, certificate: Fingerprint)] {
         try await database.read { database in
             try database.rows(
@@ -87,11 +87,11 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Remembers the authors of verified messages, in one transaction.
+    /// Stores the certificates and capabilities of the authors of verified messages, in one transaction.
     ///
     /// - Parameters:
-    ///   - time: the current time; a later time that a signer claims is ignored.
-    ///   - policy: how to treat a certificate by another issuer or for another key than before.
+    ///   - time: the current time. A later signing time is ignored.
+    ///   - policy: how to treat a certificate with another issuer or key than the known ones.
     package func learn(
         _ sightings: [SignerSighting],
         at time: Date,
@@ -102,7 +102,7 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// What `learn` would do now. Changes nothing.
+    /// The report that `learn` would return now. Changes nothing.
     package func preview(
         _ sightings: [SignerSighting],
         at time: Date,
@@ -113,12 +113,13 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Changes the trust in the certificates of `address`, or in the one with `fingerprint` and the others about its key.
+    /// Changes the trust in the certificates of `address`, or in the certificate with `fingerprint` and other certificates
+    /// for its key.
     ///
-    /// A decision about one certificate of a key counts for all certificates of the key at this address: distrust is stored with each of
-    /// them, and a pin ends the distrust of the others.
+    /// A decision about a certificate applies to all certificates for its key at this address: distrust is stored with each
+    /// of them, and a pin ends the distrust of the others.
     ///
-    /// - Returns: the certificates concerned.
+    /// - Returns: the certificates to which the decision applies.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
     package func setTrust(
         _ trust: KnownRecipient.Trust,
@@ -132,9 +133,9 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Pins every certificate of `address` whose key was not distrusted by hand.
+    /// Pins all certificates of `address` except those whose keys a user distrusted.
     ///
-    /// - Returns: the certificates concerned; none if all of them are distrusted.
+    /// - Returns: the pinned certificates; empty if all are distrusted.
     /// - Throws: `.unknownRecipient`
     package func pinUnlessDistrusted(_ address: AddressScope) async throws(KeystoreError) -> [Certificate] {
         try await database.write { database in
@@ -146,9 +147,9 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Forgets the certificates of `address`, or the one with `fingerprint` only.
+    /// Removes the certificates of `address`, or only the one with `fingerprint`.
     ///
-    /// - Returns: the certificates that were forgotten.
+    /// - Returns: the removed certificates.
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`
     package func remove(
         _ address: AddressScope,

@@ -1,54 +1,56 @@
 package import Foundation
 
-/// Which certificate a message to an address is encrypted to, and why not the others. The result depends on the arguments alone.
+/// Selects the certificate to which a message to an address is encrypted, and gives the reason why each other one is not
+/// used. The result depends only on the arguments.
 package enum RecipientSelection {
     /// Why a certificate is used or not.
     package enum Reason: String, Hashable, Sendable {
-        /// It is the certificate of an authority, and not pinned.
+        /// The certificate says that it belongs to a CA, and is not pinned.
         case authority
         case distrusted
         case expired
-        /// It was not issued for a known key or by the issuer of a known certificate, so a user must trust it first.
+        /// The certificate has neither the key nor the issuer of a known one, so a user must trust it first.
         case held
-        /// It is usable, but for one of our accounts, and the store has the private key of another certificate.
+        /// The certificate is usable, but belongs to an account of this store, which has the private key of another
+        /// certificate.
         case keyMissing = "key-missing"
-        /// It is usable, but an earlier source has another one.
+        /// The certificate is usable, but one from an earlier source is used.
         case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
-        /// It was found under the address, but does not name it.
+        /// The certificate was found under the address, but does not name it.
         case otherAddress = "other-address"
-        /// It is usable, but another one is pinned.
+        /// The certificate is usable, but another one is pinned.
         case pinnedPreferred = "pinned-preferred"
-        /// It belongs to the domain and is usable, but the address has one of its own.
+        /// The certificate is usable and belongs to the domain, but the address has a certificate of its own.
         case ownPreferred = "own-preferred"
         case revoked
-        /// Its revocation status is unknown, and the policy is `hard`.
+        /// The revocation status of the certificate is unknown, and the revocation policy is `hard`.
         case revocationUnknown = "revocation-unknown"
-        /// The one that is used.
+        /// The certificate is used.
         case selected
-        /// Used for an address that has no usable certificate of its own; it belongs to the domain.
+        /// The certificate belongs to the domain, and is used because the address has no usable certificate of its own.
         case selectedForDomain = "selected-for-domain"
-        /// It is usable, but a newer one is used.
+        /// The certificate is usable, but a newer one is used.
         case superseded
-        /// This libcrypto does not support its kind of key.
+        /// This libcrypto does not support the certificate's type of key.
         case unsupportedKey = "unsupported-key"
-        /// It is not pinned, and its chain does not lead to an anchor.
+        /// The certificate is not pinned, and its chain does not lead to an anchor.
         case untrusted
-        /// Its key is too short to encrypt to, pinned or not.
+        /// The certificate's key is too short to encrypt to, whether pinned or not.
         case weakKey = "weak-key"
 
-        /// Whether this is the one that mail is encrypted to.
+        /// Whether mail is encrypted to the certificate.
         package var isSelected: Bool { self == .selected || self == .selectedForDomain }
     }
 
-    /// The verdict on a certificate's chain.
+    /// The parts of a verdict on a certificate's chain that matter for the selection.
     package struct Chain: Hashable, Sendable {
-        /// Whether it leads to an anchor and is valid now.
+        /// Whether the chain leads to an anchor and is valid now.
         package let isTrusted: Bool
-        /// Whether it, or an authority above it, is known to have been revoked.
+        /// Whether the certificate, or a CA certificate in the chain, is known to be revoked.
         package let isRevoked: Bool
-        /// Whether the revocation status is demanded and unknown.
+        /// Whether the revocation status is required but unknown.
         package let isRevocationMissing: Bool
 
         package init(isTrusted: Bool, isRevoked: Bool = false, isRevocationMissing: Bool = false) {
@@ -58,18 +60,24 @@ package enum RecipientSelection {
         }
     }
 
-    /// Why each of `recipients` is used or not at `time`; at most one is selected. All are of one address or its domain.
+    /// The reason why each of `recipients` is used or not at `time`; at most one is selected. All must be for one address
+    /// or its domain.
     ///
-    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. Of those the
-    /// address's own go before its domain's, then, for an account of ours, those whose keys the store has, then those of the source that is
-    /// asked first, then pinned ones, then the one that became valid last.
+    /// A certificate is usable if it is valid, allows encryption, is not revoked, and chains to an anchor or is pinned. The
+    /// selected certificate is determined by these criteria, in this order:
     ///
-    /// - Parameter chains: what is known of each recipient's chain, in the same order.
+    /// 1. The certificate is for the address, not only for the domain.
+    /// 2. The store has the private key, if the address belongs to one of its accounts.
+    /// 3. The certificate is from the source that comes first in the lookup.
+    /// 4. The certificate is pinned.
+    /// 5. The certificate became valid last.
+    ///
+    /// - Parameter chains: the verdict on each recipient's chain, in the same order.
     package static func judge(_ recipients: [KnownRecipient], chains: [Chain], at time: Date) -> [Reason] {
         reasons(for: recipients, chains, at: time)
     }
 
-    /// The same for any type that describes recipients.
+    /// Like `judge`, for any type that describes recipients.
     static func reasons(
         for recipients: [some SelectableRecipient],
         _ chains: [Chain],
@@ -93,7 +101,7 @@ package enum RecipientSelection {
         return a.traits.isNewer(than: b.traits)
     }
 
-    /// Why `best` is used and not `recipient`, which is usable.
+    /// Why `recipient`, which is usable, is not used instead of `best`.
     private static func reason<Recipient: SelectableRecipient>(
         for recipient: Recipient,
         besides best: Recipient
@@ -119,7 +127,8 @@ package enum RecipientSelection {
         guard !traits.isKeyWeak else { return .weakKey }
         guard recipient.trust != .pinned else { return nil }
         guard !traits.isAuthority else { return .authority }
-        // A user said whose the imported certificates are. A learned one is used only for the addresses that it names.
+        // A user has assigned an imported certificate to its addresses. A learned one is used only for the addresses that
+        // it names.
         let isLearned = recipient.source == .harvest
         guard recipient.rank == 0 && !isLearned || recipient.namesAddress, !isLearned || !recipient.address.isDomain
         else { return .otherAddress }

@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// The properties, apart from its chain, that decide whether mail to an address is encrypted to a certificate.
+/// The properties that decide whether mail to an address is encrypted to a certificate, except for the chain.
 protocol SelectableRecipient {
     var address: AddressScope { get }
     var source: KnownRecipient.Source { get }
@@ -11,28 +11,28 @@ protocol SelectableRecipient {
     /// The bytes of the certificate's `PublicKeyDigest`.
     var key: [UInt8] { get }
     var traits: CertificateTraits { get }
-    /// Whether the certificate names `address` or, for a domain, an address of it.
+    /// Whether the certificate names `address`. For a domain: whether the certificate names an address in the domain.
     var namesAddress: Bool { get }
-    /// The columns of the certificate; nil for one from another source.
+    /// The database columns of the certificate; nil if it is from another source.
     var record: VerdictRecord? { get }
 
-    /// The same with another trust.
+    /// This recipient with another trust.
     func with(_ trust: KnownRecipient.Trust) -> Self
 }
 
-/// The properties in a certificate that decide whether mail is encrypted to it.
+/// The properties of a certificate that decide whether mail is encrypted to it.
 struct CertificateTraits: Sendable {
     let fingerprint: Fingerprint
     let notBefore: Date
     let notAfter: Date
-    /// Whether this libcrypto can work with its key at all.
+    /// Whether this libcrypto supports the certificate's key.
     let isKeyOffered: Bool
     let isKeyWeak: Bool
     let keyAllowsEncryption: Bool
     let isAuthority: Bool
 }
 
-/// An item that can replace another one of its kind.
+/// An item that can be compared by age with others of its kind.
 protocol Renewable {
     var fingerprint: Fingerprint { get }
     var notBefore: Date { get }
@@ -40,7 +40,8 @@ protocol Renewable {
 }
 
 extension Renewable {
-    /// Whether this became valid after `other`; of equals the one that ends later, so that the order is total.
+    /// Whether this item became valid after `other`. If both became valid at the same time, the one that expires later is
+    /// newer. If both periods are equal, the fingerprints decide, so that the order is total.
     func isNewer(than other: Self) -> Bool {
         if notBefore != other.notBefore { return notBefore > other.notBefore }
         if notAfter != other.notAfter { return notAfter > other.notAfter }

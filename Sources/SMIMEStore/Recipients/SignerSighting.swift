@@ -2,29 +2,30 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// What the registry learns from one verified message about its author.
+/// What the registry can learn about the author of a verified message.
 ///
 /// The caller guarantees that the message was valid, that one signature covered all of it, and that the signer's
 /// certificate names `address`.
 package struct SignerSighting: Sendable {
-    /// The author's address, for which alone something is learned.
+    /// The author's address, the only address for which something is learned.
     package let address: EmailAddress
-    /// The certificate that made the signature.
+    /// The signer's certificate.
     package let certificate: Certificate
-    /// Another certificate of the author's, for encryption.
+    /// Another certificate of the author, for encryption; nil if there is none.
     package let encryptionCertificate: Certificate?
-    /// The authorities between the certificate and an anchor.
+    /// The CA certificates between the signer's certificate and an anchor.
     package let authorities: [Certificate]
-    /// Whether the chain leads to an anchor. Without one nothing is bound to an address that was not before.
+    /// Whether the chain leads to an anchor. If it does not, only certificates that are already known for the address are
+    /// updated; no new one is stored.
     package let isAnchored: Bool
-    /// The DER of the SMIMECapabilities that the author announced.
+    /// The DER of the SMIMECapabilities that the author announced; nil if there are none.
     package let capabilities: [UInt8]?
-    /// When the author says that it was signed.
+    /// The signing time that the author claims; nil if there is none.
     package let signingTime: Date?
-    /// The Message-ID as it is written, which nothing protects.
+    /// The Message-ID as written. It is not protected by the signature.
     package let messageID: String?
 
-    /// Only what was verified may come here; `scripts/check` sees to it.
+    /// Only verified data may be passed; `scripts/check` checks the callers.
     package init(
         address: EmailAddress,
         certificate: Certificate,
@@ -45,7 +46,7 @@ package struct SignerSighting: Sendable {
         self.messageID = messageID
     }
 
-    /// The certificates that are learned; whatever else was claimed, they name the author and are no authorities.
+    /// The certificates to learn. Certificates that do not name the author, and CA certificates, are left out.
     var certificates: [Certificate] {
         let all = [certificate] + [encryptionCertificate].compactMap { $0 == certificate ? nil : $0 }
         return all.filter { !$0.isCertificateAuthority && $0.names(address) }

@@ -1,4 +1,4 @@
-/// Names a value that was taken out of the store: a kind, and what it was asked for by.
+/// The key of a value in `StoreCache`: its kind, and the arguments of the query.
 struct CacheKey: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case account

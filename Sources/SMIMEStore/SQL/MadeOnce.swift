@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A value that is made when it is first asked for, and then kept.
+/// A value that is computed when it is first needed, and then stored.
 final class MadeOnce<Value: Sendable>: Sendable {
     private let made = Mutex<Value?>(nil)
 
-    /// The value that was kept, or what `make` gives, which must always be the same.
+    /// The stored value. The first call stores the result of `make`, which must always return the same value.
     func value(_ make: () -> Value) -> Value {
         made.withLock { made in
             let value = made ?? make()

@@ -1,32 +1,32 @@
-/// Runs statements inside of one transaction. What an engine implements.
+/// Runs statements within one transaction. Each engine implements this protocol.
 ///
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
-    /// Whether verdicts in the table `verdict` count: only if no role but the store's owner can write it.
+    /// Whether verdicts in the table `verdict` can be trusted: only the store's owner can write the table.
     var keepsVerdicts: Bool { get }
 
-    /// Runs a statement that returns no rows. The engine keeps prepared statements by their text.
+    /// Runs a statement that returns no rows. The engine caches prepared statements by their text.
     ///
-    /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
+    /// - Returns: the number of inserted, updated or deleted rows. Rows deleted by cascading are not counted.
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int
 
     /// Runs a statement that inserts one row into a table with a column `id`.
     ///
-    /// - Returns: the key of the row.
+    /// - Returns: the ID of the row.
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64
 
-    /// Continues automatic keys after the largest key in `table`, after rows were inserted with keys of their own.
+    /// Makes automatic IDs continue after the largest ID in `table`, after rows with explicit IDs were inserted.
     func continueKeys(of table: String) throws
 
-    /// What is wrong with the database as the engine stores it, in sentences.
+    /// The damage that the engine finds in its own storage, one sentence each.
     func damagedPages() throws -> [String]
 
-    /// How many rows of which tables refer to rows that are missing.
+    /// The number of broken references in each table.
     func brokenReferences() throws -> [String: Int]
 
-    /// Runs a query and passes each row to `body` until that returns false.
+    /// Runs a query and passes each row to `body` until `body` returns false.
     ///
-    /// - Parameter keepsStatement: whether the prepared statement is kept. Then `body` may not run the same query.
+    /// - Parameter keepsStatement: whether the prepared statement is cached. If it is, `body` must not run the same query.
     func query(
         _ sql: String,
         _ arguments: SQLArguments,

@@ -63,6 +63,6 @@ extension Date: SQLConvertible {
         self.init(timeIntervalSince1970: TimeInterval(seconds))
     }
 
-    /// Whole seconds since 1970.
+    /// The time as whole seconds since 1970.
     var seconds: Int { Int(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
 }

@@ -1,35 +1,36 @@
-/// The database inside of one transaction.
+/// The database within one transaction.
 ///
-/// It lives as long as the closure that `SQLEngine` calls with it. Statements are prepared once for each connection and kept by their
-/// text, so that text should not vary: what varies are the arguments.
+/// Use it only within the closure to which `SQLEngine` passes it. Each connection caches prepared statements by their text,
+/// so the text should not vary: pass varying values as arguments.
 final class SQLDatabase {
-    /// Thrown by any access to a database that is no more than its cache.
+    /// Thrown by each query if only the cache is available.
     struct NotRemembered: Error {}
 
     private let connection: any SQLConnection
-    /// The values remembered of the database as it is in this transaction, and its change counter; nil if none are.
+    /// The cache that is valid in this transaction, and the change counter of its values; nil if there is no cache.
     private let memory: (cache: StoreCache, number: Int64)?
-    /// How many rows were inserted, changed or deleted so far.
+    /// The number of rows inserted, updated or deleted so far.
     private(set) var changedCount = 0
     private var raisesChangeCounter = false
 
     init(_ connection: any SQLConnection) { (self.connection, memory) = (connection, nil) }
 
-    /// No database, only what is remembered of the one whose change counter is `number`.
+    /// Provides only cached values of the database whose change counter is `number`, without a connection.
     init(remembering cache: StoreCache, _ number: Int64) { (connection, memory) = (NoConnection(), (cache, number)) }
 
     private init(_ connection: any SQLConnection, _ memory: (StoreCache, Int64)) {
         (self.connection, self.memory) = (connection, memory)
     }
 
-    /// The same, with what is remembered of it; its change counter is `number`.
+    /// This database with a cache. `number` is the database's change counter.
     func remembering(in cache: StoreCache, _ number: Int64) -> SQLDatabase { SQLDatabase(connection, (cache, number)) }
 
-    /// The value that `make` reads from the database for `arguments`, or a remembered one, as long as the change counter stays the same.
+    /// The value that `make` reads from the database for `arguments`. The value is cached while the change counter stays
+    /// the same.
     ///
     /// - Parameters:
-    ///   - cost: how many bytes the value holds, roughly.
-    ///   - make: depends on `arguments` and the database alone.
+    ///   - cost: the approximate size of the value in bytes.
+    ///   - make: must depend only on `arguments` and the database.
     func remembered<Value: Sendable>(
         _ kind: CacheKey.Kind,
         _ arguments: @autoclosure () -> SQLArguments = [],
@@ -44,19 +45,19 @@ final class SQLDatabase {
         return value
     }
 
-    /// Continues automatic keys after the largest key in `table`.
+    /// Makes automatic IDs continue after the largest ID in `table`.
     func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
 
-    /// Whether verdicts are kept in the database and read from it.
+    /// Whether verdicts are stored in the database and read from it.
     var keepsVerdicts: Bool { connection.keepsVerdicts }
 
-    /// What is wrong with the database as the engine stores it, in sentences.
+    /// The damage that the engine finds in its own storage, one sentence each.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
 
-    /// How many rows of which tables refer to rows that are missing.
+    /// The number of broken references in each table.
     func brokenReferences() throws -> [String: Int] { try connection.brokenReferences() }
 
-    /// All rows of a query.
+    /// All rows of a query's result.
     func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> [SQLRow] {
         var rows: [SQLRow] = []
         try connection.query(sql, arguments, keepsStatement: true) { row in
@@ -66,7 +67,7 @@ final class SQLDatabase {
         return rows
     }
 
-    /// The first row of a query; nil if there is none.
+    /// The first row of a query's result; nil if there is none.
     func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
         var first: SQLRow?
         try connection.query(sql, arguments, keepsStatement: true) { row in
@@ -76,7 +77,7 @@ final class SQLDatabase {
         return first
     }
 
-    /// The first column of all rows, in which no value may be NULL.
+    /// The values in the first column of all rows. NULL is not permitted.
     func values<Value: SQLConvertible>(
         _ sql: String,
         _ arguments: SQLArguments = [],
@@ -91,7 +92,7 @@ final class SQLDatabase {
         return values
     }
 
-    /// The first column of the first row; nil if there is no row, or the value is NULL.
+    /// The value in the first column of the first row; nil if there is no row, or the value is NULL.
     func value<Value: SQLConvertible>(
         _ sql: String,
         _ arguments: SQLArguments = [],
@@ -100,7 +101,7 @@ final class SQLDatabase {
         try row(sql, arguments)?.first(as: type)
     }
 
-    /// Passes the rows of a query to `body` one after the other, for results that are too large to be held.
+    /// Passes the rows of a query's result to `body` one after the other, for results that are too large for memory.
     func forEach(_ sql: String, _ arguments: SQLArguments = [], _ body: (SQLRow) throws -> Void) throws {
         try connection.query(sql, arguments, keepsStatement: false) { row in
             try body(row)
@@ -110,9 +111,9 @@ final class SQLDatabase {
 
     /// Runs a statement that returns no rows.
     ///
-    /// - Parameter isCounted: whether the transaction raises the change counter if a row was changed. False for what no
-    ///   cache of another process depends on: dates of last use, and what is itself a cache.
-    /// - Returns: how many rows it inserted, changed or deleted, apart from those that were deleted along with them.
+    /// - Parameter isCounted: whether the transaction raises the change counter if a row was changed. False for data that
+    ///   other processes do not cache: dates of last use, and cached data.
+    /// - Returns: the number of inserted, updated or deleted rows. Rows deleted by cascading are not counted.
     @discardableResult
     func execute(_ sql: String, _ arguments: SQLArguments = [], isCounted: Bool = true) throws -> Int {
         let count = try connection.execute(sql, arguments)
@@ -121,9 +122,9 @@ final class SQLDatabase {
         return count
     }
 
-    /// Inserts one row, which counts as a change, into a table with a column `id`.
+    /// Inserts a row into a table with a column `id`. The transaction then raises the change counter.
     ///
-    /// - Returns: the key of the row.
+    /// - Returns: the ID of the row.
     func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
         let id = try connection.insert(sql, arguments)
         changedCount += 1
@@ -131,7 +132,7 @@ final class SQLDatabase {
         return id
     }
 
-    /// Raises the change counter if something was changed that counts. Engines call it at the end of each writing transaction.
+    /// Raises the change counter if a counted change was made. Engines call this at the end of each writing transaction.
     func finish() throws {
         guard raisesChangeCounter else { return }
         raisesChangeCounter = false
@@ -139,7 +140,7 @@ final class SQLDatabase {
     }
 }
 
-/// What stands for the connection where only the cache is asked.
+/// Replaces the connection if only the cache is used.
 private struct NoConnection: SQLConnection {
     let keepsVerdicts = false
 

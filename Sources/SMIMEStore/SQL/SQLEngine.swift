@@ -1,42 +1,42 @@
-/// An open database: connections, transactions, and what is done to the whole of it.
+/// An open database: its connections, its transactions, and operations on the whole database.
 ///
-/// Errors of the engine are thrown as `SQLError`, those of the closures as they are. Writing transactions follow each other, also
-/// across processes; each ends with `SQLDatabase.finish`, or is undone if its closure throws.
+/// Errors of the engine are thrown as `SQLError`, those of the closures unchanged. Writing transactions are serialized,
+/// also across processes. Each ends with `SQLDatabase.finish`, or is rolled back if its closure throws.
 protocol SQLEngine: Sendable {
-    /// Lets `body` read one state, without waiting for writers.
+    /// Passes one consistent state of the database to `body`, without waiting for writers.
     func read<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value
 
-    /// One writing transaction.
+    /// Runs `body` in a writing transaction.
     func write<Value: Sendable>(_ body: @escaping @Sendable (SQLDatabase) throws -> Value) async throws -> Value
 
-    /// The same as `read`, on this thread, which may block.
+    /// Like `read`, but on this thread, which may block.
     func readNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
 
-    /// The same as `write`, on this thread, which may block.
+    /// Like `write`, but on this thread, which may block.
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
 
-    /// The change counter, by one statement.
+    /// Reads the change counter with one statement.
     func changeCounter() throws -> Int64
 
-    /// The rows of one statement that reads, where that saves the round trips of a transaction; nil where it saves nothing.
+    /// The rows of a reading statement, if this avoids the round trips of a transaction; otherwise nil.
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]?
 
-    /// Whether the server that holds the database takes no changes, by its last answer.
+    /// Whether the database server is read-only, according to its latest answer.
     var isReadOnlyServer: Bool { get }
 
-    /// What the database says it is. No transaction is needed for that.
+    /// The schema version that is recorded in the database. This needs no transaction.
     func schemaVersion() throws -> SchemaVersion
 
-    /// Runs those of `migrations` that were not run yet, each in a transaction of its own.
+    /// Runs the missing ones of `migrations`, each in its own transaction.
     func migrate(by migrations: [SQLMigration]) throws
 
-    /// Removes overwritten data from the engine's log, if no reader needs it. Failures do not matter.
+    /// Removes overwritten data from the engine's log, if no reader needs the log. Failures are ignored.
     func truncateLog()
 
-    /// Writes everything as it is at one moment to the empty file at `path`, for a backup.
+    /// Writes a consistent state of the database to the empty file at `path`, for a backup.
     func copy(to path: String) throws
 
-    /// Closes all connections, none of which may be in use.
+    /// Closes all connections. None of them may be in use.
     func close() throws
 }
 
@@ -46,22 +46,22 @@ extension SQLEngine {
     var isReadOnlyServer: Bool { false }
 }
 
-/// A step from one form of a database to the next.
+/// A step from one schema version to the next.
 struct SQLMigration: Sendable {
-    /// The form that it leads to, which the engine writes down.
+    /// The resulting schema version, which the engine records.
     let number: Int
-    /// The oldest form whose programs can use the database afterwards.
+    /// The oldest schema version whose programs can use the database afterwards.
     let serves: Int
-    /// Written down with it: what makes a database a store.
+    /// The mark that identifies the database as a store, recorded along with the version.
     let applicationID: Int
-    /// In SQLite's dialect. Another engine translates what differs in its own.
+    /// The statements in SQLite's dialect. Other engines translate them.
     let statements: [String]
 }
 
-/// What a database says it is.
+/// The schema version that is recorded in a database.
 struct SchemaVersion: Sendable {
     let version: Int
-    /// The oldest form whose programs can use it.
+    /// The oldest schema version whose programs can use the database.
     let serves: Int
     let applicationID: Int
 

@@ -1,27 +1,27 @@
 /// An error of a database, the same for every engine.
 struct SQLError: Error {
     enum Kind: Sendable {
-        /// Others use the database.
+        /// Other connections use the database.
         case busy
-        /// The transaction conflicts with one that ran at the same time. It was rolled back and may be run again.
+        /// The transaction conflicted with a concurrent one. It was rolled back and may be run again.
         case conflict
         /// The connection was lost before the commit: the transaction was rolled back.
         case disconnected
         /// The server cannot be reached, or the connection was lost during a commit.
         case unreachable
-        /// The database is damaged, or a value in it is of another kind than it should be.
+        /// The database is damaged, or a value has an unexpected type.
         case corrupt
-        /// The statement does not fit the tables that are there.
+        /// The statement does not match the existing tables.
         case mismatch
         /// The database cannot be opened.
         case cannotOpen
-        /// Memory or a right of the process is missing.
+        /// Memory is exhausted, or the process lacks a right.
         case denied
-        /// The database role may not do this.
+        /// The database role lacks a right.
         case forbidden
         /// The disk is full or failing.
         case writeFailed
-        /// The database can only be read.
+        /// The database is read-only.
         case readOnly
         case other
     }

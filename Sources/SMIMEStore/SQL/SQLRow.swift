@@ -1,4 +1,4 @@
-/// One row of a result, a value of its own.
+/// A row of a result, copied from it.
 struct SQLRow: Sendable {
     private let columns: [String]
     private let values: [SQLValue]
@@ -9,19 +9,19 @@ struct SQLRow: Sendable {
         self.values = values
     }
 
-    /// The names of the columns, with the values as they are stored.
+    /// The columns with their stored values.
     var stored: [(column: String, value: SQLValue)] { Array(zip(columns, values)).map { ($0, $1) } }
 
     /// The value in the first column; nil if it is NULL.
     ///
-    /// - Throws: `SQLError` of the kind `.corrupt` for a value of another type.
+    /// - Throws: `SQLError` of the kind `.corrupt` if the value has another type.
     func first<Value: SQLConvertible>(as type: Value.Type) throws -> Value? {
         try values.first.flatMap { try Self.convert($0, in: "the result") }
     }
 
-    /// The value in `column`, which must be there.
+    /// The value in `column`.
     ///
-    /// - Throws: `SQLError` of the kind `.corrupt` for NULL, for a value of another type, and where there is no such column.
+    /// - Throws: `SQLError` of the kind `.corrupt` if the value is NULL or has another type, or if there is no such column.
     func value<Value: SQLConvertible>(_ column: String) throws -> Value {
         guard let value = try optional(column) as Value? else { throw Self.damage(in: column) }
         return value
@@ -29,9 +29,9 @@ struct SQLRow: Sendable {
 
     /// The value in `column`; nil if it is NULL, or there is no such column.
     ///
-    /// - Throws: `SQLError` of the kind `.corrupt` for a value of another type.
+    /// - Throws: `SQLError` of the kind `.corrupt` if the value has another type.
     func optional<Value: SQLConvertible>(_ column: String) throws -> Value? {
-        // Rows have few columns with short names: no dictionary is faster.
+        // Rows have few columns with short names: a dictionary would not be faster.
         guard let index = columns.firstIndex(of: column) else { return nil }
         return try Self.convert(values[index], in: column)
     }
@@ -42,6 +42,6 @@ struct SQLRow: Sendable {
         return value
     }
 
-    /// What is thrown for a value that cannot be what it should be.
+    /// The error for a value of the wrong type in `column`.
     static func damage(in column: String) -> SQLError { SQLError(.corrupt, "a value of another kind in \(column)") }
 }

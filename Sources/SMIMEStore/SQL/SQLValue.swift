@@ -10,11 +10,11 @@ enum SQLValue: Sendable, Hashable {
 protocol SQLConvertible {
     var sqlValue: SQLValue { get }
 
-    /// Nil for a value of another kind.
+    /// Nil if the value has another type.
     init?(_ sqlValue: SQLValue)
 }
 
-/// The arguments of one statement, in the order of its placeholders. Nil stands for NULL.
+/// The arguments of a statement, in the order of its placeholders. Nil means NULL.
 struct SQLArguments: ExpressibleByArrayLiteral {
     private(set) var values: [SQLValue]
 

@@ -1,17 +1,18 @@
 import PKIX
 import Synchronization
 
-/// The cache of a resident process for an open store: values that were read from it, and opened private keys.
+/// The cache of a long-running process for an open store: values that were read from the store, and opened private keys.
 ///
-/// The cache is valid as long as the change counter stays the same. The first query of a message reads that number (`StoreMoment`), and
-/// another number empties the cache, so a change by another process counts for the next message. Bounded in bytes, roughly: there are two
-/// generations, and when the new one is full it replaces the old one.
+/// The cache is valid while the change counter stays the same. The first query of each message reads the counter
+/// (`StoreMoment`), and a new value empties the cache. So a change by another process takes effect with the next message.
+/// The size is limited approximately: there are two generations, and when the young generation is full it replaces the old
+/// one.
 final class StoreCache: Sendable {
-    /// The bytes that a generation holds, and the size of one value that is too large to be kept.
+    /// The size of a generation, and the maximum size of a cached value, in bytes.
     private static let (generationCost, maximumCost) = (16 << 20, 8 << 20)
-    /// What a value counts beside the bytes that it holds.
+    /// The overhead of each value in bytes, in addition to its own size.
     private static let overhead = 512
-    /// The most private keys that are kept open.
+    /// The maximum number of opened private keys in the cache.
     private static let maximumKeys = 256
 
     private struct Entry {
@@ -19,19 +20,19 @@ final class StoreCache: Sendable {
         let cost: Int
     }
 
-    /// A sealed key, and the certificate that it is bound to.
+    /// A sealed private key, and the certificate to which it is bound.
     struct SealedKey: Hashable {
         let bound: Fingerprint
         let sealed: [UInt8]
     }
 
     private struct State {
-        /// The change counter that all of it belongs to; nil if there is nothing.
+        /// The change counter of all values in the cache; nil if the cache is empty.
         var number: Int64?
         var young: [CacheKey: Entry] = [:]
         var youngCost = 0
         var old: [CacheKey: Entry] = [:]
-        /// libcrypto wipes the key when the last reference goes.
+        /// libcrypto wipes a private key when its last reference is released.
         var keys: [SealedKey: PrivateKey] = [:]
 
         mutating func keep(_ entry: Entry, for key: CacheKey) {
@@ -44,10 +45,10 @@ final class StoreCache: Sendable {
     private let state = Mutex(State())
     private let counters = Mutex((hits: 0, misses: 0))
 
-    /// How many questions were answered so far, and how many were not.
+    /// The number of lookups that found a value, and that found none.
     var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
 
-    /// Makes the cache one for the store of `number`, and forgets values of any other number.
+    /// Prepares the cache for the change counter `number`: removes all values of another counter.
     func enter(_ number: Int64) {
         let forgotten: State? = state.withLock { state in
             guard state.number != number else { return nil }
@@ -60,7 +61,7 @@ final class StoreCache: Sendable {
     /// Empties the cache: a transaction of this process may have changed data without raising the counter.
     func clear() { state.withLock { $0 = State() } }
 
-    /// The value for `key` in the store of `number`; nil if it is not remembered.
+    /// The value for `key` at the change counter `number`; nil if it is not cached.
     func value<Value: Sendable>(for key: CacheKey, _ number: Int64, as type: Value.Type) -> Value? {
         let value: Value? = state.withLock { state in
             guard state.number == number else { return nil }
@@ -73,9 +74,9 @@ final class StoreCache: Sendable {
         return value
     }
 
-    /// Remembers `value` for `key`, unless the store of `number` is not the one that is remembered.
+    /// Caches `value` for `key`. Does nothing if the cache is for another change counter than `number`.
     ///
-    /// - Parameter cost: the bytes that it holds, roughly.
+    /// - Parameter cost: the approximate size of the value in bytes.
     func keep(_ value: some Sendable, for key: CacheKey, _ number: Int64, cost: Int) {
         guard cost <= Self.maximumCost else { return }
         state.withLock { state in
@@ -84,10 +85,10 @@ final class StoreCache: Sendable {
         }
     }
 
-    /// The private key in `sealed`, opened before.
+    /// The private key that was opened from `sealed` before; nil if it is not cached.
     func key(in sealed: SealedKey) -> PrivateKey? { state.withLock { $0.keys[sealed] } }
 
-    /// Remembers an opened key, unless the store of `number` is not the one that is remembered.
+    /// Caches an opened private key. Does nothing if the cache is for another change counter than `number`.
     func keep(_ key: PrivateKey, from sealed: SealedKey, _ number: Int64) {
         state.withLock { state in
             guard state.number == number else { return }

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// The store during one message: the first query checks whether the cache is valid.
+/// The view of the store for handling one message. The first query checks whether the cache is valid.
 ///
-/// If all values are in the cache, nothing else is read from the database. Other values are read as they are then, and if the counter has
-/// changed meanwhile, the rest of the message sees the newer store.
+/// If all values are in the cache, nothing else is read from the database. Other values are read when they are needed. If
+/// the change counter has changed by then, the rest of the message uses the newer state of the store.
 final class StoreMoment: Sendable {
     let cache: StoreCache
     private let seen = Mutex<Int64?>(nil)
 
     init(_ cache: StoreCache) { self.cache = cache }
 
-    /// The change counter as this message sees it; nil before its first query, and after a change by this process.
+    /// The change counter for this message; nil before the message's first query, and after a change by this process.
     var number: Int64? { seen.withLock { $0 } }
 
-    /// What `body` takes out of the cache, else out of `engine`, on this thread. Readers wait for no writer.
+    /// Runs `body` with the cache. If a value is missing there, runs `body` again with `engine`, on this thread. Readers do
+    /// not wait for writers.
     func read<Value>(_ engine: any SQLEngine, _ body: (SQLDatabase) throws -> Value) throws -> Value {
         let number = try self.number ?? note(engine.changeCounter())
         do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.NotRemembered {}
@@ -23,16 +24,16 @@ final class StoreMoment: Sendable {
         }
     }
 
-    /// The rows of the first query, which has the change counter in its first column, by one round trip.
+    /// The rows of the message's first query, with the change counter in the first column, read in one round trip.
     ///
-    /// - Returns: nil where that saves nothing.
+    /// - Returns: nil if this saves nothing.
     func firstRows(_ engine: any SQLEngine, _ sql: String, arguments: SQLArguments) throws -> [SQLRow]? {
         guard number == nil, let rows = try engine.rowsAtOnce(sql, arguments) else { return nil }
         note(try ChangeCounter.value(in: rows))
         return rows
     }
 
-    /// Forgets everything, because this process has changed something.
+    /// Empties the cache, because this process has changed the store.
     func noteChange() {
         seen.withLock { $0 = nil }
         cache.clear()

@@ -1,17 +1,17 @@
 import GRDBSQLite
 import Synchronization
 
-/// Reads the change counter of a database on a connection of its own.
+/// Reads the change counter of a database on a separate connection.
 ///
-/// A resident process asks for it with every message. GRDB takes seven times as long for that as SQLite, which makes a tenth of what a
-/// message costs.
+/// A long-running process reads the counter for each message. GRDB takes seven times as long for this as SQLite, a tenth of
+/// the time for a message.
 final class ChangeProbe: Sendable {
     private let path: String
     private let connection = Mutex<Connection?>(nil)
 
     init(path: String) { self.path = path }
 
-    /// The number of now.
+    /// The current change counter.
     ///
     /// - Throws: `SQLError`
     func number() throws -> Int64 {
@@ -24,7 +24,7 @@ final class ChangeProbe: Sendable {
 
     func close() { connection.withLock { $0 = nil } }
 
-    /// Used under the lock alone.
+    /// Used only while the lock is held.
     private final class Connection {
         private let database: OpaquePointer
         private let statement: OpaquePointer
@@ -45,7 +45,7 @@ final class ChangeProbe: Sendable {
         }
 
         func number() throws -> Int64 {
-            // Ends the transaction, too, which is of this statement alone.
+            // This also ends the transaction, which consists of this statement only.
             defer { sqlite3_reset(statement) }
             let code = sqlite3_step(statement)
             guard code == SQLITE_ROW else { throw SQLError(code: code) }

@@ -6,7 +6,7 @@ extension SQLError {
         self.init(Self.kind(error.resultCode), error.message ?? String(describing: error.resultCode))
     }
 
-    /// - Parameter code: what a function of SQLite returned; the result of one that ended unexpectedly is damage.
+    /// - Parameter code: a result code of SQLite.
     init(code: Int32) {
         let result = DatabaseError(resultCode: ResultCode(rawValue: code)).resultCode
         let isResult = [SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(code)
@@ -26,7 +26,7 @@ extension SQLError {
         }
     }
 
-    /// Runs `body`; what GRDB throws is thrown as `SQLError`.
+    /// Runs `body`, and converts errors of GRDB to `SQLError`.
     static func translating<Value>(_ body: () throws -> Value) throws -> Value {
         do { return try body() } catch let error as DatabaseError { throw SQLError(error) }
     }

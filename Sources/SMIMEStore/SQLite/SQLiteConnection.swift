@@ -1,9 +1,9 @@
 import GRDB
 import GRDBSQLite
 
-/// A connection of GRDB inside of a transaction.
+/// A GRDB connection within a transaction.
 struct SQLiteConnection: SQLConnection {
-    /// The file is its owner's alone.
+    /// True because only the owner can write the file.
     let keepsVerdicts = true
 
     private let database: Database
@@ -16,7 +16,7 @@ struct SQLiteConnection: SQLConnection {
             let before = sqlite3_total_changes(connection)
             let statement = try database.cachedStatement(sql: sql)
             try SQLiteBindings.bind(arguments, to: statement) { try statement.execute() }
-            // After CREATE TABLE, sqlite3_changes still has the count of the statement before.
+            // After CREATE TABLE, sqlite3_changes still returns the count of the previous statement.
             return sqlite3_total_changes(connection) == before ? 0 : Int(sqlite3_changes(connection))
         }
     }
@@ -26,7 +26,7 @@ struct SQLiteConnection: SQLConnection {
         return database.lastInsertedRowID
     }
 
-    /// SQLite looks for the greatest key each time.
+    /// Does nothing: SQLite determines the greatest ID at each insertion.
     func continueKeys(of table: String) throws {}
 
     func damagedPages() throws -> [String] {
@@ -67,7 +67,7 @@ struct SQLiteConnection: SQLConnection {
         }
     }
 
-    /// The row that the statement is at, read without GRDB's own row, which copies more.
+    /// The values of the statement's current row. GRDB's `Row` would copy more.
     private static func values(of statement: Statement, _ columns: [String]) throws -> [SQLValue] {
         var values: [SQLValue] = []
         values.reserveCapacity(columns.count)

@@ -2,37 +2,37 @@ import Foundation
 import GRDB
 
 extension SQLiteEngine {
-    /// How long one waits for another writer, in seconds.
+    /// How long to wait for another writer, in seconds.
     static let timeout = 10.0
 
-    /// A new database that lives in memory.
+    /// A new database in memory.
     static func inMemory() throws -> SQLiteEngine {
         try SQLError.translating { SQLiteEngine(try DatabaseQueue(configuration: configuration(readOnly: false))) }
     }
 
-    /// Opens a database for any number of readers and a writer at the same time.
+    /// Opens a database for concurrent readers and one writer at a time.
     static func openPool(_ path: String) throws -> SQLiteEngine {
         try SQLError.translating {
             let pool = try DatabasePool(path: path, configuration: configuration(readOnly: false))
-            // GRDB lowers it to NORMAL, which may lose the last commits with the power.
+            // GRDB sets this to NORMAL, with which a power failure may lose the last commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             return SQLiteEngine(pool, path: path)
         }
     }
 
-    /// Opens a database for writing, whatever is in it.
+    /// Opens a database for writing, whatever its content is.
     ///
-    /// - Parameter timeout: how long to wait for others, in seconds.
+    /// - Parameter timeout: how long to wait for other writers, in seconds.
     static func openWriter(_ path: String, timeout: Double = timeout) throws -> SQLiteEngine {
         try SQLError.translating {
             SQLiteEngine(try DatabaseQueue(path: path, configuration: configuration(readOnly: false, timeout: timeout)))
         }
     }
 
-    /// Opens a database for reading alone.
+    /// Opens a database for reading only.
     ///
-    /// - Parameter isFrozen: whether no process can be writing. Only then can SQLite read without the files it would have to
-    ///   make beside it.
+    /// - Parameter isFrozen: whether it is certain that no process is writing. Only then can SQLite read without creating
+    ///   files beside the database.
     static func openReader(_ path: String, isFrozen: Bool) throws -> SQLiteEngine {
         let configuration = configuration(readOnly: true)
         return try SQLError.translating {
@@ -43,7 +43,7 @@ extension SQLiteEngine {
         }
     }
 
-    /// A URI for SQLite (sqlite.org/uri.html).
+    /// A URI for SQLite (sqlite.org/uri.html) that opens the file at `path` as immutable.
     private static func immutablePath(_ path: String) -> String {
         let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#%;"))
         return "file:\(path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)?immutable=1"
@@ -59,7 +59,7 @@ extension SQLiteEngine {
             configuration.foreignKeysEnabled = false
             return configuration
         }
-        // What is deleted or sealed anew does not stay in free pages.
+        // Deleted data and replaced sealed keys must not stay in free pages.
         configuration.prepareDatabase {
             try $0.execute(sql: "PRAGMA synchronous = FULL")
             try $0.execute(sql: "PRAGMA secure_delete = ON")

@@ -1,12 +1,12 @@
 import GRDB
 
-/// A SQLite database, by GRDB.
+/// A SQLite database, accessed with GRDB.
 final class SQLiteEngine: SQLEngine {
     private let writer: any DatabaseWriter
-    /// Nil for a database that is no file which others may change.
+    /// Nil if the database is not a file that other processes may change.
     private let probe: ChangeProbe?
 
-    /// - Parameter path: the file of the database; nil if there is none which others may change.
+    /// - Parameter path: the database file; nil if no other process can change the database.
     init(_ writer: any DatabaseWriter, path: String? = nil) {
         self.writer = writer
         probe = path.map(ChangeProbe.init)
@@ -37,7 +37,7 @@ final class SQLiteEngine: SQLEngine {
     }
 
     func schemaVersion() throws -> SchemaVersion {
-        // Each is a single number, and neither changes without the other, so no transaction is needed.
+        // Each query returns a single number, and the two numbers change only together, so no transaction is needed.
         try SQLError.translating {
             try writer.unsafeRead { database in
                 SchemaVersion(
@@ -72,13 +72,13 @@ final class SQLiteEngine: SQLEngine {
     func close() throws {
         try SQLError.translating {
             probe?.close()
-            // SQLite removes its log when the last connection closes, unless that connection is read-only.
+            // SQLite removes its log when the last connection is closed, unless that connection is read-only.
             (writer as? DatabasePool)?.invalidateReadOnlyConnections()
             try writer.close()
         }
     }
 
-    /// Makes the database one that is written to by way of a log, which lets readers and a writer work at the same time.
+    /// Switches the database to a write-ahead log, which permits readers and a writer at the same time.
     func useLog() throws {
         try SQLError.translating {
             try writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
@@ -87,7 +87,8 @@ final class SQLiteEngine: SQLEngine {
 
     /// Replaces the content of `target` by that of this database, in one transaction of `target`.
     ///
-    /// - Parameter didStep: is called after each step that copies pages. From the first one on no other connection can write to `target`.
+    /// - Parameter didStep: called after each step that copies pages. After the first step no other connection can write to
+    ///   `target`.
     func replaceContent(of target: SQLiteEngine, pagesPerStep: CInt, _ didStep: @escaping () throws -> Void) throws {
         try SQLError.translating {
             try writer.backup(to: target.writer, pagesPerStep: pagesPerStep) { _ in try didStep() }

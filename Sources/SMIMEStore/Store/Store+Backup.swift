@@ -1,11 +1,11 @@
 import Foundation
 
 extension Store {
-    /// Writes a copy of the database as it is at one moment to a new file, while others go on reading and writing.
+    /// Writes a consistent copy of the database to a new file. Other processes can read and write meanwhile.
     ///
-    /// The file has mode 0600, and is removed again where that fails. The key file is not part of it.
+    /// The file has mode 0600, and is removed if writing fails. The copy does not include the key file.
     ///
-    /// - Throws: `.cannotCreate`, also where there is such a file already; `.writeFailed`
+    /// - Throws: `.cannotCreate`, also if the file exists already; `.writeFailed`
     package func backup(to path: String) async throws(KeystoreError) {
         guard location.server == nil else {
             let why =
@@ -18,7 +18,7 @@ extension Store {
         }
     }
 
-    /// A failure while a copy is written is one of the copy.
+    /// The error for a failure that may be caused by the copy's file.
     private static func error(_ error: any Error, _ path: String) -> KeystoreError {
         guard let error = error as? SQLError, [.cannotOpen, .readOnly].contains(error.kind)
         else {
@@ -29,10 +29,9 @@ extension Store {
 }
 
 extension SQLEngine {
-    /// Writes the database as it is at one moment to a new file, mode 0600, and to the disk. What was begun is removed
-    /// where that fails.
+    /// Writes a consistent copy of the database durably to a new file with mode 0600. Removes the file if this fails.
     func writeCopy(to path: String) throws {
-        // The engine fills an empty file, whose mode stays.
+        // The engine fills an existing empty file, whose mode stays.
         Foundation.close(try StoreFolder.createPrivate(path))
         do {
             try copy(to: path)

@@ -2,11 +2,11 @@ import Foundation
 import Synchronization
 
 extension Store {
-    /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for the result.
-    /// Blocks the thread, which must not be one that tasks run on.
+    /// Runs `body` for a caller that cannot suspend, such as a callback of a C library, and waits for the result. Blocks
+    /// the thread, which must not be a thread of Swift's cooperative pool.
     ///
-    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` if the store
-    ///   itself is calling, because the wait would never end.
+    /// - Throws: what `body` throws; `.busy` after `timeout`, when `body` is cancelled; `.insideStore` if the caller is
+    ///   code run by the store itself, because the wait would never end.
     package func blocking<Value: Sendable>(
         within timeout: Duration,
         _ body: @escaping @Sendable (Store) async throws -> Value
@@ -26,7 +26,7 @@ extension Store {
     }
 }
 
-/// A result that one thread waits for and a task sets.
+/// A result that a task sets and one thread waits for.
 private final class Outcome<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
     private let isThere = DispatchSemaphore(value: 0)
@@ -36,7 +36,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         isThere.signal()
     }
 
-    /// Nil if nothing was set in time.
+    /// The result; nil if none was set in time.
     func wait(within timeout: Duration) -> Result<Value, any Error>? {
         guard isThere.wait(timeout: .now() + timeout.timeInterval) == .success else { return nil }
         return result.withLock { $0 }

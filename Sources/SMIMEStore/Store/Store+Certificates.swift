@@ -2,7 +2,8 @@ import Foundation
 package import PKIX
 
 extension Store {
-    /// The certificates in the store, our own and others', that `identifiers` name; in their order.
+    /// The certificates in the store that `identifiers` name, in the order of `identifiers`. They may belong to accounts or
+    /// to other people.
     package func certificates(
         matching identifiers: [EntityIdentifier]
     ) async throws(KeystoreError) -> [Certificate] {
@@ -11,7 +12,7 @@ extension Store {
         }
     }
 
-    /// The certificate with this fingerprint, one of our own or another's.
+    /// The certificate with this fingerprint, of an account or of another person.
     ///
     /// - Throws: `.unknownCertificate`
     package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
@@ -33,7 +34,7 @@ extension Store {
             }
         let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
         return try database.remembered(.certificates, [condition] + arguments, cost: \.encodedCount) {
-            // What cannot be read signs nothing.
+            // An unreadable certificate cannot be the signer's, so it is ignored.
             try database.rows(statement, arguments).compactMap { try? $0.certificate() }
         }
     }

@@ -3,14 +3,14 @@ import LibCrypto
 import PKIX
 
 extension Store {
-    /// Looks for damage: in the database's pages, in references, in certificates and lists, in the private keys; and for what nothing
-    /// needs.
+    /// Searches for damage in the database's pages, references, certificates, revocation lists and private keys, and for
+    /// unneeded data.
     ///
-    /// Without a passphrase the private keys of a locked store are not opened, and a finding says so.
+    /// If the store is locked and there is no passphrase, the private keys are not opened, and a finding says so.
     ///
-    /// - Returns: what was found, the worst first; nothing for a sound store.
-    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.corrupt` if the database cannot
-    ///   even be searched.
+    /// - Returns: the findings, the worst first; empty if the store is sound.
+    /// - Throws: `.keyMissing`, `.keyMismatch`, `.permissions`, `.wrongPassphrase`; `.corrupt` if the database is too
+    ///   damaged to be searched.
     package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
         let (found, protectors, keys) = try await database.read { database in
@@ -25,18 +25,18 @@ extension Store {
             + findings.filter { $0.level == .note }
     }
 
-    /// Removes the certificates that nothing refers to. Removes no key and no file.
+    /// Removes the certificates to which nothing refers. Removes no private keys and no files.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed certificates.
     package func forgetUnusedCertificates() async throws(KeystoreError) -> Int {
         try await database.write { database in
             try database.execute("DELETE FROM certificate WHERE \(CertificateRecord.isUnused)")
         }
     }
 
-    /// Removes learned and fetched rows that cannot be read, and puts columns right that say something else than the certificate does.
+    /// Removes learned and fetched rows that cannot be read, and corrects columns that do not match their certificate.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of removed or corrected rows.
     package func repairRows() async throws(KeystoreError) -> Int {
         try await database.write { database in
             let rows = try WrongRows(in: database)
@@ -45,7 +45,7 @@ extension Store {
         }
     }
 
-    /// Every file and directory of the store that others could read or change, or that is not what it should be.
+    /// The files and directories of the store that other users can read or change, or that are of the wrong kind.
     package static func looseFiles(of location: StoreLocation) -> [StoreFinding] {
         let folder = StoreFolder(location: location)
         return folder.everything.compactMap { path, isFolder in
@@ -66,8 +66,8 @@ extension Store {
             }
     }
 
-    /// Certificates that are believed as they are, and are not what their fingerprints say. Those of other authorities, and
-    /// revocation lists, count by their signatures only.
+    /// Certificates that smime trusts without verifying a signature, and whose fingerprints do not match their content.
+    /// Other CA certificates and revocation lists are not searched, because smime verifies their signatures.
     static func changedCertificates(in database: SQLDatabase) throws -> [StoreFinding] {
         let judged = """
             SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor

@@ -1,13 +1,13 @@
 package import LibCrypto
 
 extension Store {
-    /// The name under which an agent keeps the store key now; nil if no passphrase protects the store.
+    /// The name of the agent's socket for the current store key; nil if no passphrase protects the store.
     package func nameForAgent() async throws(KeystoreError) -> String? {
         guard let wrapped = try await database.read({ try Protectors(in: $0) }).passphrase else { return nil }
         do { return try KeyAgentClient.name(of: wrapped) } catch { throw KeystoreError(error, path: location.database) }
     }
 
-    /// The store key as an agent keeps it, and the name under which it is asked for; nil if no passphrase protects the store.
+    /// The store key for an agent, and the name of the agent's socket; nil if no passphrase protects the store.
     ///
     /// - Throws: what opening the store key throws.
     package func keyForAgent() async throws(KeystoreError) -> (name: String, key: SecretBytes)? {

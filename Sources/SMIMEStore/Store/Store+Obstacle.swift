@@ -1,22 +1,22 @@
 extension Store {
-    /// What stands in the way of handling mail.
+    /// Why the store cannot be used for handling mail.
     package enum Obstacle: Equatable, Sendable {
-        /// Nothing can be looked up.
+        /// The database cannot be read.
         case database(KeystoreError)
-        /// No private key can be opened. What needs none can be done.
+        /// No private key can be opened. Operations without a private key are still possible.
         case key(KeystoreError)
     }
 
-    /// Asks the database, and opens the store key, before mail has to find out that one of them fails.
+    /// Queries the database and opens the store key, to find failures before mail arrives.
     ///
-    /// - Returns: nil if nothing stands in the way.
+    /// - Returns: nil if both succeed.
     package func obstacle() async -> Obstacle? {
         for _ in 0..<Self.changesSeen {
             do throws(KeystoreError) {
                 try database.checkForm()
                 let protectors = try await database.read { try Protectors(in: $0) }
                 do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
-                    // Another process may have changed the store key meanwhile.
+                    // Another process may have replaced the store key meanwhile.
                     guard try await isChanged(protectors) else { return .key(error) }
                     continue
                 }

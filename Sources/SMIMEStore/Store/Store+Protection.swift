@@ -3,9 +3,9 @@ package import LibCrypto
 import PKIX
 
 extension Store {
-    /// What protects the store key.
+    /// The kind of protection of the store key.
     ///
-    /// - Throws: `.corrupt` if nothing does.
+    /// - Throws: `.corrupt` if there is no protector.
     package func protection() async throws(KeystoreError) -> Protection {
         let protectors = try await database.read { try Protectors(in: $0) }
         guard let protection = protectors.protection else {
@@ -14,11 +14,11 @@ extension Store {
         return protection
     }
 
-    /// Changes what protects the store key. No private key is touched.
+    /// Changes the protectors of the store key. The private keys are not sealed again.
     ///
-    /// - Parameter passphrase: the new one; nil keeps the one there is.
-    /// - Throws: what opening the store key throws; `.locked` if a passphrase is wanted and there is none; `.busy` if
-    ///   others change it all the time.
+    /// - Parameter passphrase: the new passphrase; nil keeps the current one.
+    /// - Throws: what opening the store key throws; `.locked` if a passphrase is required and there is none; `.busy` if
+    ///   other processes keep changing the protectors.
     package func protect(
         with protection: Protection,
         passphrase: borrowing Passphrase?
@@ -33,12 +33,12 @@ extension Store {
         }
     }
 
-    /// How many changes by others may come in between.
+    /// How often to try again because another process changed the protectors.
     private static let maximumChanges = 20
 
-    /// Counts a change by another process since `before`, after which the caller tries again.
+    /// Counts a change that another process made since `before`. The caller then tries again.
     ///
-    /// - Throws: `error` if nothing was changed, or after too many changes.
+    /// - Throws: `error` if there was no change, or after too many changes.
     private func count(
         _ changes: inout Int,
         since before: Protectors,
@@ -55,7 +55,7 @@ extension Store {
     ) async throws(KeystoreError) {
         let key = try await unlocker.key(for: before)
         var wrapped = before.passphrase
-        // Bound by `switch`, since a borrowed value cannot be copied into a closure.
+        // `switch` binds the passphrase, since a borrowed value cannot be copied into a closure.
         switch passphrase {
         case .some(let passphrase): wrapped = try attempt { try key.wrapped(by: passphrase) }
         case .none: break
@@ -66,7 +66,7 @@ extension Store {
         let passphrases = protection.usesPassphrase ? wrapped : nil
         try await change { store, engine, file in
             var after = Protectors(keyFile: protection.usesKeyFile ? before.keyFile : nil, passphrase: passphrases)
-            // A key file that does not open its protector is replaced, too: the store was opened by the passphrase.
+            // A key file that does not open the store key is replaced as well: the passphrase has opened the store.
             let isSound = before.keyFile.map { (try? StoreKey(sealed: $0, location: store.location)) != nil } ?? false
             if protection.usesKeyFile, !isSound {
                 let fileKey = try SealingKey.generate()
@@ -77,12 +77,13 @@ extension Store {
         }
     }
 
-    /// Gives the store a new key, and a new key file if it has one; all private keys are sealed anew in one transaction.
+    /// Gives the store a new store key, and a new key file if it has one. All private keys are sealed again in one
+    /// transaction.
     ///
-    /// - Parameter passphrase: the passphrase the store has, if it has one; it stays.
-    /// - Returns: how many private keys there are.
-    /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if others change it all the
-    ///   time; `.corrupt` for a private key that does not open.
+    /// - Parameter passphrase: the current passphrase of the store, which stays the same; nil if there is none.
+    /// - Returns: the number of private keys.
+    /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if other processes keep changing
+    ///   the protectors; `.corrupt` if a private key cannot be opened.
     package func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
         try database.checkWritable()
         var changes = 0
@@ -125,9 +126,9 @@ extension Store {
         }
     }
 
-    /// Runs `body` alone among all processes that change the store's protection, on a thread that may block.
+    /// Runs `body` under `StoreLock`, so that no other process changes the store's protectors, on a thread that may block.
     ///
-    /// The store cannot be closed between the database and the key file that belongs to it.
+    /// The store cannot be closed after the database has changed and before the key file has.
     private func change<Value: Sendable>(
         _ body: @escaping @Sendable (Store, any SQLEngine, KeyFile) throws -> Value
     ) async throws(KeystoreError) -> Value {
@@ -144,7 +145,7 @@ extension Store {
         }
     }
 
-    /// One transaction from one set of protectors to another, and the key file after it.
+    /// Replaces the protectors `before` by `after` in one transaction, and then updates the key file.
     private func save<Value: Sendable>(
         _ after: Protectors,
         from before: Protectors,
@@ -165,7 +166,7 @@ extension Store {
             throw error
         }
         try settleKeyFile(with: engine)
-        // The old sealed keys should not remain in the log; while others read, they may.
+        // The old sealed keys should not stay in the log. While another process reads, they may.
         engine.truncateLog()
         return value
     }
@@ -197,12 +198,12 @@ extension Store {
         return rows.count
     }
 
-    /// Brings the key file to what the database says, after a change or one that was interrupted. Call under `StoreLock`.
+    /// Makes the key file match the database, after a change or an interrupted change. The caller holds `StoreLock`.
     func settleKeyFile(with engine: any SQLEngine) throws(KeystoreError) {
         let file = KeyFile(location)
         let protectors = try attempt { try engine.readNow { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
-            // The key file is removed only if a passphrase opens the store.
+            // The key file is removed only if a passphrase can open the store.
             if protectors.passphrase != nil { try file.remove() }
             return
         }

@@ -3,19 +3,22 @@ package import InternetMessage
 package import PKIX
 
 extension Store {
-    /// Makes identities of those of `certificates` that renew a certificate for one of our keys.
+    /// The identities that result from those of `certificates` that renew a certificate of an account: they are for the
+    /// same key.
     ///
-    /// Such a certificate goes to the accounts that have the key: those that it names by an address or alias, and those
-    /// that were given the key with `--account`. Existing identities are left out.
+    /// Such a certificate is added to accounts that have the private key: to those whose address or alias it names, and to
+    /// those to which a user assigned the key with `--account`. Existing identities are left out.
     ///
-    /// - Parameter account: the only account to use, whatever addresses the certificates name; nil for those above.
-    /// - Throws: what opening the store key throws, if there is such a certificate.
+    /// - Parameter account: the only account to use, whatever addresses the certificates name; nil selects the accounts as
+    ///   described above.
+    /// - Throws: what opening the store key throws, if any certificate is a renewal.
     package func renewals(
         among certificates: [Certificate],
         for account: EmailAddress? = nil
     ) async throws(KeystoreError) -> [ImportBatch.IdentityItem] {
         var items: [ImportBatch.IdentityItem] = []
-        // All of them at once: one read for each of thousands of certificates takes longer than to store them.
+        // One query for all certificates: a query for each of thousands of certificates would take longer than storing
+        // them.
         let renewed = try await database.read { database in
             let own = try Set(
                 database.values(
@@ -40,18 +43,18 @@ extension Store {
         return items
     }
 
-    /// An account that has the key of a certificate.
+    /// An account that has the private key for a certificate.
     private struct Holder {
         let address: EmailAddress
-        /// Whether the certificate names the account, by its address or an alias.
+        /// Whether the certificate names the account's address or an alias.
         let isNamed: Bool
-        /// Whether the key was given to it by hand.
+        /// Whether a user assigned the key to the account.
         let isAssigned: Bool
-        /// The certificate that gave the account the key.
+        /// The account's certificate for the same key.
         let certificate: Fingerprint
     }
 
-    /// None if `certificate` is an identity of ours already.
+    /// The accounts that have the private key for `certificate`; empty if `certificate` is already an identity.
     private static func holders(ofKeyOf certificate: Certificate, in database: SQLDatabase) throws -> [Holder] {
         let fingerprint = certificate.fingerprint.bytes
         let rows = try database.rows(

@@ -1,10 +1,10 @@
 import LibCrypto
 
 extension Store {
-    /// Makes the store that `location` names on its server, and a key file on this host if there is none.
+    /// Creates the store in the server's database that `location` names, and a key file on this host if there is none.
     ///
-    /// - Returns: false if the database has a store already, which stays as it is.
-    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` for a role that may not make tables.
+    /// - Returns: false if the database already has a store, which is not changed.
+    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` if the role may not create tables.
     package static func create(_ location: StoreLocation) async throws(KeystoreError) -> Bool {
         try await onBlockingThread { () throws(KeystoreError) in
             guard let server = location.server else {
@@ -21,18 +21,19 @@ extension Store {
         }
     }
 
-    /// Checks that the server of `location` has `roles`, before anything is made there. Nothing happens for a store in a file.
+    /// Checks that the server of `location` has `roles`, before anything is created there. Does nothing for a store in a
+    /// file.
     ///
-    /// - Throws: `.notOnServer` for a role that is missing; what connecting throws.
+    /// - Throws: `.notOnServer` if a role is missing; what connecting throws.
     package static func checkRoles(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server, !roles.isEmpty else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.check(roles, on: server) }
     }
 
-    /// Gives roles their rights in the store that `location` names on its server, and takes other ones.
+    /// Grants roles their rights in the store on the server that `location` names, and revokes their other rights.
     ///
-    /// - Throws: `.notOnServer` for a store in a file, and if the caller is not its owner; `.unusableAddress` for the owner's own
-    ///   role; what opening throws.
+    /// - Throws: `.notOnServer` for a store in a file, and if the caller does not own the store; `.unusableAddress` for the
+    ///   owner's own role; what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
             throw .notOnServer(path: location.path, why: "only a store on a server has roles")
@@ -42,15 +43,16 @@ extension Store {
         }
     }
 
-    /// Grants the roles of the store that `location` names the rights that this version of smime needs. A store in a file has no roles.
+    /// Grants the rights that this version of smime needs to all roles of the store that `location` names. Does nothing for
+    /// a store in a file, which has no roles.
     ///
-    /// - Throws: `.notOnServer` if the caller is not its owner; what opening throws.
+    /// - Throws: `.notOnServer` if the caller does not own the store; what opening throws.
     package static func renewRights(in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.renewRights(on: server) }
     }
 
-    /// Opens the store on `server`, on this thread, which may block.
+    /// Opens the store on the server, on this thread, which may block.
     static func openNow(
         _ location: StoreLocation,
         on server: PostgreSQLAddress,
@@ -59,7 +61,7 @@ extension Store {
     ) throws(KeystoreError) -> Store {
         let folder = StoreFolder(location: location)
         for (path, isFolder) in folder.everything { try folder.inspect(path, isFolder: isFolder) }
-        // The locks of this host and its key file lie there.
+        // These directories contain the locks and the key file of this host.
         if mode != .readOnly { try folder.create() }
         var database = try StoreDatabase.open(server, readOnly: mode == .readOnly)
         if database == nil {

@@ -1,12 +1,12 @@
 package import Foundation
 
 extension Store {
-    /// Puts the store at `location` aside, so that the next command begins with an empty one. Nothing is destroyed.
+    /// Moves the store at `location` aside, so that the next command starts with an empty store. Nothing is deleted.
     ///
-    /// The key goes first: if the data cannot follow, the store has lost its key, and the next attempt takes the rest.
-    /// Another process that has the old store open keeps writing to it, and must be ended first.
+    /// The key directory is moved first. If moving the data then fails, the store has no key, and another attempt moves the
+    /// data. Processes that have the old store open must be stopped first, because they keep writing to it.
     ///
-    /// - Returns: the new paths of its folders; empty if there was no store.
+    /// - Returns: the new paths of the directories; empty if there was no store.
     /// - Throws: `.busy`, `.cannotCreate`, `.permissions`, `.notWritable`, `.writeFailed`
     package static func startOver(_ location: StoreLocation, at time: Date) async throws(KeystoreError) -> [String] {
         guard location.server == nil else {

@@ -2,12 +2,12 @@ package import Foundation
 import PKIX
 
 extension Store {
-    /// Removes data that was fetched or came with mail and is no longer of use: expired answers of responders, expired
-    /// revocation lists with a successor from the same service, and authorities that no certificate of the store leads
-    /// to.
+    /// Removes data that was fetched or came with mail and is no longer needed: expired OCSP answers, expired revocation
+    /// lists that a list from the same service replaces, and CA certificates that no chain of the store's certificates
+    /// uses.
     ///
-    /// Imported data is never removed. An expired list without a successor stays: only it may show that a certificate
-    /// was revoked.
+    /// Imported data is never removed. An expired list without a successor stays: it may be the only evidence that a
+    /// certificate was revoked.
     ///
     /// - Returns: one finding for each kind of removed data.
     package func tidy(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
@@ -18,15 +18,15 @@ extension Store {
         }
     }
 
-    /// What `tidy` would remove. Changes nothing.
+    /// What `tidy` would remove, as findings. Changes nothing.
     package func untidied(at time: Date) async throws(KeystoreError) -> [StoreFinding] {
         try await database.read { try FetchedRemains(at: time, in: $0).findings }
     }
 }
 
-/// Fetched or learned data that is no longer of use.
+/// Fetched or learned data that is no longer needed.
 private struct FetchedRemains {
-    /// How far clocks may be apart, in seconds.
+    /// How much clocks may differ, in seconds.
     private static let tolerance = 300.0
 
     private var answers: [[UInt8]] = []
@@ -63,8 +63,8 @@ private struct FetchedRemains {
         try CertificateRecord.removeUnused(authorities, from: database)
     }
 
-    /// The fetched lists that ended before `end` and that another fetched list supersedes. Imported lists do not count, because their
-    /// signatures were not checked.
+    /// The fetched lists that expired before `end` and that another fetched list supersedes. Imported lists are not
+    /// considered, because their signatures were not verified.
     private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
         let issuers = try database.values(
             "SELECT issuer_key FROM crl WHERE fetched <> 0 GROUP BY issuer_key HAVING count(*) > 1",
@@ -90,7 +90,7 @@ private struct FetchedRemains {
             return (try? row.certificate()).map { (id: id, certificate: $0) }
         }
         guard !learned.isEmpty else { return [] }
-        // By the columns, as one certificate that cannot be read must not keep the others from being tidied.
+        // These names are read from columns, so that one unreadable certificate does not prevent tidying the others.
         var names = try Set(
             database.values(
                 """
@@ -101,7 +101,7 @@ private struct FetchedRemains {
                 as: [UInt8].self
             )
         )
-        // An authority that is needed needs the one above it.
+        // If a CA certificate is needed, so is that of its issuer.
         var isGrowing = true
         while isGrowing {
             let needed = try learned.filter { names.contains(try $0.certificate.subject.matchingKey) }

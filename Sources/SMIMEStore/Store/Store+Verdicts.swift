@@ -1,19 +1,19 @@
 import Foundation
 
 extension Store {
-    /// Keeps `verdicts`, if there are at least `fewest`; nothing happens where the store cannot be written just now, or by us,
-    /// nor on a server, where no kept verdict is believed.
+    /// Stores `verdicts`, if there are at least `fewest`. Does nothing if the store cannot be written now or by this user,
+    /// or is on a server, where stored verdicts are not used.
     func keep(_ verdicts: [NewVerdict], from fewest: Int) async {
         guard location.server == nil, !verdicts.isEmpty, verdicts.count >= fewest else { return }
-        // What is remembered of recipients has their verdicts.
+        // Cached recipients contain their verdicts.
         await writeCache(isRemembered: true) { try NewVerdict.keep(verdicts, in: $0) }
     }
 
-    /// Writes what is only a cache; nothing happens where the store cannot be written just now, or by us.
+    /// Writes data to a cache in the database. Does nothing if the store cannot be written now or by this user.
     ///
-    /// A store that was opened for looking is opened once more for that.
+    /// A store that was opened for reading is opened again for writing.
     ///
-    /// - Parameter isRemembered: whether this process remembers what is written.
+    /// - Parameter isRemembered: whether the memory cache of this process contains the written data.
     func writeCache(
         isRemembered: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Void

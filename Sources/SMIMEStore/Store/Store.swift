@@ -1,11 +1,11 @@
 package import Foundation
 import PKIX
 
-/// The store of one user or machine: accounts with their keys, other people's certificates, trust anchors.
+/// The store of a user or a machine: accounts with their private keys, other people's certificates, and trust anchors.
 ///
-/// Opening checks that no other user can read or change it. Its methods return values; signing and decrypting happen
-/// outside, in parallel. Reads see one state and wait for no writer; writers wait for each other, also across
-/// processes.
+/// Opening checks that no other user can read or change the store. The methods return values; signing and decrypting happen
+/// outside of the store, in parallel. Each read sees one consistent state and does not wait for writers. Writers wait for
+/// each other, also across processes.
 ///
 /// ```swift
 /// let store = try await Store.open("/home/alice/.smime", mode: .readOnly)
@@ -15,36 +15,36 @@ public final class Store: Sendable {
     /// How the store is opened.
     @nonexhaustive
     public enum Mode: Sendable {
-        /// Reading. A missing store looks empty, and is not created.
+        /// Reading. A missing store is treated as empty, and is not created.
         case readOnly
-        /// Reading and writing. Creates a missing store, but not in the place of one that has sent mail.
+        /// Reading and writing. Creates a missing store, unless a store in this place has sent mail.
         case readWrite
-        /// Reading and writing an existing store. A missing one is not created, because an empty store has no rules.
+        /// Reading and writing an existing store. A missing store is not created, because an empty store has no rules.
         case readWriteExisting
     }
 
-    /// The place of its files.
+    /// The paths of the store.
     package let location: StoreLocation
-    /// Whether a store was there or has been made.
+    /// Whether the store existed or has been created.
     public let exists: Bool
     /// The accounts with their identities.
     package let accounts: AccountStore
-    /// Trust anchors, intermediates, revocation lists, and answers of responders.
+    /// The trust anchors, intermediates, revocation lists, and OCSP answers.
     package let anchors: AnchorStore
-    /// The record of messages that were sent.
+    /// The record of delivered messages.
     package let journal: DeliveryJournal
-    /// The rules.
+    /// The rules of the sending policy.
     package let policy: PolicyStore
     /// Other people's certificates.
     package let recipients: RecipientRegistry
-    /// The settings, as texts.
+    /// The settings, as strings.
     package let settings: SettingStore
     let database: StoreDatabase
     let unlocker: StoreUnlocker
 
-    /// Opens the store at `location`, migrating an older one.
+    /// Opens the store at `location`. Migrates a store with an older schema version.
     ///
-    /// - Parameter passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    /// - Parameter passphrase: the source of the passphrase, called when a private key of a locked store is needed.
     /// - Throws: `.permissions`, `.corrupt`, `.newer`, `.cannotOpen`, `.busy`; with `.readWrite` also `.cannotCreate`,
     ///   `.missing`, `.notWritable`, `.writeFailed`.
     package static func open(
@@ -52,17 +52,17 @@ public final class Store: Sendable {
         mode: Mode,
         passphrase: PassphraseSource? = nil
     ) async throws(KeystoreError) -> Store {
-        // Opening waits for disks and locks, which must not hold up one of the few cooperative threads.
+        // Opening waits for disks and locks, and must not block one of Swift's few cooperative threads.
         try await onBlockingThread { () throws(KeystoreError) in
             try openNow(location, mode: mode, passphrase: passphrase)
         }
     }
 
-    /// Stores everything in `batch`, or nothing. What is there already stays as it is.
+    /// Stores everything in `batch`, or nothing. Existing data stays unchanged.
     ///
-    /// - Parameter time: when the records say they were added.
-    /// - Throws: `.unmatchedKey`, `.noAccount`, `.noAddress` before anything is written; what opening the store key throws; `.notWritable`,
-    ///   `.writeFailed`, `.busy`
+    /// - Parameter time: the time at which the data counts as added.
+    /// - Throws: `.unmatchedKey`, `.noAccount`, `.noAddress` before anything is written; what opening the store key throws;
+    ///   `.notWritable`, `.writeFailed`, `.busy`
     package func add(_ batch: ImportBatch, at time: Date) async throws(KeystoreError) -> ImportReport {
         for item in batch.identities { try item.check() }
         for item in batch.recipients { try item.check() }
@@ -71,7 +71,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// One transaction that stores the keys of `identities`, sealed by the key that the store has at that moment.
+    /// Runs `body` in a transaction, with the private keys of `identities` sealed by the current store key.
     func sealing<Value: Sendable>(
         _ identities: [ImportBatch.IdentityItem],
         _ body: @escaping @Sendable (_ sealedKeys: [[UInt8]], SQLDatabase) throws -> Value
@@ -88,7 +88,7 @@ public final class Store: Sendable {
                 if case KeystoreError.keyMismatch = error, try await isChanged(protectors) { continue }
                 throw KeystoreError(error, path: location.path)
             }
-            // Another process may have changed the store key; data sealed with the old one would never open again.
+            // Another process may have replaced the store key. Data sealed with the old key could never be opened again.
             let value: Value? = try await database.write { database in
                 try Protectors(in: database) == protectors ? try body(sealed, database) : nil
             }
@@ -97,7 +97,7 @@ public final class Store: Sendable {
         throw KeystoreError.busy(path: location.path)
     }
 
-    /// Runs `body` inside a transaction, as callbacks of the database run; for tests.
+    /// Runs `body` within a transaction, like a callback of the database; for tests.
     package func insideTransaction(
         isWriting: Bool,
         _ body: @escaping @Sendable () throws -> Void
@@ -109,30 +109,29 @@ public final class Store: Sendable {
         }
     }
 
-    /// Writes what is still in memory and closes the files, after the reads and writes that are under way. The store key
-    /// and where its passphrase comes from are forgotten.
+    /// Waits for the running reads and writes, writes data that is still in memory, and closes the files. Removes the store
+    /// key and the passphrase source from memory.
     ///
-    /// Whatever is asked of the store afterwards, also by those who are between two steps, ends with `.closed`. Closing
-    /// twice does no harm.
+    /// Later calls throw `.closed`, including those of operations with several steps. Closing twice has no effect.
     package func close() async throws(KeystoreError) {
         unlocker.close()
         try await database.close()
     }
 
-    /// The same store for one message, for processes that stay: its reads share what they take out of the store, opened keys among it,
-    /// with those of earlier messages, and look once, in the first query, whether anything has changed since.
+    /// A view of this store for handling one message in a long-running process. It uses the cache of earlier messages,
+    /// including opened private keys, and checks once, in its first query, whether the store has changed.
     ///
-    /// What it reads first and what it reads last may be of two moments, as with any store. It is closed with this one.
+    /// Its reads are not one snapshot. Closing this store closes the view.
     package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker: unlocker, exists: exists) }
 
-    /// How many look-ups what is remembered has answered, and how many went to the files.
+    /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
 
-    /// Whether changes are refused.
+    /// Whether changes are rejected.
     package var isReadOnly: Bool { database.isReadOnly }
 
-    /// Forgets what is remembered for later messages, because another store object of this process has changed what no change counter
-    /// counts, such as the date of an author's last message.
+    /// Empties the cache. Needed after another store object of this process has changed data that does not raise the change
+    /// counter, such as the date of an author's last message.
     package func noteChange() { database.noteChange() }
 
     init(
@@ -154,7 +153,7 @@ public final class Store: Sendable {
         settings = SettingStore(database: database, isShared: isShared, host: location.hostSettings)
     }
 
-    /// How many changes of the store key may come between looking and doing.
+    /// How often to try again because another process replaced the store key between a read and a write.
     static let changesSeen = 5
 
     func isChanged(_ protectors: Protectors) async throws(KeystoreError) -> Bool {
@@ -199,7 +198,7 @@ public final class Store: Sendable {
         return Store(location, database, unlocker: unlocker, exists: true)
     }
 
-    /// A change of the store key that was killed before it had tidied up.
+    /// Completes a change of the store key that was interrupted before the key file was updated.
     func finishInterruptedChange() throws(KeystoreError) {
         guard try StoreFolder(location: location).inspect(location.keyFileSuccessor, isFolder: false) else { return }
         let lock = try StoreLock(location)

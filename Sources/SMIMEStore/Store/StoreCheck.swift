@@ -1,35 +1,36 @@
 package import Foundation
 
-/// What a check of a store found, and what it removed.
+/// The result of checking a store, including what was removed.
 public struct StoreCheck: Sendable {
-    /// What a check may remove. No key and no file ever is.
+    /// What a check may remove. Private keys and files are never removed.
     public enum Cleaning: Sendable {
-        /// Nothing: the store stays as it is.
+        /// Nothing is removed or changed.
         case nothing
-        /// Fetched and learned data that is no longer of use.
+        /// Fetched and learned data that is no longer needed.
         case ended
-        /// That, certificates that nothing refers to, and learned or fetched rows that cannot be read; what the database says of
-        /// certificates is put right.
+        /// In addition to `ended`: certificates to which nothing refers, and learned or fetched rows that cannot be read.
+        /// Columns that do not match their certificate are corrected.
         case unused
     }
 
-    /// What is wrong with the store, the worst first; nothing for a sound one.
+    /// The problems of the store, the worst first; empty if the store is sound.
     public let findings: [StoreFinding]
-    /// Fetched and learned data that was no longer of use. It was removed, unless the check was not to remove anything.
+    /// The fetched and learned data that was no longer needed. Unless `Cleaning.nothing` was requested, the data was
+    /// removed.
     public let ended: [StoreFinding]
-    /// How many certificates that nothing referred to were removed; nil if that was not asked for.
+    /// The number of removed certificates to which nothing referred; nil if removing them was not requested.
     package let forgotten: Int?
-    /// How many rows that could not be read were removed, or were put right; nil if that was not asked for.
+    /// The number of rows that were removed because they could not be read, or corrected; nil if this was not requested.
     package let repaired: Int?
-    /// What protects the private keys; nil if the store could not be opened.
+    /// The kind of protection of the private keys; nil if the store could not be opened.
     package let protection: Protection?
 
-    /// Checks the store at `location`, and removes what may be removed. From a damaged store nothing is removed.
+    /// Checks the store at `location`, and removes unneeded data. Nothing is removed from a damaged store.
     ///
     /// - Parameters:
-    ///   - reading: opens the store for reading; the private keys are checked if it gets a passphrase.
-    ///   - writing: opens the store for writing; called only if there is something to remove.
-    /// - Throws: what opening and reading throws; a store that cannot be written is merely not cleaned of what has ended.
+    ///   - reading: opens the store for reading. With a passphrase source, the private keys are checked.
+    ///   - writing: opens the store for writing. Called only if there is something to remove.
+    /// - Throws: what opening and reading throws. If the store cannot be written, unneeded data just stays.
     package static func run(
         of location: StoreLocation,
         cleaning: Cleaning,

@@ -1,38 +1,38 @@
-/// Something that a check of the store found.
+/// A finding of a check of the store.
 public struct StoreFinding: Sendable, Equatable {
-    /// How bad it is.
+    /// The severity of a finding.
     public enum Level: String, Sendable {
-        /// Good to know.
+        /// Information only.
         case note
-        /// Nothing is lost, but something should be tidied.
+        /// Nothing is lost, but something should be cleaned up.
         case warning
-        /// Broken, or open to others.
+        /// Something is broken, or accessible to other users.
         case error
     }
 
     /// The kind of finding.
     package enum Code: String, Sendable {
-        /// What the database says of a certificate or list is not what the certificate or list says.
+        /// A database column does not match the certificate or the revocation list.
         case columns
-        /// Lists, answers and authorities that came by themselves and are of no more use.
+        /// Fetched or learned lists, answers and CA certificates that are no longer needed.
         case ended
-        /// A certificate that is not the one that was stored.
+        /// A certificate does not match its fingerprint.
         case fingerprint
         /// Pages of the database are damaged.
         case integrity
-        /// The store is locked and no passphrase was given, so private keys were not opened.
+        /// The store is locked and there was no passphrase, so the private keys were not opened.
         case locked
-        /// A file or directory is open to others, or not what it seems.
+        /// A file or directory is accessible to other users, or of the wrong kind.
         case permissions
-        /// A private key does not open, or does not belong to its certificate.
+        /// A private key cannot be opened, or does not belong to its certificate.
         case privateKey = "private-key"
-        /// A certificate that nothing refers to.
+        /// Nothing refers to a certificate.
         case orphanCertificate = "orphan-certificate"
-        /// A private key that belongs to no account.
+        /// A private key belongs to no account.
         case orphanKey = "orphan-key"
-        /// A record refers to one that is missing.
+        /// A row refers to a missing row.
         case reference
-        /// A file that an interrupted change left behind.
+        /// An interrupted change left a file.
         case staleFile = "stale-file"
         /// A certificate, a list or an address cannot be read.
         case unreadable
@@ -40,15 +40,15 @@ public struct StoreFinding: Sendable, Equatable {
 
     /// The kind of finding, for scripts.
     package let code: Code
-    /// How bad it is.
+    /// The severity of the finding.
     public let level: Level
-    /// The finding in one sentence, for people.
+    /// The finding as a sentence for users.
     public let text: String
 
-    /// Whether it is a certificate that `Store.forgetUnusedCertificates` deletes.
+    /// Whether the finding is an unused certificate, which `Store.forgetUnusedCertificates` deletes.
     package let isUnusedCertificate: Bool
 
-    /// Whether `Store.repairRows` removes it or puts it right.
+    /// Whether `Store.repairRows` removes or corrects the row.
     package var isWrongRow: Bool { level == .warning && (code == .columns || code == .unreadable) }
 
     init(_ code: Code, _ level: Level, text: String, isUnusedCertificate: Bool = false) {

@@ -1,10 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A store that is being opened in the background while the caller does something else.
+/// A store that is being opened in the background, while the caller does something else.
 ///
-/// Any number of tasks may wait for it. Each gets the store, or the opening error itself, or gives up at its own
-/// deadline, so none waits for ever.
+/// Any number of tasks can wait for the store. Each gets the store or the error, or stops waiting at its own deadline.
 package final class StoreOpening: Sendable {
     /// How long a caller waits by default.
     package static let timeout = Duration.seconds(5)
@@ -13,7 +12,7 @@ package final class StoreOpening: Sendable {
 
     private struct State {
         var outcome: Outcome?
-        /// An array: the runtime takes longer to make a dictionary of another type than to look through the few that wait.
+        /// An array is used because creating a dictionary of a further type takes longer than searching the few elements.
         var waiting: [(ticket: Int, continuation: CheckedContinuation<Outcome, Never>)] = []
         var next = 0
 
@@ -22,20 +21,20 @@ package final class StoreOpening: Sendable {
         }
     }
 
-    /// A queue of its own, so that deadlines are kept while others block their threads.
+    /// A separate queue, so that deadlines are met while other threads are blocked.
     private static let deadlines = DispatchQueue(label: "smime store deadlines")
 
     private let location: StoreLocation
     private let timeout: Duration
     private let state = Mutex(State())
-    /// Signalled from when there is an outcome.
+    /// Signalled when there is an outcome.
     private let opened = DispatchSemaphore(value: 0)
 
     /// Starts to open the store at `location`.
     ///
     /// - Parameters:
-    ///   - timeout: how long calls wait unless they say otherwise.
-    ///   - passphrase: the source of the passphrase, asked when a private key of a locked store is needed.
+    ///   - timeout: how long calls wait by default.
+    ///   - passphrase: the source of the passphrase, called when a private key of a locked store is needed.
     package init(
         _ location: StoreLocation,
         mode: Store.Mode,
@@ -44,7 +43,7 @@ package final class StoreOpening: Sendable {
     ) {
         self.location = location
         self.timeout = timeout
-        // Not a task: the cooperative threads may all be busy with the caller's own work.
+        // A task is not used, because the caller may be using all cooperative threads.
         DispatchQueue(label: "smime store opening").async { [self] in
             finish(
                 StoreExecutor.run {
@@ -56,17 +55,17 @@ package final class StoreOpening: Sendable {
         }
     }
 
-    /// A store that is open.
+    /// Wraps a store that is already open.
     package init(_ store: Store) {
         location = store.location
         timeout = Self.timeout
         finish(.success(store))
     }
 
-    /// The store as soon as it is open.
+    /// Waits until the store is open.
     ///
-    /// - Parameter timeout: the timeout; nil takes the one that the opening was given.
-    /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`.
+    /// - Parameter timeout: how long to wait; nil means the default of this object.
+    /// - Throws: what opening the store threw; `.openingTimedOut` after `timeout`.
     package func store(within timeout: Duration? = nil) async throws(KeystoreError) -> Store {
         let timeout = timeout ?? self.timeout
         let outcome = await withCheckedContinuation { continuation in
@@ -77,8 +76,8 @@ package final class StoreOpening: Sendable {
                 return state.next
             }
             guard let ticket else { return answer(continuation) }
-            // Waiting calls hold this object; the deadline does not, or store and passphrase would stay in memory until
-            // then.
+            // Waiting calls retain this object. The deadline does not: otherwise the store and the passphrase would stay in
+            // memory until the deadline.
             Self.deadlines.asyncAfter(deadline: .now() + timeout.timeInterval) { [weak self] in
                 guard let self, let late = state.withLock({ $0.stopWaiting(ticket) }) else { return }
                 late.resume(returning: .failure(.openingTimedOut(path: location.path)))
@@ -87,10 +86,10 @@ package final class StoreOpening: Sendable {
         return try outcome.get()
     }
 
-    /// The store as soon as it is open, for callers that cannot suspend, such as callbacks of a C library. Blocks the thread.
+    /// Waits until the store is open, for callers that cannot suspend, such as callbacks of a C library. Blocks the thread.
     ///
-    /// - Throws: what opening it threw; `.openingTimedOut` after `timeout`; `.insideStore` where waiting could never end,
-    ///   since the store itself is calling.
+    /// - Throws: what opening the store threw; `.openingTimedOut` after `timeout`; `.insideStore` if the caller is code run
+    ///   by the store itself, because the wait would never end.
     package func storeNow(within timeout: Duration? = nil) throws(KeystoreError) -> Store {
         guard !StoreExecutor.isCurrent else { throw .insideStore(path: location.path) }
         let deadline = DispatchTime.now() + (timeout ?? self.timeout).timeInterval
@@ -118,7 +117,7 @@ package final class StoreOpening: Sendable {
 }
 
 extension Duration {
-    /// The time as a number of seconds.
+    /// The duration in seconds.
     var timeInterval: TimeInterval {
         let (seconds, attoseconds) = components
         return TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18

@@ -2,22 +2,22 @@ package import Foundation
 package import InternetMessage
 package import PKIX
 
-/// The store as it is at one moment, for what must fit together: rules, accounts, keys, certificates.
+/// A consistent state of the store, for data that must match: rules, accounts, private keys, certificates.
 ///
-/// It lives as long as the closure that `Store.read` calls with it; what is needed later is taken out as values.
+/// Use it only within the closure to which `Store.read` passes it. Copy the values that are needed later.
 package struct StoreSnapshot {
     let database: SQLDatabase
 
-    /// A number that every transaction raises that changes accounts, rules, settings, recipients, anchors or answers of responders.
-    /// Transactions that only store dates of last use, verdicts or deliveries leave it.
+    /// The change counter. Each transaction that changes accounts, rules, settings, recipients, anchors or OCSP answers
+    /// raises it. Transactions that only store dates of last use, verdicts or deliveries do not.
     package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
-    /// The account that mail of `address` belongs to; nil if there is none.
+    /// The account that sends mail from `address`; nil if there is none.
     package func account(for address: EmailAddress) throws -> Account? {
         try AccountRecord.id(sendingAs: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
-    /// What `certificate`, which is to sign mail, has to do with the mail's author.
+    /// How `certificate`, which is to sign mail, is related to the mail's author.
     package func match(
         of certificate: Certificate,
         with author: EmailAddress
@@ -30,7 +30,7 @@ package struct StoreSnapshot {
         try AccountRecord.id(forDomainOf: address, in: database).map { try AccountRecord.account($0, in: database) }
     }
 
-    /// The rules that mail from `senders` to `recipients` can fall under.
+    /// The rules that can apply to mail from `senders` to `recipients`.
     package func rules(
         forSenders senders: [EmailAddress],
         recipients: [EmailAddress],
@@ -39,15 +39,15 @@ package struct StoreSnapshot {
         try PolicyStore.rules(forSenders: senders, recipients: recipients, kind: kind, in: database)
     }
 
-    /// The key of `certificate` as the store keeps it, for `AccountStore.open`; nil if the store does not have it.
+    /// The sealed private key of `certificate`, for `AccountStore.open`; nil if the store does not have it.
     package func sealedIdentity(_ certificate: Certificate) throws -> SealedIdentity? {
         let keys = try SealedKeys(certificates: [certificate], in: database)
         return keys.certificates.isEmpty ? nil : SealedIdentity(keys: keys)
     }
 
-    /// The known faults of `certificates`, which could replace each other.
+    /// Which of `certificates` are revoked or untrusted. An account can choose between them.
     ///
-    /// - Parameter options: whether revocation counts, and lists in addition to those of the store.
+    /// - Parameter options: whether revocation is checked, and revocation lists in addition to those of the store.
     package func verdicts(
         on certificates: [Certificate],
         at time: Date,
@@ -56,14 +56,14 @@ package struct StoreSnapshot {
         try CertificateVerdicts(on: [certificates], at: time, under: options, in: database)
     }
 
-    /// The CA certificates above `certificate` that the store knows, nearest first, without roots.
+    /// The issuing CA certificates of `certificate` that the store knows, nearest first, without self-issued ones.
     package func chain(above certificate: Certificate) throws -> [Certificate] {
         try Authorities(above: [certificate], in: database).all.filter { !$0.isSelfIssued }
     }
 
-    /// Everything that the choice for each of `addresses` depends on.
+    /// The evidence for choosing a certificate for each of `addresses`.
     ///
-    /// - Parameter found: what other sources than the registry have.
+    /// - Parameter found: the certificates from other sources than the registry.
     func evidence(
         for addresses: [AddressScope],
         _ found: [FoundCertificate],
@@ -74,7 +74,7 @@ package struct StoreSnapshot {
 }
 
 extension Store {
-    /// Lets `body` look at the store as of one moment.
+    /// Passes a consistent state of the store to `body`.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) async throws(KeystoreError) -> Value {

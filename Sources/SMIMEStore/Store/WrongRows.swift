@@ -1,10 +1,10 @@
 import Foundation
 import PKIX
 
-/// Certificates, addresses and revocation lists that cannot be read, and columns that say something else than the certificate does.
+/// Certificates, addresses and revocation lists that cannot be read, and columns that do not match their certificate.
 ///
-/// In a shared store gateways can write such rows. What came with mail or was fetched can be removed, as it can come again, and columns
-/// can be put right; what a person gave is not touched.
+/// In a shared store gateways can write such rows. Learned and fetched rows can be removed, because they can be learned or
+/// fetched again, and columns can be corrected. Data from a user is not changed.
 struct WrongRows {
     private(set) var findings: [StoreFinding] = []
     private var certificates: [Int64] = []
@@ -22,10 +22,10 @@ struct WrongRows {
         try database.forEach(lists) { try look(atList: $0) }
     }
 
-    /// How many rows `repair` removes or puts right.
+    /// The number of rows that `repair` removes or corrects.
     var repairable: Int { certificates.count + recipients.count + lists.count + changes.count + issuers.count }
 
-    /// Removes what can come again, and puts columns right.
+    /// Removes rows that can be learned or fetched again, and corrects columns.
     func repair(in database: SQLDatabase) throws {
         for list in lists { try database.execute("DELETE FROM crl WHERE fingerprint = ?", [list]) }
         for (fingerprint, key) in issuers {
@@ -43,8 +43,8 @@ struct WrongRows {
         for (id, columns) in changes { try CertificateRecord.mend(id, columns, in: database) }
     }
 
-    /// `is_given` is true of what a person gave, and of private keys. The rows come in the order in which they are stored, as any other one
-    /// reads most pages several times.
+    /// `is_given` is true for certificates from a user, and for those with a private key. The rows are read in the order in
+    /// which they are stored: any other order reads most pages several times.
     private static let certificateColumns = """
         SELECT id, \(CertificateRecord.described),
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = id)
@@ -64,7 +64,7 @@ struct WrongRows {
             if !isGiven { certificates.append(id) }
             return
         }
-        // That the certificate is another one is said of those that it matters for (`changedCertificates`).
+        // `changedCertificates` reports a certificate that does not match its fingerprint, if this matters.
         guard certificate.fingerprint.bytes == fingerprint else { return }
         let wrong = try CertificateRecord.changes(of: row, to: certificate)
         guard !wrong.isEmpty else { return }

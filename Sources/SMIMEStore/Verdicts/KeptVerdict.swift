@@ -1,33 +1,35 @@
 import Foundation
 import PKIX
 
-/// A verdict on a certificate that is kept in the store, with what it depends on and when it holds.
+/// A stored verdict on a certificate, with what the verdict depends on and when it is valid.
 ///
-/// It is used only if a new verdict would depend on the same `basis`, and the time is within its limits. Nothing more is checked, so
-/// verdicts are kept in a file alone, which its owner alone can write, who could as well make an anchor: a key to authenticate them
-/// with would lie beside it. A database on a server is written by gateways, too, none of which may decide whom the others trust:
-/// there verdicts are neither written nor read (`SQLConnection.keepsVerdicts`).
+/// A stored verdict is used if a new verdict would depend on the same `basis`, and the time is between `since` and `until`.
+/// Nothing else is checked. So verdicts are stored only in a file, which only the store's owner can write; the owner could
+/// add a trust anchor as well. Authenticating the verdicts would not help, because the key would be beside them. Gateways
+/// also write to a database on a server, and must not decide whom other gateways trust, so there verdicts are neither
+/// written nor read (`SQLConnection.keepsVerdicts`).
 struct KeptVerdict: Sendable {
     let verdict: RecipientVerdict
-    /// The digest of everything it depends on, the time apart.
+    /// The digest of everything on which the verdict depends, except the time.
     let basis: [UInt8]
-    /// The last second before it holds, and the first one after; since 1970.
+    /// The last second before and the first second after the period in which the verdict is valid; since 1970.
     let since, until: Int
 
-    /// Whether it holds at `time`, in whole seconds.
+    /// Whether the verdict is valid at `time`, in whole seconds.
     func holds(at time: Int) -> Bool { since < time && time < until }
 }
 
-/// A verdict on its way into the store.
+/// A new verdict that is to be stored.
 struct NewVerdict: Sendable {
-    /// The row of the certificate.
+    /// The row ID of the certificate.
     let certificate: Int64
-    /// Whether it is about a pinned certificate.
+    /// Whether the verdict depends on a pin of the certificate.
     let byPin: Bool
     let kept: KeptVerdict
 
-    /// Puts `verdicts` in the place of those that are kept. For certificates that are gone nothing is done; where another one has got its
-    /// row meanwhile, the basis fits none. Nothing is done where verdicts are not believed.
+    /// Stores `verdicts`, replacing earlier ones. A verdict on a deleted certificate is ignored; if another certificate has
+    /// its row ID now, the verdict's basis does not match that certificate. Does nothing if the database does not store
+    /// verdicts.
     static func keep(_ verdicts: [NewVerdict], in database: SQLDatabase) throws {
         guard database.keepsVerdicts else { return }
         let insert = """

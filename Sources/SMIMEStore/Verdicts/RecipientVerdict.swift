@@ -1,10 +1,10 @@
 import PKIX
 
-/// The verdict on a chain, as the choice of a recipient's certificate needs it.
+/// The parts of a verdict on a chain that matter for choosing a recipient's certificate.
 struct RecipientVerdict: Hashable, Sendable {
-    /// Whether the chain leads to an anchor, or the certificate is pinned, and nothing is wrong with it at the time.
+    /// Whether the chain leads to an anchor or the certificate is pinned, and the chain has no errors at the time.
     let isTrusted: Bool
-    /// Whether a pin speaks for the certificate.
+    /// Whether the certificate is pinned.
     let isPinned: Bool
     /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?

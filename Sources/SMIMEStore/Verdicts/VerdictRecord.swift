@@ -1,41 +1,42 @@
 import Foundation
 import PKIX
 
-/// The columns of a recipient's certificate that judge it without parsing it.
+/// The database columns of a recipient's certificate with which it can be judged without parsing.
 struct VerdictRecord: Sendable {
-    /// Certificates with the same authorities and revocation lists above them, as far as names tell.
+    /// Identifies certificates that, according to the names, have the same possible CA certificates and revocation lists.
     struct Group: Hashable, Sendable {
         /// The `matchingKey` of the issuer.
         let issuer: [UInt8]
-        /// By which the system's folder of anchors would name the issuer; nil if it cannot.
+        /// The hash with which the system's folder of anchors names the issuer; nil if there is no such hash.
         let issuerHash: UInt32?
-        /// The fingerprint, where others than the issuer issue revocation lists: then the group is of one.
+        /// The certificate's fingerprint if another CA than the issuer publishes its revocation lists: then the group has
+        /// only this certificate. Otherwise nil.
         let alone: [UInt8]?
     }
 
-    /// The row of the certificate.
+    /// The row ID of the certificate.
     let certificate: Int64
     let fingerprint: [UInt8]
     let group: Group
     /// The `matchingKey` of the subject.
     let subject: [UInt8]
     let usage: CertificateRecord.Usage
-    /// Seconds since 1970.
+    /// The validity period, in seconds since 1970.
     let notBefore, notAfter: Int
-    /// Whether the verdict is asked for a certificate that was pinned itself.
+    /// Whether the verdict depends on a pin of this certificate.
     let byPin: Bool
-    /// Whether the certificate is an anchor, or an answer of a responder about it is remembered: such verdicts are not kept.
+    /// Whether the certificate is an anchor, or has a stored OCSP answer. Verdicts on such certificates are not stored.
     let isSpecial: Bool
     let kept: KeptVerdict?
 }
 
 extension VerdictRecord {
-    /// The columns, without a kept verdict where none are believed.
+    /// The columns to select. They include the stored verdict only if the database stores verdicts.
     static func columns(in database: SQLDatabase) -> String {
         database.keepsVerdicts ? ownColumns + keptColumns : ownColumns
     }
 
-    /// What `columns` need beside `recipient` and `certificate`.
+    /// The joins that `columns` need in addition to `recipient` and `certificate`.
     static func joins(in database: SQLDatabase) -> String { database.keepsVerdicts ? keptJoin : "" }
 
     private static let ownColumns = """
@@ -49,7 +50,7 @@ extension VerdictRecord {
             AND by_pin = CASE WHEN recipient.trust = 'pinned' THEN 1 ELSE 0 END
         """
 
-    /// - Parameter row: has the columns of `columns`.
+    /// - Parameter row: a row with the columns of `columns`.
     init(_ row: SQLRow, isPinned: Bool) throws {
         let usage = CertificateRecord.Usage(rawValue: try row.value("usage"))
         let fingerprint: [UInt8] = try row.value("fingerprint")
@@ -73,7 +74,7 @@ extension VerdictRecord {
 }
 
 extension VerdictRecord {
-    /// The same row, with what its columns should say about `certificate`.
+    /// This record with its columns computed from `certificate`.
     func describing(_ certificate: Certificate) throws -> VerdictRecord {
         let usage = CertificateRecord.Usage(of: certificate)
         return VerdictRecord(
@@ -96,7 +97,7 @@ extension VerdictRecord {
 }
 
 extension KeptVerdict {
-    /// Nil if none is kept, or one that cannot be understood.
+    /// Nil if there is no stored verdict, or if it cannot be decoded.
     fileprivate init?(_ row: SQLRow) throws {
         guard let basis: [UInt8] = try row.optional("basis") else { return nil }
         let name: String? = try row.optional("revocation")

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ChildProgram {
-    /// Our environment but for what we set for ourselves.
+    /// The environment of this process without the variable that it sets only for itself.
     static var environment: [UnsafeMutablePointer<CChar>?] {
         let ours = "\(dispatchLog.name)=\(dispatchLog.value)"
         var strings: [UnsafeMutablePointer<CChar>?] = []

@@ -1,13 +1,14 @@
 import LibCrypto
 
-/// A variable that holds a passphrase and is in no environment, until a `ChildProgram` gets it in its own.
+/// A variable with a passphrase. It is not in this process's environment; `ChildProgram` puts it into the child's
+/// environment.
 package final class SecretVariable: Sendable {
     private let entry: Passphrase
 
     /// Copies `entry`, which is `NAME=value` and a zero byte; the copy is wiped after use.
     package init(entry: Span<UInt8>) { self.entry = Passphrase(entry) }
 
-    /// Lends the entries of `variables`, as an environment holds them.
+    /// Passes the entries of `variables` to a closure, in the form that an environment has.
     static func withEntries<Result>(
         of variables: ArraySlice<SecretVariable>,
         _ body: ([UnsafeMutablePointer<CChar>?]) -> Result

@@ -2,10 +2,10 @@ import Foundation
 
 /// Unix sockets in the runtime folder.
 enum AgentSocket {
-    /// How long one side waits for the other, in seconds: both are on this host, which may be busy.
+    /// How long each side waits for the other, in seconds. Both are on this host, which may be busy.
     private static let timeout = 10
 
-    /// A socket that listens as `name` in `folder`; nil, with errno, if that cannot be.
+    /// A socket that listens as `name` in `folder`; nil, with errno, if it cannot be created.
     static func listening(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isBound = withAddress(name, in: folder) { bind(socket, $0, $1) == 0 }
@@ -13,7 +13,8 @@ enum AgentSocket {
         return socket
     }
 
-    /// A socket that is connected to `name` in `folder`, where a program of this user listens; nil, with errno, if there is none.
+    /// A socket connected to `name` in `folder`, where a program of this user listens; nil, with errno, if no program
+    /// listens.
     static func connected(_ name: String, in folder: RuntimeFolder) -> Int32? {
         guard let socket = made() else { return nil }
         let isConnected = withAddress(name, in: folder) { connect(socket, $0, $1) == 0 }
@@ -22,7 +23,7 @@ enum AgentSocket {
         return socket
     }
 
-    /// The next program that connects; nil if there is none yet.
+    /// The connection of the next program; nil if none is waiting.
     static func accepted(from socket: Int32) -> Int32? {
         let descriptor = accept(socket, nil, nil)
         guard descriptor >= 0 else { return nil }
@@ -30,7 +31,7 @@ enum AgentSocket {
         return descriptor
     }
 
-    /// The user of the program at the other end, when it connected or began to listen; nil if the system does not say.
+    /// The user of the program at the other end, as of connecting or listening; nil if the system does not report it.
     ///
     /// unix(7), `SO_PEERCRED`
     static func peer(of socket: Int32) -> uid_t? {
@@ -48,7 +49,7 @@ enum AgentSocket {
         #endif
     }
 
-    /// Closes `socket`, and leaves `code` as errno.
+    /// Closes `socket`, and sets errno to `code`.
     private static func closed(_ socket: Int32, code: Int32) -> Int32? {
         close(socket)
         errno = code
@@ -75,10 +76,10 @@ enum AgentSocket {
         }
     }
 
-    /// Lends the address of `name` in the directory that `folder` is now: its path may be too long for an address, and another
-    /// directory may take its place.
+    /// Passes to the closure the address of `name` relative to the open directory: the path of the directory may be too
+    /// long for an address, and another directory may replace it.
     ///
-    /// - Returns: nil, with errno, if there is no such directory, which only this user can use.
+    /// - Returns: nil, with errno, if there is no directory to which only this user has access.
     private static func withAddress<Value>(
         _ name: String,
         in folder: RuntimeFolder,

@@ -1,14 +1,15 @@
 import ByteStreams
 import CPostgreSQL
 
-/// The arguments of one call in PostgreSQL's binary form.
+/// The arguments of a statement in PostgreSQL's binary form.
 struct PostgreSQLArguments {
-    /// All values one after the other, behind one byte: a null pointer stands for NULL, which an empty buffer may have.
+    /// All values, concatenated after one unused byte. Without that byte an empty buffer could have a null pointer, which
+    /// means NULL.
     private var bytes: [UInt8] = [0]
-    /// Nil for NULL.
+    /// The range of each value in `bytes`; nil for NULL.
     private var places: [Range<Int>?] = []
 
-    /// - Throws: `SQLError` for a text with a character that PostgreSQL has not.
+    /// - Throws: `SQLError` for a text with a character that PostgreSQL does not support.
     init(_ arguments: SQLArguments) throws {
         for value in arguments.values {
             let start = bytes.count
@@ -28,12 +29,12 @@ struct PostgreSQLArguments {
         }
     }
 
-    /// The arguments as the functions of libpq take them.
+    /// The arguments in the form that libpq's functions require.
     struct Pointers {
         let count: Int32
         let values: [UnsafePointer<CChar>?]
         let lengths: [Int32]
-        /// 1 for the binary form.
+        /// The format of each argument: always 1, the binary form.
         let formats: [Int32]
     }
 

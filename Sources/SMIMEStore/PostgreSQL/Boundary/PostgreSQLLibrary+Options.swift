@@ -2,7 +2,8 @@ import CPostgreSQL
 import Foundation
 
 extension PostgreSQLLibrary {
-    /// A connection with `options`; nil without memory. It must be finished, whether it is connected or not.
+    /// A connection with `options`; nil if memory is exhausted. The caller must finish the connection, even if connecting
+    /// failed.
     ///
     /// libpq: `PQconnectdbParams`
     func connection(_ options: [String: String]) -> OpaquePointer? {
@@ -13,13 +14,13 @@ extension PostgreSQLLibrary {
         return connect(keywords.map { UnsafePointer($0) }, values.map { UnsafePointer($0) }, 0)
     }
 
-    /// The options that `url` names; nil if it is none.
+    /// The options in `url`; nil if `url` is not a valid URL.
     ///
     /// libpq: `PQconninfoParse`
     func options(in url: String) -> [String: String]? {
         var message: UnsafeMutablePointer<CChar>?
         guard let first = parse(url, &message) else {
-            // What libpq says may quote the URL, and so the password.
+            // The message of libpq is not used: it may quote the URL with the password.
             freeMemory(message)
             return nil
         }

@@ -9,10 +9,10 @@ import Musl
 import Darwin
 #endif
 
-/// libpq, the client library of PostgreSQL, loaded when a store on a server is named.
+/// libpq, PostgreSQL's client library. It is loaded when a store on a server is used for the first time.
 ///
-/// Linked with it, every command would load it with its twenty libraries. The functions have the names of the C library without `PQ`
-/// and are described there.
+/// If libpq were linked, every command would load it along with twenty other libraries. The functions are named as in C
+/// without `PQ`; see their documentation.
 /// Source: https://www.postgresql.org/docs/current/libpq.html
 struct PostgreSQLLibrary: Sendable {
     #if canImport(Darwin)
@@ -23,9 +23,9 @@ struct PostgreSQLLibrary: Sendable {
 
     private static let loaded = Result { try PostgreSQLLibrary() }
 
-    /// The library.
+    /// The loaded library.
     ///
-    /// - Throws: `SQLError` of the kind `.cannotOpen`, with the loader's words.
+    /// - Throws: `SQLError` of the kind `.cannotOpen`, with the message of the dynamic loader.
     static var shared: PostgreSQLLibrary { get throws { try loaded.get() } }
 
     let parse: PQconninfoParseFunction
@@ -59,7 +59,7 @@ struct PostgreSQLLibrary: Sendable {
     let isNull: PQgetisnullFunction
 
     private init() throws {
-        // libpq would start libcrypto with the configuration that OPENSSL_CONF names.
+        // libcrypto is started first. Otherwise libpq would start it with the configuration file in OPENSSL_CONF.
         Libcrypto.start()
         guard let library = dlopen(Self.name, RTLD_NOW | RTLD_LOCAL) else {
             let reason = dlerror().map { String(cString: $0) } ?? Self.name

@@ -1,11 +1,11 @@
 import CPostgreSQL
 
-/// What the server answered to one statement: rows in binary form, or how many rows were changed.
+/// The server's answer to a statement: rows in binary form, or the number of changed rows.
 final class PostgreSQLResult {
     private let library: PostgreSQLLibrary
     private let result: OpaquePointer
 
-    /// - Parameter result: freed by this object.
+    /// - Parameter result: the result, which this object frees.
     init(_ library: PostgreSQLLibrary, takingOwnership result: OpaquePointer) {
         self.library = library
         self.result = result
@@ -13,13 +13,13 @@ final class PostgreSQLResult {
 
     deinit { library.clear(result) }
 
-    /// One of `PGRES_…`.
+    /// The status of the result, one of `PGRES_…`.
     var status: Int { Int(library.resultStatus(result)) }
 
-    /// How many rows were inserted, changed or deleted.
+    /// The number of inserted, updated or deleted rows.
     var changedCount: Int { library.changedRows(result).flatMap { Int(String(cString: $0)) } ?? 0 }
 
-    /// The error's code (`SQLSTATE`) and sentence. The sentence holds no value of the statement; the details might.
+    /// The error code (`SQLSTATE`) and message. The message contains no values of the statement; the details might.
     var error: (state: String?, message: String?) {
         (field(PG_DIAG_SQLSTATE), field(PG_DIAG_MESSAGE_PRIMARY))
     }
@@ -30,7 +30,7 @@ final class PostgreSQLResult {
         return id
     }
 
-    /// All rows, as values of their own.
+    /// All rows, copied from the result.
     func rows() throws -> [SQLRow] {
         var rows: [SQLRow] = []
         let columns = columns
@@ -38,9 +38,9 @@ final class PostgreSQLResult {
         return rows
     }
 
-    /// Passes the rows to `body` until that returns false.
+    /// Passes the rows to `body` until `body` returns false.
     ///
-    /// - Returns: whether all were passed.
+    /// - Returns: whether all rows were passed.
     func forEach(_ body: (SQLRow) throws -> Bool) throws -> Bool {
         let columns = columns
         for row in 0..<library.rowCount(result) {
@@ -69,7 +69,7 @@ final class PostgreSQLResult {
         return SQLRow(columns: columns.map(\.name), values: values)
     }
 
-    /// Nil for a type that no statement of the store has.
+    /// The value at `row` and `column`; nil for a type that the store does not use.
     private func value(row: Int32, column: Int32, _ type: Oid) -> SQLValue? {
         guard library.isNull(result, row, column) == 0 else { return .null }
         let count = Int(library.length(result, row, column))

@@ -1,10 +1,10 @@
 import GRDB
 import GRDBSQLite
 
-/// The arguments of a statement while it runs.
+/// Binds the arguments of a statement while the statement runs.
 ///
-/// GRDB's own arguments cost several allocations for each value, more than it takes to run most statements. Here all texts and blobs lie
-/// one after the other in one buffer, which SQLite reads without a copy of its own.
+/// GRDB's own arguments need several allocations for each value, which takes more time than most statements. Here all texts
+/// and blobs are in one buffer, which SQLite reads without copying.
 enum SQLiteBindings {
     /// Binds `arguments` to `statement` while `body` runs it.
     static func bind<Value>(
@@ -18,11 +18,12 @@ enum SQLiteBindings {
             throw SQLError(.other, "wrong number of arguments: \(values.count)")
         }
         guard !values.isEmpty else { return try body() }
-        // The values are already bound, so GRDB must neither check nor bind them. It expects a statement that is not running.
+        // The values are already bound, so GRDB must neither check nor bind them. GRDB expects a statement that is not
+        // running.
         sqlite3_reset(handle)
         statement.setUncheckedArguments(StatementArguments())
         return try buffer(of: values).withUnsafeBytes { bytes in
-            // The buffer is gone afterwards.
+            // The buffer is no longer valid after this function.
             defer { sqlite3_clear_bindings(handle) }
             var rest = bytes.dropFirst()
             for (index, value) in values.enumerated() {
@@ -32,7 +33,8 @@ enum SQLiteBindings {
         }
     }
 
-    /// All texts and blobs, behind one byte: SQLite takes a null pointer for NULL, which an empty buffer may have.
+    /// All texts and blobs, concatenated after one unused byte. Without that byte an empty buffer could have a null
+    /// pointer, which means NULL to SQLite.
     private static func buffer(of values: [SQLValue]) -> [UInt8] {
         var buffer: [UInt8] = [0]
         for value in values {

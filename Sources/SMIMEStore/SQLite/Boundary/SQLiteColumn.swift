@@ -1,15 +1,15 @@
 import GRDB
 import GRDBSQLite
 
-/// The columns of the row that a statement is at.
+/// Reads the columns of a statement's current row.
 enum SQLiteColumn {
-    /// What is in the column `index`; nil for a floating-point number, which no column of a store has.
+    /// The value in the column `index`; nil for a floating-point number, which the store does not use.
     static func value(_ statement: SQLiteStatement, _ index: Int32) -> SQLValue? {
         switch sqlite3_column_type(statement, index) {
         case SQLITE_NULL: .null
         case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, index))
         case SQLITE_TEXT:
-            // The text must be asked for before its length.
+            // SQLite requires reading the text before its length.
             .text(
                 String(
                     decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, index),
