@@ -21,13 +21,13 @@ extension SMIMECommand {
                 The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
                 first.
 
-                A certificate that is known to be revoked signs nothing, unless --revocation off skips the check. No \
+                A certificate that is known to be revoked cannot sign, unless --revocation off skips the check. No \
                 service is asked over the network.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
 
-                With --text a text becomes a mail:
+                With --text the input is a text, which becomes a mail:
 
                   echo "all is well" | smime sign --text --from alice@example.org \\
                     --to bob@example.com --subject "Backup of tonight" | sendmail -t
@@ -48,7 +48,7 @@ extension SMIMECommand {
             completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
-        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
+        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show compressed content.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions
