@@ -9,7 +9,7 @@ extension SMIMECommand.StoreCommand {
             commandName: "check",
             abstract: "Find damage, loose permissions, and unused data.",
             discussion: """
-                The status is 0 for a sound store, 1 if something should be tidied, 77 if other users could read or \
+                The status is 0 for a sound store, 1 if it should be cleaned up, 77 if other users could read or \
                 change it, and 78 if it is damaged. The private keys are also checked, if no passphrase from the \
                 terminal is needed to open them.
 
