@@ -106,7 +106,7 @@ extension SMIMECommand.AccountCommand {
             help: ArgumentHelp(
                 """
                 The cipher for recipients who announce no ciphers; it is added to the setting encryption.unknown. \
-                default removes it.
+                default removes this entry.
                 """,
                 valueName: "cipher"
             ),

@@ -14,10 +14,10 @@ extension SMIMECommand {
             abstract: "Export an identity for another mail program or device, or a certificate for other people.",
             discussion: """
                 p12           every identity of the account, with its chain
-                mobileconfig  the same for an iPhone, iPad or Mac, as a signed profile
+                mobileconfig  the same identities as a signed profile for an iPhone, iPad or Mac
                 pem           the certificates in use, for other people
-                ldif, vcard   the same for a directory, for an address book
-                smimea        the same for the DNS (RFC 8162)
+                ldif, vcard   the same certificates, for a directory or for an address book
+                smimea        the same certificates, as DNS records (RFC 8162)
 
                 Only p12 and mobileconfig contain private keys, encrypted with a passphrase that is not in the file. \
                 They replace an existing file only with --force or after a question: the file may be the only copy of \

@@ -15,7 +15,7 @@ extension SMIMECommand {
             abstract: "Decrypt mail, with all its layers of encryption.",
             discussion: """
                 Finds the key by the recipients that the message names. Expired identities can still decrypt old mail. \
-                Writes nothing before the whole message is found intact. Also verifies a signature inside. If it is \
+                Writes nothing before the whole message has been checked. Also verifies a signature inside. If it is \
                 valid, stores the sender's certificate, as `smime verify` does. If it is not valid, the status is 1.
 
                   smime decrypt mail.eml -o plain.eml

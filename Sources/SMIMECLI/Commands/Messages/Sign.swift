@@ -14,9 +14,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                Signs as the account in From. From must be exactly one mailbox, and the certificate must name it, or \
-                no recipient would accept the signature. --from or --identity selects another signer; --from also \
-                writes a missing From.
+                Signs as the account in From. From must be exactly one mailbox, and the certificate must contain its \
+                address: otherwise no recipient would accept the signature. --from or --identity selects another \
+                signer; --from also writes a missing From.
 
                 The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
                 first.
@@ -27,7 +27,7 @@ extension SMIMECommand {
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
 
-                With --text the input is a text, which becomes a mail:
+                With --text the input is the text of a new mail:
 
                   echo "all is well" | smime sign --text --from alice@example.org \\
                     --to bob@example.com --subject "Backup of tonight" | sendmail -t

@@ -16,8 +16,8 @@ extension SMIMECommand {
             discussion: """
                 Prints the verdict on the signature in one sentence, and below it five answers: unchanged, by the \
                 sender in From, trusted, not revoked, in time (-v shows the details). If the verdict is not valid, \
-                also prints the command that helps. The exit status is 0 if and only if the verdict is valid. If it is \
-                valid, stores the sender's certificate, so that the answer can be encrypted.
+                also prints the command that helps. The exit status is 0 if and only if the verdict is valid. From \
+                valid mail the sender's certificate is stored, so that the answer can be encrypted.
 
                 Revocation is judged by the revocation lists and OCSP answers in the store. --online also asks the \
                 services that the certificates name. These services then learn that the mail was read.

@@ -32,7 +32,7 @@ extension SMIMECommand.PolicyCommand {
         @Flag(help: "The rule for all mail.")
         var global = false
         @Option(
-            help: ArgumentHelp("The rule for mail of this address, domain or *.domain.", valueName: "pattern"),
+            help: ArgumentHelp("The rule for mail from this address, domain or *.domain.", valueName: "pattern"),
             transform: Policy.Pattern.typed
         )
         var sender: Policy.Pattern?
@@ -104,7 +104,7 @@ extension SMIMECommand.PolicyCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Create a rule, or add to one.",
+            abstract: "Create a rule, or add parts to a rule.",
             discussion: """
                 The levels are never, available (if possible) and require (otherwise the mail is not sent).
 
@@ -148,7 +148,7 @@ extension SMIMECommand.PolicyCommand {
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Remove a rule, or parts of it.",
+            abstract: "Remove a rule, or parts of a rule.",
             discussion: """
                 With --sign or other parts, removes only these parts of the rule, and only if the rule has the same \
                 values.

@@ -12,9 +12,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign, encrypt, verify, and decrypt for a mail server, as a service.",
             discussion: """
-                Listens for a mail server, which sends every message through this gateway. A message is accepted \
-                only after the next hop has accepted it, so the mail server's queue is the only one. \
-                docs/postfix.md describes the set-up.
+                Listens for a mail server, which sends every message through this gateway. A message is accepted only \
+                after the next hop has accepted it, so the mail server's queue is the only queue. docs/postfix.md \
+                describes the set-up.
 
                   smime serve --listen outgoing=lmtp:unix:/run/smime/outgoing \\
                     --next-hop outgoing=smtp:127.0.0.1:10026

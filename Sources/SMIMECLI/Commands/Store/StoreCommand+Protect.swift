@@ -15,8 +15,8 @@ extension SMIMECommand.StoreCommand {
                 systemd credential smime-passphrase. With both, the key file or the passphrase is enough: the key file \
                 for daily use, the passphrase in case the key file is lost.
 
-                --password-… gives the current passphrase, and --new-password-… the new one. If the store has no \
-                passphrase yet, --password-… gives the new one.
+                --password-… gives the current passphrase, and --new-password-… the new passphrase. If the store has \
+                no passphrase yet, --password-… gives the new passphrase.
 
                   smime store protect passphrase
                 """

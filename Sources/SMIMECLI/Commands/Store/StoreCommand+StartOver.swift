@@ -14,8 +14,9 @@ extension SMIMECommand.StoreCommand {
                 .p12 files that you imported.
 
                 First stop other programs that use the store, such as a mail filter. Nothing is destroyed: the files \
-                of the old store are renamed, and the new names are printed. To go back, rename them again. Then \
-                import your .p12 files again. Asks first, unless --yes is given.
+                of the old store are renamed, and the new names are printed. To go back to the old store, rename its \
+                files again. To continue with the empty store, import your .p12 files again. Asks first, unless --yes \
+                is given.
 
                   smime store start-over
                 """
