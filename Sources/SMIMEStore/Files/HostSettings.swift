@@ -87,12 +87,12 @@ package struct HostSettings: Equatable, Sendable {
     /// What is wrong with a line; nil if nothing is.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard areMeant(by: key, value) else {
-            return "\(key) is no setting of one host: it belongs into the store (smime config set)"
+            return "\(key) is no setting of one host: set it in the store (smime config set)"
         }
         guard !isSecond else { return "\(key) is there twice" }
         guard names.contains(key) else { return nil }
         guard value.isEmpty || value.hasPrefix("/"), !value.contains("\0") else {
-            return "\(key) needs a whole path, from / on"
+            return "\(key) needs an absolute path"
         }
         guard key != "lookup.command" || !value.contains(where: \.isWhitespace) else {
             return "\(key) is the path of a program, without arguments"

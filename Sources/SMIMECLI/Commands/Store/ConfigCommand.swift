@@ -139,7 +139,7 @@ extension SMIMECommand.ConfigCommand {
 
         func validate() throws {
             guard key.setting.accepts(value) else {
-                throw ValidationError("\(key.name) cannot be '\(value)', but \(key.setting.expectation)")
+                throw ValidationError("\(key.name) cannot be '\(value)'; it must be \(key.setting.expectation)")
             }
         }
 
@@ -150,14 +150,14 @@ extension SMIMECommand.ConfigCommand {
             let password = try await store.settings.value(of: Setting.lookupLDAPPassword.rawValue) ?? ""
             try await store.close()
             if key.setting == .lookupLDAPName, !value.isEmpty, password.isEmpty {
-                Console.warning("no password is named, so the directory cannot be asked")
+                Console.warning("no password is set, so the LDAP server cannot be queried")
                 Console.hint(
-                    "name a file that has it: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
+                    "give the password in a file: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
                 )
             }
             guard isMissing else { return }
-            Console.warning("\(value): not a readable folder, so its revocation lists do not count")
-            Console.hint("create it, readable for the user of the store, then: smime doctor")
+            Console.warning("\(value): not a readable folder, so its revocation lists are not used")
+            Console.hint("create the folder, readable for the user of the store, then: smime doctor")
         }
     }
 
