@@ -56,7 +56,7 @@ package struct LibcryptoFault: Sendable, Equatable {
         ),
         Self(
             identifier: "CVE-2023-0465",
-            text: "wrong certificate policies in a leaf are passed over",
+            text: "wrong certificate policies in a leaf are ignored",
             mended: [Version(3, minor: 0, patch: 9), Version(3, minor: 1, patch: 1)]
         ),
         Self(

@@ -66,7 +66,7 @@ extension SignedData {
                 return result(Array(equals.prefix(Self.maximumChoice)))
             } else if allowance < 0 {
                 problems.append(
-                    Problem(.signerAmbiguous, "too many certificates could be the signer's to try them all")
+                    Problem(.signerAmbiguous, "too many certificates could be the signer's, and not all were tried")
                 )
             } else {
                 problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))

@@ -109,7 +109,7 @@ package struct SignerIdentity {
         let own = Set(inner.mailboxes.map(\.address))
         if own.isDisjoint(with: addresses) {
             guard protected?.addresses("Sender")?.isDisjoint(with: addresses) == false else {
-                let text = "the From inside the signature is not the signer: \(Self.list(own))"
+                let text = "the From field inside the signature does not name the signer: \(Self.list(own))"
                 return Strangeness(reason: .notProtectedFrom, problem: Problem(.protectedFromMismatch, text))
             }
             guard own == Set(from) else { return replaced(own) }

@@ -5,7 +5,7 @@ import SMIMEStore
 
 extension ArgumentHelp {
     static let online: ArgumentHelp = """
-        Ask the services named in certificates about revocation if the store does not know; the services learn that \
+        Ask the services named in certificates about revocation if the store has no answer; the services learn that \
         you use these certificates. (default: by the setting revocation.online)
         """
 }

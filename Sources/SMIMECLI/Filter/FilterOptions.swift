@@ -29,7 +29,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     var sendmail: SendmailCommand?
     @Option(
         help: ArgumentHelp(
-            "The mail server's name for the message; it prevents a second attempt from sending anything twice.",
+            "The mail server's ID of the message. With an ID, a second attempt sends nothing twice.",
             valueName: "id"
         )
     )

@@ -3,7 +3,7 @@ import Foundation
 
 /// For verbs that destroy things that cannot be restored: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do not ask. Without a terminal nothing is removed unless this is given.")
+    @Flag(help: "Do not ask. Without a terminal, removing needs this option.")
     var yes = false
 
     /// Asks whether to go on, unless `--yes` says so.

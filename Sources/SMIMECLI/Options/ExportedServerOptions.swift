@@ -3,13 +3,15 @@ import SMIMEAgent
 
 /// The mail account that a profile sets up on a device.
 struct ExportedServerOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The device reads mail here (TLS).", valueName: "host[:port]"))
+    @Option(help: ArgumentHelp("The IMAP server (TLS) from which the device reads mail.", valueName: "host[:port]"))
     var imap: MailServers.Server?
-    @Option(help: ArgumentHelp("The device sends mail here (TLS).", valueName: "host[:port]"))
+    @Option(help: ArgumentHelp("The SMTP server (TLS) through which the device sends mail.", valueName: "host[:port]"))
     var smtp: MailServers.Server?
-    @Option(help: ArgumentHelp("The device reads and sends mail here, by ActiveSync.", valueName: "host[:port]"))
+    @Option(
+        help: ArgumentHelp("The Exchange server (ActiveSync) for reading and sending mail.", valueName: "host[:port]")
+    )
     var exchange: MailServers.Server?
-    @Option(help: ArgumentHelp("The name that the servers ask for. (default: the address)", valueName: "name"))
+    @Option(help: ArgumentHelp("The user name for the mail server. (default: the address)", valueName: "name"))
     var login: String?
 
     /// The name of the first option that is there.

@@ -143,8 +143,8 @@ extension Store {
 /// Help texts of options that several groups declare themselves: the parser spends more time on a group than on an option.
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
-    static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's."
-    static let time = ArgumentHelp("Judge validity at this time, as 2026-01-31T12:00:00Z.", valueName: "time")
+    static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's anchors."
+    static let time = ArgumentHelp("Judge validity at this time, such as 2026-01-31T12:00:00Z.", valueName: "time")
 }
 
 /// For verbs that report.

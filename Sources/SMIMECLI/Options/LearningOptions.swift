@@ -18,9 +18,9 @@ extension ArgumentHelp {
     static let noHarvest: ArgumentHelp = "Do not learn the sender's certificate from a valid signature."
     static let onChange = ArgumentHelp(
         """
-        What to do with a certificate by another issuer or for another key than before: use it; hold it \
-        until `recipient trust`; or use it only if it is below the same trust anchor and replaces no \
-        imported certificate. (default: same-root)
+        What to do with a new certificate of a known sender if its issuer or key has changed: use it; hold it until \
+        `recipient trust`; or use it only if it has the same trust anchor and replaces no imported certificate. \
+        (default: same-root)
         """,
         valueName: "use|hold|same-root"
     )

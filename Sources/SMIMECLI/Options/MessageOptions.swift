@@ -45,7 +45,7 @@ struct FileOptions: ParsableArguments, InputFiles {
     var files: [String] = []
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
+        help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
         completion: .file()
     )
     var output: String?

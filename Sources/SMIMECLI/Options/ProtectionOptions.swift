@@ -26,7 +26,7 @@ struct ProtectionOptions: ParsableArguments {
     var canonical = false
     @Flag(
         name: .customLong("no-header-protection"),
-        help: "Do not sign or encrypt the header fields, for readers that cannot cope with them."
+        help: "Do not sign or encrypt the header fields, for mail programs that cannot show such mail."
     )
     var noHeaderProtection = false
     @Option(help: .revocation) var revocation: RevocationPolicy?

@@ -9,30 +9,32 @@ extension Setting {
     /// The allowed values, in words.
     var expectation: String {
         switch self {
-        case .encryptionUnknown: "a cipher, and others for domains or senders, as 'aes-256-gcm example.org=aes-256-cbc'"
+        case .encryptionUnknown:
+            "a cipher, and exceptions for recipients or senders, such as 'aes-256-gcm example.org=aes-256-cbc'"
         case .encryptionFloor: "one of \(ContentCipher.writable.map(\.name).joined(separator: ", "))"
         case .authservID: "a host name, or nothing"
         case .bounceText: "a sentence of at most 500 bytes on one line, or nothing"
         case .decryptedSender: "an address, or nothing"
-        case .filterLog: LogTarget.allCases.map(\.rawValue).joined(separator: ", ")
+        case .filterLog: "one of \(LogTarget.allCases.map(\.rawValue).joined(separator: ", "))"
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
             .lookupSMIMEA, .revocationOnline, .revocationPrivateAddresses:
             "on or off"
         case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
-        case .sendmail: "a program by its whole path, and its arguments"
+        case .sendmail: "the absolute path of a program, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
-        case .lookupDirectory, .revocationDirectory: "a folder by its whole path"
-        case .lookupCommand: "a program by its whole path, without arguments"
-        case .lookupCache, .lookupCacheOfNone: "a time like 30s, 10m, 1h or 7d, up to 30d"
-        case .lookupLDAP: "a URL like ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), or nothing"
-        case .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor: "a file by its whole path"
-        case .lookupSMIMEAResolver: "an address like 192.0.2.53 or 127.0.0.1@5353, or nothing"
+        case .lookupDirectory, .revocationDirectory: "the absolute path of a folder, or nothing"
+        case .lookupCommand: "the absolute path of a program, without arguments"
+        case .lookupCache, .lookupCacheOfNone: "a time such as 30s, 10m, 1h or 7d, up to 30d"
+        case .lookupLDAP: "a URL such as ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), or nothing"
+        case .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor:
+            "the absolute path of a file, or nothing"
+        case .lookupSMIMEAResolver: "an address such as 192.0.2.53 or 127.0.0.1@5353, or nothing"
         case .lookupLDAPName: "the name of an entry, or nothing"
         case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
             .lookupSMIMEATimeout, .revocationTimeout:
-            "a time like 2s or 500ms, up to 300s"
-        case .lookupOrder: "registry, and then any of: \(Setting.sourceNames.joined(separator: ", "))"
-        case .subjectTags: "tags and what they mean, as '[encrypt] encrypt=require'"
+            "a time such as 2s or 500ms, up to 300s"
+        case .lookupOrder: "registry, followed by any of: \(Setting.sourceNames.joined(separator: ", "))"
+        case .subjectTags: "tags and their meanings, such as '[encrypt] encrypt=require'"
         }
     }
 }

@@ -15,7 +15,7 @@ struct SigningOptions: ParsableArguments {
     var from: EmailAddress?
     @Option(help: .fingerprint("Sign with the certificate of this fingerprint"))
     var identity: FingerprintPrefix?
-    @Flag(help: "Put content and signature into one object. Only S/MIME readers can show it.")
+    @Flag(help: "Put content and signature into one object. Mail programs without S/MIME cannot show the mail.")
     var opaque = false
     @Option(
         help: """

@@ -24,21 +24,21 @@ struct VerificationOptions: ParsableArguments {
     var caProfile: CertificateProfile?
     @Flag(
         help: """
-            Accept a signer whom only the field Sender names, with a warning. (default: the setting \
+            Accept, with a warning, a signer named in the field Sender only. (default: the setting \
             verify.accept-sender)
             """
     )
     var acceptSender = false
     @Flag(
         help: """
-            Accept SHA-1 and keys under 2048 bits, with a warning, as in old mail. (default: the setting \
+            Accept, with a warning, SHA-1 and keys under 2048 bits, which old mail has. (default: the setting \
             verify.accept-weak)
             """
     )
     var acceptWeak = false
     @Option(
         help: ArgumentHelp(
-            "Succeed if and only if the signer with this address or fingerprint signed all of it; ignore other signers.",
+            "Succeed only if the signer with this address or fingerprint signed the whole mail; ignore other signers.",
             valueName: "addr|fpr"
         )
     )
@@ -46,7 +46,7 @@ struct VerificationOptions: ParsableArguments {
     @Flag(help: .online) var online = false
     @Flag(help: .json) var json = false
     @Flag(name: .shortAndLong, help: "Also show each layer, signer, certificate and header field.") var verbose = false
-    @Flag(name: .shortAndLong, help: "Say nothing but errors; the exit status is the verdict.") var quiet = false
+    @Flag(name: .shortAndLong, help: "Print only errors; the exit status is the verdict.") var quiet = false
 
     func validate() throws {
         if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }

@@ -4,13 +4,13 @@ extension ProblemCode {
     /// `advice`, with the command that does it where there is one.
     var commandAdvice: String {
         switch self {
-        case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
+        case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"
         case .chainNoAnchor:
             "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR --from MAIL"
         case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
         case .crlUnreadable: "\(advice): smime store check --repair"
-        case .encrypted: "smime decrypt shows it"
-        case .notLearned: "smime verify FILE says what is wrong with it"
+        case .encrypted: "smime decrypt FILE shows the signatures"
+        case .notLearned: "smime verify FILE says what is wrong with the signature"
         default: advice
         }
     }

@@ -89,12 +89,12 @@ package struct HostSettings: Equatable, Sendable {
     /// The error in a line of the file; nil if the line is correct.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
         guard areMeant(by: key, value) else {
-            return "\(key) is no setting of one host: it belongs into the store (smime config set)"
+            return "\(key) is no setting of one host: set it in the store (smime config set)"
         }
         guard !isSecond else { return "\(key) is there twice" }
         guard names.contains(key) else { return nil }
         guard value.isEmpty || value.hasPrefix("/"), !value.contains("\0") else {
-            return "\(key) needs a whole path, from / on"
+            return "\(key) needs an absolute path"
         }
         guard key != "lookup.command" || !value.contains(where: \.isWhitespace) else {
             return "\(key) is the path of a program, without arguments"

@@ -32,14 +32,16 @@ import Testing
         return """
             # Problem codes
 
-            Reports name every problem by a code. A code never changes its meaning, so programs may test it; the text beside it is for people and may change.
-            An error makes the message, or one of the five axes of its verdict, fail. A warning changes no verdict and no exit status. An error that does no
-            harm is reported as a warning: an expired certificate, for example, is still imported, to read old mail.
+            Reports name every problem by a code. The meaning of a code never changes, so programs may test codes. The text of a problem is for people and may
+            change. An error makes the message, or one of the five axes of its verdict, fail. A warning changes no verdict and no exit status. An error that does
+            no harm is reported as a warning: an expired certificate, for example, is still imported, to read old mail.
 
-            `smime explain CODE` prints the same, `smime explain --json` all of it. `RECORD_TRANSCRIPTS=1 scripts/test` writes this page.
+            `smime explain CODE` prints the section about a code, and `smime explain --json` prints all sections. `RECORD_TRANSCRIPTS=1 scripts/test` writes this
+            page.
 
-            A learned certificate or a fetched revocation list that the store cannot read any more is skipped, with a warning that names the address or
-            `crl-unreadable`; revocation is then unknown. `smime store check` finds all of them, `smime store check --repair` removes them.
+            If the store can no longer read a learned certificate, it is skipped, with a warning that names the address. An unreadable fetched revocation list is
+            also skipped, with the warning `crl-unreadable`; revocation is then unknown. `smime store check` finds all unreadable data, and
+            `smime store check --repair` removes it.
 
 
             """ + rows.joined().dropLast()

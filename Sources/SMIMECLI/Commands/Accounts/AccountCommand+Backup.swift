@@ -12,13 +12,13 @@ extension SMIMECommand.AccountCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Move accounts to a new computer: write them and all they need to one encrypted file.",
+            abstract: "Write accounts, and all data that they need, to one encrypted file for a new computer.",
             discussion: """
                 The file holds the accounts' identities with their keys, aliases, policy and cipher, and all \
                 recipients, trust anchors, intermediates and revocation lists of the store. `smime account restore` \
-                adds them to another store.
+                adds all this to another store.
 
-                The file does not hold the settings of the store, or rules for other senders. `smime store backup` \
+                The file does not hold the settings of the store, nor rules for other senders. `smime store backup` \
                 copies a whole store.
 
                   smime account backup alice@example.org -o alice.smime-backup
@@ -29,7 +29,7 @@ extension SMIMECommand.AccountCommand {
         var addresses: [EmailAddress]
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
+            help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
             completion: .file()
         )
         var output: String
@@ -78,14 +78,13 @@ extension SMIMECommand.AccountCommand {
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "restore",
-            abstract: "Add the accounts of an `account backup` to this store, as on a new computer.",
+            abstract: "Add the accounts in a file of `account backup` to this store.",
             discussion: """
-                Adds what is missing and leaves everything else unchanged. Restoring a backup twice changes nothing \
-                more.
+                Adds missing data and changes no existing data. Restoring a backup a second time changes nothing.
 
                 A backup contains trust anchors and policy rules, also rules for all accounts: restore only backups \
-                that you made yourself. It does not contain the settings of the store, or rules for senders who have \
-                no account in the backup; `smime store restore` restores everything.
+                that you made yourself. It does not contain the settings of the store, nor rules for senders who have \
+                no account in the backup. `smime store restore` restores a whole store.
 
                   smime account restore alice.smime-backup
                 """

@@ -71,8 +71,8 @@ extension SMIMECommand.AccountCommand {
             commandName: "set",
             abstract: "Change an account.",
             discussion: """
-                The account uses its pinned identity while that is valid. Otherwise it uses the newest identity that \
-                is trusted, or the newest one if none is trusted.
+                The account uses its pinned identity while that identity is valid. Otherwise it uses the newest \
+                trusted identity, or the newest identity if none is trusted.
 
                   smime account set alice@example.org --add-alias al@example.org --name Alice
                 """
@@ -86,7 +86,7 @@ extension SMIMECommand.AccountCommand {
         var removedAliases: [AddressScope] = []
         @Option(
             help: ArgumentHelp(
-                "Pin the identity with this fingerprint, or its first digits; none returns to the newest trusted one.",
+                "Pin the identity with this fingerprint, or its first digits; none removes the pin.",
                 valueName: "fpr|none"
             ),
             transform: Self.parsePin
@@ -95,7 +95,7 @@ extension SMIMECommand.AccountCommand {
         @Option(
             name: .customLong("header-confidentiality"),
             help: ArgumentHelp(
-                "What encrypted mail hides of its header: none, baseline or shy; default uses the store's setting.",
+                "The header fields to hide in encrypted mail: none, baseline or shy; default uses the store's setting.",
                 valueName: "policy"
             ),
             transform: Self.parseHiding
@@ -105,8 +105,8 @@ extension SMIMECommand.AccountCommand {
         @Option(
             help: ArgumentHelp(
                 """
-                The cipher for recipients whose abilities are unknown; it becomes a rule of the setting \
-                encryption.unknown. default removes the rule.
+                The cipher for recipients who announce no ciphers; it is added to the setting encryption.unknown. \
+                default removes this entry.
                 """,
                 valueName: "cipher"
             ),

@@ -59,7 +59,7 @@ extension SMIMECommand.AccountCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show an account and its identities, the current ones marked.",
+            abstract: "Show an account and its identities; * marks the identities in use.",
             discussion: "  smime account show alice@example.org"
         )
 

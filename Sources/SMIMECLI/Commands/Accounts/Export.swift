@@ -11,17 +11,17 @@ extension SMIMECommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Hand an identity to another mail program or device, or a certificate to other people.",
+            abstract: "Export an identity for another mail program or device, or a certificate for other people.",
             discussion: """
                 p12           every identity of the account, with its chain
-                mobileconfig  the same for an iPhone, iPad or Mac, as a signed profile
+                mobileconfig  the same identities as a signed profile for an iPhone, iPad or Mac
                 pem           the certificates in use, for other people
-                ldif, vcard   the same for a directory, for an address book
-                smimea        the same for the DNS (RFC 8162)
+                ldif, vcard   the same certificates, for a directory or for an address book
+                smimea        the same certificates, as DNS records (RFC 8162)
 
-                Only p12 and mobileconfig hold private keys, under a passphrase that is not in the file. They \
-                replace a file only with --force or after a question: it may be the only copy of a key. With --imap and \
-                --smtp, or --exchange, the profile sets up the mail account, too.
+                Only p12 and mobileconfig contain private keys, encrypted with a passphrase that is not in the file. \
+                They replace an existing file only with --force or after a question: the file may be the only copy of \
+                a key. With --imap and --smtp, or --exchange, the profile also sets up the mail account.
 
                   smime export alice@example.org -o alice.p12
                   smime export alice@example.org --format mobileconfig -o alice.mobileconfig
@@ -32,7 +32,7 @@ extension SMIMECommand {
 
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
         var address: EmailAddress?
-        @Flag(name: .customLong("all"), help: "Every account; for ldif and smimea.")
+        @Flag(name: .customLong("all"), help: "Export every account; only with ldif and smimea.")
         var coversAll = false
         @Option(help: "What to write: p12, mobileconfig, pem, ldif, vcard, or smimea. (default: p12)")
         var format: ExportFormat?
@@ -40,19 +40,19 @@ extension SMIMECommand {
         var output: String?
         @Flag(help: "Replace an existing file with private keys.")
         var force = false
-        @Option(help: .fingerprint("Only the identity with this fingerprint"))
+        @Option(help: .fingerprint("Export only the identity with this fingerprint"))
         var identity: FingerprintPrefix?
         @Option(
             help:
-                "The programs that must be able to read it: modern, legacy, or macos. (default: macos in a profile, else modern)"
+                "The programs that must be able to read the file: modern, legacy, or macos. (default: macos in a profile, else modern)"
         )
         var compat: PKCS12.Compatibility?
         @OptionGroup var servers: ExportedServerOptions
         @Option(
             help: ArgumentHelp(
                 """
-                The name of the entry in the directory; with --all, %u in it is the local part of the address, and %s the \
-                address. (default: made of the address)
+                The name of the entry in the directory. With --all, %u in the name stands for the local part of the \
+                address, and %s for the address. (default: derived from the address)
                 """,
                 valueName: "dn"
             )

@@ -9,13 +9,14 @@ extension SMIMECommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List identities and recipients, in the order in which they expire.",
+            abstract: "List identities and recipients in the order of expiry.",
             discussion: """
-                --expiring suits a cron job: the status is 1 if an account will have no valid identity, or a recipient \
-                no valid certificate, when that time has passed. Certificates with a successor are not listed.
+                --expiring suits a cron job: the status is 1 if, after the given time, an account will have no valid \
+                identity, or a recipient no valid certificate. Certificates with a successor are not listed.
 
-                An account whose last identity has expired stays in the list until it has a new one or is removed. \
-                An expired recipient stays in the list for as long again as the given time.
+                An account whose last identity has expired stays in the list until it has a new identity or is \
+                removed. A recipient whose certificate has expired stays in the list for the given time after the \
+                expiry.
 
                   smime list --expiring 30d
                 """
@@ -23,7 +24,7 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "List only what expires within this time and has no successor: 12h, 30d, 8w, 1y.",
+                "List only certificates without a successor that expire within this time, such as 12h, 30d, 8w or 1y.",
                 valueName: "time"
             ),
             transform: TimeOptions.interval

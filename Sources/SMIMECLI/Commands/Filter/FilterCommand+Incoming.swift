@@ -8,13 +8,13 @@ extension SMIMECommand.FilterCommand {
         static let configuration = CommandConfiguration(
             commandName: "incoming",
             _superCommandName: SMIMECommand.name,
-            abstract: "Verify incoming mail, and learn certificates from it.",
+            abstract: "Verify incoming mail, and learn the senders' certificates.",
             discussion: """
                 Writes the verdict into an Authentication-Results field (RFC 7281). Removes forged fields of that \
-                kind, and X-SMIME fields. Never changes signed content. Decrypts mail for accounts where a rule \
-                allows it.
+                kind, and X-SMIME fields. Never changes signed content. Decrypts mail for accounts if a rule allows \
+                this.
 
-                Every message is delivered with its verdict, except these, which are rejected (status 65): an empty \
+                Every message is delivered with its verdict. Only these messages are rejected (status 65): an empty \
                 message, a header of more than 1 MiB, a message that went through this filter many times, and \
                 unencrypted mail from an account of the store to a recipient for whom a rule requires encryption.
 

@@ -10,7 +10,8 @@ extension SMIMECommand.FilterCommand {
             abstract: "Sign and encrypt outgoing mail as the policy says.",
             discussion: """
                 Reads the message from standard input, signs and encrypts it, and passes it to sendmail: one message \
-                for all recipients who may share it. Nothing is sent before everything is signed and encrypted.
+                for all recipients who may get the same message. Nothing is sent before all messages are signed and \
+                encrypted.
 
                 With --stdout the result goes to standard output if all recipients get the same message. Otherwise \
                 nothing is written, and the status is 75.
@@ -26,7 +27,7 @@ extension SMIMECommand.FilterCommand {
         @OptionGroup var levels: LevelOptions
         @Flag(
             name: .customLong("no-message-override"),
-            help: "Ignore what messages ask for; only remove such fields and tags."
+            help: "Ignore X-SMIME fields and subject tags in messages; only remove them."
         )
         var noMessageOverride = false
 

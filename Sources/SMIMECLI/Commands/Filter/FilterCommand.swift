@@ -6,9 +6,8 @@ extension SMIMECommand {
             commandName: "filter",
             abstract: "Apply the policy to mail in a mail server.",
             discussion: """
-                Status 65 or 67 means that the message must not be sent as it is. Every other failure ends with \
-                status 75, so that the mail server tries again. docs/filter.md describes the set-up of a mail \
-                server.
+                Status 65 or 67 means that the message must not be sent. The status of every other failure is 75, so \
+                that the mail server tries again. docs/filter.md describes how to set up a mail server.
 
                   smime filter outgoing --sender alice@example.org --queue-id 4XyZ \\
                     -- bob@example.com < mail.eml

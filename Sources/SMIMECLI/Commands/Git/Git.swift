@@ -15,7 +15,7 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign and verify commits and tags, as the program that git calls.",
             discussion: """
-                git calls it under the name smime-git, a link to smime:
+                git calls this command by the name smime-git, which is a link to smime:
 
                   git config --global gpg.format x509
                   git config --global gpg.x509.program smime-git
@@ -24,14 +24,17 @@ extension SMIMECommand {
                   git log --show-signature
 
                 Signs as the account with the committer's address, or with the certificate that user.signingKey names \
-                by address or fingerprint. A signature by a certificate that has expired since is judged as of the time \
-                of signing. A warning says so, because only the signer states that time.
+                by address or fingerprint. If a signer's certificate has expired, the signature is judged as of the \
+                time of signing. A warning says so, because only the signer states that time.
                 """
         )
 
         @OptionGroup var global: GlobalOptions
         @Argument(
-            help: ArgumentHelp("What git asks for: --status-fd=N and -bsau KEY, or --verify FILE -.", valueName: "word")
+            help: ArgumentHelp(
+                "The arguments that git passes: --status-fd=N and -bsau KEY, or --verify FILE -.",
+                valueName: "word"
+            )
         )
         var words: [String] = []
 

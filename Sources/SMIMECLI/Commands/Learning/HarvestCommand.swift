@@ -10,8 +10,8 @@ extension SMIMECommand {
             commandName: "harvest",
             abstract: "Learn certificates from existing signed mail.",
             discussion: """
-                Verifies each mail and learns only the signer's certificate, for the sender's address. Ctrl-C keeps \
-                what was learned so far.
+                Verifies each mail and stores only the signer's certificate, for the sender's address. Certificates \
+                that were stored before Ctrl-C are kept.
 
                   smime harvest ~/Maildir archive.mbox
                   smime harvest --json < inbox.mbox

@@ -19,7 +19,7 @@ extension SMIMECommand {
                 - A renewed certificate for the key of an identity: an identity.
                 - Other certificates: recipients or intermediates.
                 - Signed mail: the sender's certificate is learned.
-                - Mail that contains only certificates (smime-type=certs-only): as a file of certificates.
+                - Mail that contains only certificates (smime-type=certs-only): the same as a file of certificates.
                 Importing a file twice changes nothing.
 
                   smime import alice.p12
@@ -33,7 +33,10 @@ extension SMIMECommand {
         )
         var files: [String]
         @Option(
-            help: ArgumentHelp("Add the identities to this account, whatever addresses they name.", valueName: "addr")
+            help: ArgumentHelp(
+                "Add the identities to this account, whatever addresses the certificates name.",
+                valueName: "addr"
+            )
         )
         var account: EmailAddress?
         @Flag(help: "Make CA certificates trust anchors, and trust other certificates without a chain.")

@@ -12,11 +12,11 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "decrypt",
             _superCommandName: SMIMECommand.name,
-            abstract: "Decrypt mail, through all its layers.",
+            abstract: "Decrypt mail, with all its layers of encryption.",
             discussion: """
-                Finds the key by the recipients that the message names; old identities open old mail. Writes nothing \
-                before the whole message is found intact. Also verifies a signature inside: the status is 1 if it \
-                fails; from a valid one the sender's certificate is learned, as by `smime verify`.
+                Finds the key by the recipients that the message names. Expired identities can still decrypt old mail. \
+                Writes nothing before the whole message has been checked. Also verifies a signature inside. If it is \
+                valid, stores the sender's certificate, as `smime verify` does. If it is not valid, the status is 1.
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml

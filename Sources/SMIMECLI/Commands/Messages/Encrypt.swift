@@ -19,15 +19,15 @@ extension SMIMECommand {
                 certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \
                 certificate is revoked (a warning says so).
 
-                A Bcc field needs -O DIR. Of NAME.eml, DIR/NAME.eml is for To and Cc, and each Bcc recipient gets a \
-                copy of its own, DIR/NAME.bcc1.eml, …, that names no other Bcc recipient. Send it to that address \
-                only, as in `sendmail ADDR < FILE`.
+                A Bcc field needs -O DIR. The output for NAME.eml is DIR/NAME.eml for the recipients in To and Cc, and \
+                DIR/NAME.bcc1.eml, … for each Bcc recipient; these files name no other Bcc recipient. Send each one to \
+                its recipient only, as in `sendmail ADDR < FILE`.
 
                 With a shared secret key or password only the recipients in --to need a certificate.
 
-                The header fields are encrypted, too, but also stay readable outside. --header-confidentiality hides \
-                some of them (RFC 9788), and `smime account set ADDR --header-confidentiality baseline` does so for \
-                all mail of an account.
+                The header fields are encrypted, too, but the outer header still shows them. --header-confidentiality \
+                hides some fields in the outer header (RFC 9788). `smime account set ADDR --header-confidentiality \
+                baseline` hides them for all mail of an account.
 
                   smime encrypt mail.eml -o secret.eml
                   smime encrypt --sign --to bob@example.org < mail.eml | sendmail -t
@@ -58,7 +58,7 @@ extension SMIMECommand {
         @OptionGroup(title: "Secrets in place of certificates") var secrets: SecretOptions
         @Option(
             help: """
-                The cipher: \(Self.cipherNames). (default: the best one that all recipients announce, else the \
+                The cipher: \(Self.cipherNames). (default: the best cipher that all recipients announce, else the \
                 setting encryption.unknown)
                 """,
             completion: .list(ContentCipher.writable.map(\.name)),
@@ -85,7 +85,7 @@ extension SMIMECommand {
         var headerConfidentiality: HeaderConfidentiality?
         @Flag(
             inversion: .prefixedNo,
-            help: "Repeat hidden fields in the text, for readers that cannot show them otherwise."
+            help: "Repeat hidden fields in the text, for mail programs that cannot decrypt header fields."
         )
         var legacyDisplay: Bool?
         @Option(name: .customLong("time"), help: .time, transform: TimeOptions.parse) var givenTime: Date?

@@ -6,10 +6,10 @@ extension SMIMECommand {
     struct Explain: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Explain a problem code, and what to do about it.",
+            abstract: "Explain the problem with a code, and what to do about it.",
             discussion: """
-                Reports name each problem by a code, which never changes its meaning. Without a code, lists all of \
-                them.
+                Reports name each problem by a code. The meaning of a code never changes. Without a code, lists all \
+                codes.
 
                   smime explain chain-no-anchor
                   smime explain --json

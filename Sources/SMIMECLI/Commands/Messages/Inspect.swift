@@ -13,8 +13,8 @@ extension SMIMECommand {
             abstract: "Show the structure of a mail, CMS object, PKCS#12 or certificate file.",
             discussion: """
                 Prints the tree of MIME parts and CMS layers with algorithms, signers, recipients and certificates. \
-                It needs no key, and verifies nothing: use `smime verify` for that. A store is only asked for the \
-                names of recipients. A PKCS#12 file shows its certificates if its passphrase is given.
+                Needs no key, and verifies nothing: use `smime verify` to check signatures. The store is only used to \
+                show the names of recipients. The certificates of a PKCS#12 file are shown if its passphrase is given.
 
                 --extract prints data for other programs: certificates, signers (the signers' certificates) or \
                 addresses (the addresses in the certificates).
@@ -37,7 +37,7 @@ extension SMIMECommand {
         var extract: Extraction?
         @Option(
             help: ArgumentHelp(
-                "End with status 1 if a certificate in it expires within this time, or has expired: 12h, 30d, 8w, 1y.",
+                "Exit with status 1 if a certificate has expired or expires within this time, such as 12h or 30d.",
                 valueName: "time"
             ),
             transform: TimeOptions.interval

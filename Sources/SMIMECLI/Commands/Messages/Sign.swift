@@ -14,20 +14,20 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign mail.",
             discussion: """
-                Signs as the account in From. From must be exactly one mailbox, and the certificate must name it, or \
-                no recipient would accept the signature. --from or --identity selects another signer; --from also \
-                writes a missing From.
+                Signs as the account in From. From must be exactly one mailbox, and the certificate must contain its \
+                address: otherwise no recipient would accept the signature. --from or --identity selects another \
+                signer; --from also writes a missing From.
 
                 The header fields are signed, too (RFC 9788). Content that mail servers would change is encoded \
                 first.
 
-                A certificate that is known to be revoked signs nothing, unless --revocation off skips the check. No \
+                A certificate that is known to be revoked cannot sign, unless --revocation off skips the check. No \
                 service is asked over the network.
 
                   smime sign mail.eml -o signed.eml
                   smime sign --from alice@example.org < mail.eml | sendmail -t
 
-                With --text a text becomes a mail:
+                With --text the input is the text of a new mail:
 
                   echo "all is well" | smime sign --text --from alice@example.org \\
                     --to bob@example.com --subject "Backup of tonight" | sendmail -t
@@ -48,7 +48,7 @@ extension SMIMECommand {
             completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
-        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show it then.")
+        @Flag(help: "Compress the content first. Mail programs without S/MIME cannot show compressed content.")
         var compress = false
         @OptionGroup var files: FileOptions
         @OptionGroup var protection: ProtectionOptions

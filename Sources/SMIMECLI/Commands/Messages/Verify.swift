@@ -12,17 +12,17 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
             _superCommandName: SMIMECommand.name,
-            abstract: "Check who signed a mail, and that nothing was changed since.",
+            abstract: "Check who signed a mail, and that the content is unchanged.",
             discussion: """
-                Says in one sentence what the signature is worth, and below it five answers: unchanged, by the sender \
-                in From, trusted, not revoked, in time (-v shows the details). After a verdict that is not valid \
-                comes the command that helps. The exit status is 0 if and only if the verdict is valid. From a valid \
-                mail the sender's certificate is learned, so that the answer can be encrypted.
+                Prints the verdict on the signature in one sentence, and below it five answers: unchanged, by the \
+                sender in From, trusted, not revoked, in time (-v shows the details). If the verdict is not valid, \
+                also prints the command that helps. The exit status is 0 if and only if the verdict is valid. From \
+                valid mail the sender's certificate is stored, so that the answer can be encrypted.
 
-                Revocation is judged by the lists and answers at hand. --online also asks the services that the \
-                certificates name, which tells them that the mail was read.
+                Revocation is judged by the revocation lists and OCSP answers in the store. --online also asks the \
+                services that the certificates name. These services then learn that the mail was read.
 
-                For several files --json prints one object whose `files` has a report for each of them, in order.
+                For several files --json prints one object, whose member `files` has a report for each file, in order.
 
                   smime verify mail.eml
                   smime verify --online --revocation hard mail.eml

@@ -10,11 +10,11 @@ extension SMIMECommand.PolicyCommand {
     struct Explain: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Show for each recipient what would happen to a message, and why.",
+            abstract: "Show how a message would be protected for each recipient, and why.",
             discussion: """
-                Without --to the recipients are the addresses in To, Cc and Bcc. Where the message asks for another \
-                level, the reasons name the --override bound that applies. By default a message cannot lower what a \
-                rule requires.
+                Without --to the recipients are the addresses in To, Cc and Bcc. If the message asks for another \
+                level, the reasons name the --override value that applies. By default a message cannot lower the level \
+                require.
 
                   smime policy explain --from alice@example.org --to bob@example.com
                   smime policy explain mail.eml --from alice@example.org --json

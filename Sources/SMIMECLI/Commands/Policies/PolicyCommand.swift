@@ -8,16 +8,16 @@ extension SMIMECommand {
             commandName: "policy",
             abstract: "Show and change the rules for signing and encryption.",
             discussion: """
-                The first of these that says something decides:
+                The first item in this list that applies decides:
                 1. the command line
                 2. the message: its X-SMIME field or subject tags
                 3. the rule for the recipient: address, domain, *.domain
                 4. the rule for the sender: account, domain, *.domain
                 5. the rule for the kind of mail: bounce, list, automatic
                 6. the global rule
-                Without any rule, mail is signed and encrypted whenever that is possible.
+                Without any rule, mail is signed and encrypted if possible.
 
-                A message cannot lower what a rule requires, unless the rule says --override any.
+                A message cannot lower a rule with the level require, unless the rule has --override any.
 
                   smime policy set --recipient example.org --encrypt require
                 """,
@@ -32,7 +32,7 @@ extension SMIMECommand.PolicyCommand {
         @Flag(help: "The rule for all mail.")
         var global = false
         @Option(
-            help: ArgumentHelp("The rule for mail of this address, domain or *.domain.", valueName: "pattern"),
+            help: ArgumentHelp("The rule for mail from this address, domain or *.domain.", valueName: "pattern"),
             transform: Policy.Pattern.typed
         )
         var sender: Policy.Pattern?
@@ -46,7 +46,7 @@ extension SMIMECommand.PolicyCommand {
         @OptionGroup var levels: LevelOptions
         @Option(
             help:
-                "How far a message may change the rule: any, stricter or none. (default: stricter for require, else any)"
+                "Which levels a message may ask for instead: any, stricter or none. (default: stricter for require, else any)"
         )
         var override: Policy.Override?
         @Option(help: "What to do if a required certificate is missing: bounce or defer.")
@@ -104,12 +104,13 @@ extension SMIMECommand.PolicyCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Create a rule, or add to one.",
+            abstract: "Create a rule, or add parts to a rule.",
             discussion: """
-                The levels are never, available (if possible) and require (or the mail is not sent).
+                The levels are never, available (if possible) and require (otherwise the mail is not sent).
 
-                A message from an account may ask for another level, as with `X-SMIME: encrypt=never`. It can lower \
-                require only if the rule has --override any. A subject tag can lower a level only as the first word.
+                A message from an account may ask for another level, such as `X-SMIME: encrypt=never`. A message can \
+                lower the level require only if the rule has --override any. A subject tag can lower a level only if \
+                it is the first word.
 
                   smime policy set --global --sign available --encrypt available
                   smime policy set --recipient '*.example.org' --encrypt require
@@ -147,9 +148,10 @@ extension SMIMECommand.PolicyCommand {
     struct Unset: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
-            abstract: "Remove a rule, or parts of it.",
+            abstract: "Remove a rule, or parts of a rule.",
             discussion: """
-                With levels or other options, removes only those parts, and only if the rule has the same values.
+                With --sign or other parts, removes only these parts of the rule, and only if the rule has the same \
+                values.
 
                   smime policy unset --recipient example.org
                   smime policy unset --recipient example.org --encrypt require

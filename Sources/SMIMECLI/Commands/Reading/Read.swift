@@ -11,13 +11,13 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "read",
             _superCommandName: SMIMECommand.name,
-            abstract: "Show a mail as a person reads it, with the verdict on top.",
+            abstract: "Show a mail for reading, with the verdict on top.",
             discussion: """
-                Decrypts, verifies, and shows the text; attachments are listed. Characters that would act on the \
-                terminal are taken out. Learns nothing, asks nothing over the network, and changes nothing.
+                Decrypts, verifies, and shows the text; attachments are listed. Control characters for the terminal \
+                are removed. Changes nothing in the store, and asks no service over the network.
 
-                --html makes one page that loads nothing, runs nothing and follows no link; the file can be read by \
-                its owner only.
+                --html writes a page that loads nothing, runs nothing and follows no link; only the owner can read the \
+                file.
 
                 The status is 0 for valid mail and for mail without a signature, 1 if a signature is not valid.
 
@@ -28,11 +28,11 @@ extension SMIMECommand {
         )
 
         @Argument(
-            help: ArgumentHelp("The message; - or nothing is standard input.", valueName: "file"),
+            help: ArgumentHelp("The message; standard input if it is - or left out.", valueName: "file"),
             completion: .file()
         )
         var file = "-"
-        @Flag(help: "Write a page for a browser in place of text.") var html = false
+        @Flag(help: "Write an HTML page for a browser instead of text.") var html = false
         @Option(
             name: .shortAndLong,
             help: ArgumentHelp("Write to this file, which only you can read.", valueName: "file"),

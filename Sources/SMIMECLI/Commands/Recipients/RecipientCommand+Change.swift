@@ -11,10 +11,9 @@ extension SMIMECommand.RecipientCommand {
             commandName: "add",
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
-                FILE holds certificates, or is a mail that the recipient signed. \
-                The certificates need not name the address. --trust makes them trusted without a chain: compare the \
-                fingerprint first. A certificate for @domain is used for every address of the domain that has no \
-                certificate of its own.
+                FILE holds certificates, or is a mail that the recipient signed. The certificates need not name the \
+                address. --trust makes the certificates trusted without a chain: compare their fingerprints first. A \
+                certificate for @domain is used for every address of the domain that has no certificate.
 
                   smime recipient add bob@example.org bob.pem --trust
                   smime recipient add bob@example.org mail-from-bob.eml
@@ -218,12 +217,12 @@ extension SMIMECommand.RecipientCommand {
                 Compare the fingerprint with the certificate's owner first. Without --fingerprint this pins every \
                 certificate of the address that is not distrusted.
 
-                A pinned certificate is preferred to newer ones until it expires or is revoked. The pin holds for \
-                its key, also in a renewed certificate for the address.
+                A pinned certificate is preferred to newer certificates until it expires or is revoked. The pin also \
+                holds for a renewed certificate with the same key.
 
-                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command does \
-                not ask whether you compared it. The fingerprint must be whole: others can make a certificate whose \
-                fingerprint begins like it.
+                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command \
+                does not ask whether you compared the fingerprint. The fingerprint must be complete: an attacker can \
+                make a certificate with the same first digits.
 
                   smime recipient trust bob@example.org
                   smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
@@ -233,7 +232,7 @@ extension SMIMECommand.RecipientCommand {
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
         // A separate option, because the help of the one in `Target` says that the first digits are enough.
-        @Option(help: ArgumentHelp("Only the certificate with this whole fingerprint.", valueName: "fpr"))
+        @Option(help: ArgumentHelp("Only the certificate with this complete fingerprint.", valueName: "fpr"))
         var fingerprint: FingerprintPrefix?
         @Option(
             name: .customLong("from"),
@@ -274,7 +273,7 @@ extension SMIMECommand.RecipientCommand {
             commandName: "distrust",
             abstract: "Never use the certificates of an address.",
             discussion: """
-                Distrust holds for the public key: other certificates with the same key are not used for the address \
+                The public key is distrusted: other certificates with the same key are not used for the address \
                 either.
 
                   smime recipient distrust bob@example.org --fingerprint sha256:…

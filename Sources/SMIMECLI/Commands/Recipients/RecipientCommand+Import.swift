@@ -10,8 +10,9 @@ extension SMIMECommand.RecipientCommand {
             commandName: "import",
             abstract: "Import the certificates of a directory's LDIF file.",
             discussion: """
-                Every certificate in userCertificate and userSMIMECertificate is stored for the addresses that it names, \
-                and used if it chains to an anchor. The file may be of any size. Importing it again changes nothing.
+                Every certificate in userCertificate and userSMIMECertificate is stored for the addresses that it \
+                names, and used if it chains to a trust anchor. The file may have any size. Importing the same file \
+                again changes nothing.
 
                   ldapsearch -x -LLL -H ldaps://ldap.example.org -b dc=example,dc=org \\
                     '(userCertificate=*)' userCertificate > people.ldif

@@ -10,7 +10,7 @@ extension SMIMECommand.RecipientCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List every address with the certificate that mail to it is encrypted to.",
+            abstract: "List every address and the certificate used to encrypt mail to it.",
             discussion: "  smime recipient list"
         )
 
@@ -61,10 +61,10 @@ extension SMIMECommand.RecipientCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show every certificate known for an address, which one is used, and why.",
+            abstract: "Show every certificate known for an address, which certificate is used, and why.",
             discussion: """
-                Also shows the certificates of the address's domain, and those of other sources (see `smime \
-                config`). The answers of these sources are kept for some time; --refresh asks them again.
+                Also shows the certificates of the address's domain, and certificates from other sources (see `smime \
+                config`). The answers of these sources are kept for some time; --refresh asks the sources again.
 
                   smime recipient show bob@example.org
                   smime recipient show bob@example.org --refresh
@@ -73,7 +73,7 @@ extension SMIMECommand.RecipientCommand {
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        @Flag(help: "Ask the other sources again, even if an answer of theirs is kept.")
+        @Flag(help: "Ask the other sources again, even if the store still has their answers.")
         var refresh = false
         @OptionGroup var time: TimeOptions
         @OptionGroup var anchors: AnchorOptions

@@ -14,26 +14,27 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: name,
             _superCommandName: SMIMECommand.name,
-            abstract: "Sign and encrypt a mail as the policy says, and send it: takes sendmail's options.",
+            abstract: "Sign and encrypt a mail as the policy says, and send it, with sendmail's options.",
             discussion: """
-                For programs that send through sendmail: mutt, alpine, mailx, cron, git send-email, PHP. Reads the mail \
-                from standard input, applies the policy of its sender as `smime filter outgoing` does, and calls the real \
-                sendmail, or msmtp. What cannot be protected as the policy demands is not sent.
+                For programs that call sendmail: mutt, alpine, mailx, cron, git send-email, PHP. Reads the mail from \
+                standard input, applies the policy of its sender as `smime filter outgoing` does, and calls the real \
+                sendmail, or msmtp. Mail that cannot be protected as the policy requires is not sent.
 
                   set sendmail = "/usr/bin/smime sendmail -oem -oi"     (mutt)
                   git config sendemail.sendmailCmd "smime sendmail"     (git send-email)
                   smime sendmail --sendmail "/usr/bin/msmtp -i" -t -i < mail.eml
 
-                Of sendmail's options it takes -t, -i, -oi, -f ADDR, -r ADDR and -F NAME. Those of delivery, errors and \
-                notification (-odb, -oem, -bm, -N …) change nothing. All others are refused.
+                These options of sendmail have an effect: -t, -i, -oi, -f ADDR, -r ADDR and -F NAME. Options for \
+                delivery, errors and notification (-odb, -oem, -bm, -N …) are accepted and change nothing. Other \
+                options are rejected.
                 """
         )
 
         @Option(
             help: ArgumentHelp(
                 """
-                The program that sends: an absolute path and its arguments, in one word. (default: the setting \
-                filter.sendmail, else /usr/sbin/sendmail -i)
+                The program that sends the mail: an absolute path and its arguments, as one quoted argument. (default: \
+                the setting filter.sendmail, else /usr/sbin/sendmail -i)
                 """,
                 valueName: "path"
             )
@@ -42,7 +43,7 @@ extension SMIMECommand {
         @OptionGroup var levels: LevelOptions
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
-        @Argument(help: ArgumentHelp("Options of sendmail and recipients.", valueName: "rcpt"))
+        @Argument(help: ArgumentHelp("Recipients, and options of sendmail.", valueName: "rcpt"))
         var words: [String] = []
 
         func run() async throws {

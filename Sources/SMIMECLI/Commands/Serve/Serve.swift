@@ -12,35 +12,47 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Sign, encrypt, verify, and decrypt for a mail server, as a service.",
             discussion: """
-                Listens for a mail server, which sends every message through this gateway. A message is accepted \
-                only after the next hop has accepted it, so the mail server's queue is the only one. \
-                docs/postfix.md describes the set-up.
+                Listens for a mail server, which sends every message through this gateway. A message is accepted only \
+                after the next hop has accepted it, so the mail server's queue is the only queue. docs/postfix.md \
+                describes the set-up.
 
                   smime serve --listen outgoing=lmtp:unix:/run/smime/outgoing \\
                     --next-hop outgoing=smtp:127.0.0.1:10026
                   smime serve --listen incoming=milter:unix:/run/smime/incoming \\
                     --metrics 127.0.0.1:9464
 
-                SIGTERM lets messages in flight end, SIGHUP restarts the workers. A changed setting, rule or \
-                certificate counts for the next message.
+                SIGTERM ends the service after the messages in progress, SIGHUP restarts the workers. A changed \
+                setting, rule or certificate applies from the next message on.
                 """
         )
 
-        @Option(help: ArgumentHelp("Where mail servers connect; repeatable.", valueName: "role=scheme:address"))
+        @Option(
+            help: ArgumentHelp(
+                "The address to listen on for mail servers; repeatable.",
+                valueName: "role=scheme:address"
+            )
+        )
         var listen: [Endpoint]
         @Option(
-            help: ArgumentHelp("Where finished messages of a role go.", valueName: "role=smtp:address")
+            help: ArgumentHelp("The server to which messages of a role are passed on.", valueName: "role=smtp:address")
         )
         var nextHop: [Endpoint] = []
-        @Option(help: ArgumentHelp("Serve Prometheus metrics, /healthz and /readyz here.", valueName: "host:port"))
+        @Option(
+            help: ArgumentHelp(
+                "Serve Prometheus metrics, /healthz and /readyz at this address.",
+                valueName: "host:port"
+            )
+        )
         var metrics: SocketName?
-        @Option(help: ArgumentHelp("The most messages at a time. (default: 8 for each core)", valueName: "n"))
+        @Option(
+            help: ArgumentHelp("The highest number of messages at a time. (default: 8 for each core)", valueName: "n")
+        )
         var maxMessages: Int?
-        @Option(help: ArgumentHelp("The largest message. (default: 104857600)", valueName: "bytes"))
+        @Option(help: ArgumentHelp("The size limit for a message. (default: 104857600)", valueName: "bytes"))
         var maxSize: Int?
-        @Option(help: ArgumentHelp("How long messages in flight may take after SIGTERM.", valueName: "seconds"))
+        @Option(help: ArgumentHelp("How long messages in progress may take after SIGTERM.", valueName: "seconds"))
         var grace = 30
-        @Option(help: ArgumentHelp("Let this network connect, too; repeatable.", valueName: "net"))
+        @Option(help: ArgumentHelp("Accept connections from this network, too; repeatable.", valueName: "net"))
         var allow: [NetworkRange] = []
         @Option(help: "Where the log goes: stderr, syslog, or journal.")
         var log = LogDestination.stderr

@@ -9,53 +9,67 @@ extension SMIMECommand {
             commandName: "config",
             abstract: "Show and change the settings of the store.",
             discussion: """
-                encryption.floor: the weakest cipher to use, whatever recipients announce or a sender asks for.
-                encryption.unknown: the cipher for recipients who announce none, with exceptions for recipients or \
-                senders, as in 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
-                subject-tags: the tags that senders can write into a subject, and what each asks for. Empty for none.
-                filter.authserv-id: the name of this host in Authentication-Results fields. Empty for the host's full name.
-                filter.bounce-text: a sentence for people that follows the reason in a bounce; \
+                encryption.floor: the weakest cipher that smime uses, even if recipients announce or a sender asks for \
+                a weaker one.
+                encryption.unknown: the cipher for recipients who announce no ciphers. Exceptions for recipients or \
+                senders can follow, such as 'aes-256-gcm example.org=aes-256-cbc alice@example.com=aes-256-cbc'.
+                subject-tags: the tags that senders can write into a subject, and what each tag asks for. If empty, \
+                there are no tags.
+                filter.authserv-id: the name of this host in Authentication-Results fields. If empty, the host's full \
+                name.
+                filter.bounce-text: a sentence that follows the reason in a bounce, for example whom to ask. \
                 filter.bounce-text.DOMAIN is for senders of that domain.
-                filter.recipient-delimiter: the characters that begin a detail in an address, as + in \
-                alice+tag@example.org: rules and accounts of alice@example.org count for it. Like Postfix's \
-                recipient_delimiter. Empty for none.
+                filter.recipient-delimiter: the characters that begin a detail in an address, such as + in \
+                alice+tag@example.org. Such mail follows the rules and uses the account of alice@example.org. Like \
+                Postfix's recipient_delimiter. If empty, addresses have no details.
                 filter.sendmail: the program that `smime filter` passes mail to, with its arguments.
-                filter.decrypted-sender: the envelope sender of mail that `smime filter incoming` decrypted. It receives \
-                the bounce if such mail cannot be delivered. Empty for the null sender: the original sender must not get \
-                the decrypted mail back.
+                filter.decrypted-sender: the envelope sender of mail that `smime filter incoming` decrypted. This \
+                address receives the bounce if such mail cannot be delivered. If empty, the null sender: the original \
+                sender must not get the decrypted mail back.
                 filter.tags (on, off): whether `smime filter incoming` also writes its verdict into the subject.
                 filter.log: where `smime filter` writes its log line for each mail: syslog, stderr or none.
                 header-protection (on, off): whether the header is signed and encrypted with the content.
-                header-confidentiality (none, baseline, shy): what encrypted mail hides of its header, for accounts \
-                without a setting of their own.
-                legacy-display (on, off): whether hidden fields are repeated in the text.
-                lookup.order: the sources of recipients' certificates in order, the registry first. One whose own setting \
-                is empty is not asked.
-                lookup.directory: a folder of certificates in files named after the address, as bob@example.org.pem, or \
-                the domain, as @example.org.pem. Empty for none.
-                lookup.directory.timeout: how long to wait for that folder, as 2s or 500ms.
-                lookup.command: a program that gets an address as its only argument and prints its certificates as PEM. It \
-                ends with 0, or 1 if there is none, or 75 if it does not know now. Empty for none.
+                header-confidentiality (none, baseline, shy): which header fields of encrypted mail are hidden, for \
+                accounts without a setting of their own.
+                legacy-display (on, off): whether hidden header fields are repeated in the text of the mail.
+                lookup.order: the sources of recipients' certificates in order, the registry first. A source whose own \
+                setting is empty is not used.
+                lookup.directory: a folder with certificate files, each named after an address, such as \
+                bob@example.org.pem, or a domain, such as @example.org.pem. If empty, no folder is used.
+                lookup.directory.timeout: how long to wait for that folder, such as 2s or 500ms.
+                lookup.command: a program that gets an address as its only argument and prints the certificates of the \
+                address as PEM. Its exit status is 0 if it found certificates, 1 if there are none, and 75 if the \
+                lookup failed for now. If empty, no program is called.
                 lookup.command.timeout: how long to wait for that program.
-                lookup.ldap: an LDAP directory as a URL, such as ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), \
-                where %s is the address. Empty for none.
-                lookup.ldap.starttls (on, off): whether TLS is started with an ldap URL.
-                lookup.ldap.ca-file: the certificates that its TLS certificate must chain to. Empty for the system's.
-                lookup.ldap.bind, lookup.ldap.password-file: the name to log in to it with, and a file with the password.
-                lookup.ldap.timeout: how long to wait for the directory.
-                lookup.smimea (on, off): whether DNS is asked for SMIMEA records. Only what DNSSEC proves counts.
-                lookup.smimea.resolver: the address of the resolver, such as 127.0.0.1@5353. Empty for those of this host.
-                lookup.smimea.trust-anchor: a file with the keys of DNSSEC. Empty for those of the root.
-                lookup.smimea.timeout: how long to wait for DNS.
-                lookup.budget: how long all sources but registry and directory together may delay one message.
-                lookup.cache, lookup.cache.none: how long an answer with certificates is used without asking again, and how \
-                long the answer that there is none, as 1h or 10m.
-                revocation.directory: a folder of revocation lists, which count like imported ones. While it cannot be \
-                read, verdicts have a warning, and --revocation hard rejects.
+                lookup.ldap: the URL of an LDAP directory, such as \
+                ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), where %s is the address. If empty, no LDAP \
+                directory is used.
+                lookup.ldap.starttls (on, off): whether a connection to an ldap URL is upgraded to TLS.
+                lookup.ldap.ca-file: a file with the CA certificates for the LDAP server. If empty, the system's CA \
+                certificates are used.
+                lookup.ldap.bind, lookup.ldap.password-file: the name for the login to the LDAP server, and a file \
+                with the password.
+                lookup.ldap.timeout: how long to wait for the LDAP server.
+                lookup.smimea (on, off): whether certificates are looked up in the DNS (SMIMEA records). Only answers \
+                that DNSSEC proves are used.
+                lookup.smimea.resolver: the address of the DNS resolver, such as 127.0.0.1@5353. If empty, the \
+                resolvers of this host are used.
+                lookup.smimea.trust-anchor: a file with the DNSSEC keys to trust. If empty, the keys of the DNS root \
+                are used.
+                lookup.smimea.timeout: how long to wait for the DNS.
+                lookup.budget: how long lookup.command, lookup.ldap and lookup.smimea together may delay one message.
+                lookup.cache: how long certificates from a source are used without asking the source again, such as \
+                1h.
+                lookup.cache.none: the same for the answer that there is no certificate, such as 10m.
+                revocation.directory: a folder of revocation lists, which are used like imported lists. While the \
+                folder cannot be read, verdicts have a warning, and --revocation hard rejects certificates.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \
                 certificates name, as with --online.
-                revocation.private-addresses (on, off): whether such services may be in private networks.
-                revocation.timeout: how long to wait for one such service, as 5s or 500ms.
+                revocation.private-addresses (on, off): whether the services that certificates name may be in private \
+                networks.
+                revocation.timeout: how long to wait for one revocation service, such as 5s or 500ms.
+                verify.accept-sender, verify.accept-weak (on, off): whether commands act as with --accept-sender and \
+                --accept-weak.
 
                   smime config set subject-tags \\
                     '[encrypt] encrypt=require [open] encrypt=never'
@@ -125,7 +139,7 @@ extension SMIMECommand.ConfigCommand {
 
         func validate() throws {
             guard key.setting.accepts(value) else {
-                throw ValidationError("\(key.name) cannot be '\(value)', but \(key.setting.expectation)")
+                throw ValidationError("\(key.name) cannot be '\(value)'; it must be \(key.setting.expectation)")
             }
         }
 
@@ -136,14 +150,14 @@ extension SMIMECommand.ConfigCommand {
             let password = try await store.settings.value(of: Setting.lookupLDAPPassword.rawValue) ?? ""
             try await store.close()
             if key.setting == .lookupLDAPName, !value.isEmpty, password.isEmpty {
-                Console.warning("no password is named, so the directory cannot be asked")
+                Console.warning("no password is set, so the LDAP server cannot be queried")
                 Console.hint(
-                    "name a file that has it: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
+                    "give the password in a file: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
                 )
             }
             guard isMissing else { return }
-            Console.warning("\(value): not a readable folder, so its revocation lists do not count")
-            Console.hint("create it, readable for the user of the store, then: smime doctor")
+            Console.warning("\(value): not a readable folder, so its revocation lists are not used")
+            Console.hint("create the folder, readable for the user of the store, then: smime doctor")
         }
     }
 

@@ -7,11 +7,11 @@ extension SMIMECommand {
     struct Doctor: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "doctor",
-            abstract: "Check the store and its surroundings, and say what to do.",
+            abstract: "Check the store and the configuration of this host, and say what to repair.",
             discussion: """
-                Lists the worst finding first, each with what to do about it. The status is 0 if all is well, 1 if \
-                something should be repaired soon, and 2 if mail is stopped or will be. --mta also checks that the \
-                mail server's configuration uses `smime filter` or `smime serve` correctly.
+                Lists all findings, the worst first, and says what to do about each of them. The status is 0 if all is \
+                well, 1 if something should be repaired soon, and 2 if mail is stopped or will be. --mta also checks \
+                that the mail server's configuration uses `smime filter` or `smime serve` correctly.
 
                   smime doctor
                   smime doctor --mta postfix

@@ -7,15 +7,15 @@ extension SMIMECommand.StoreCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Find damage, loose permissions, and data that nothing uses.",
+            abstract: "Find damage, loose permissions, and unused data.",
             discussion: """
-                The status is 0 for a sound store, 1 if something should be tidied, 77 if other users could read or \
-                change it, and 78 if it is damaged. Also opens the private keys if that needs no passphrase from the \
-                terminal.
+                The status is 0 for a sound store, 1 if it should be cleaned up, 77 if other users could read or \
+                change it, and 78 if it is damaged. The private keys are also checked, if no passphrase from the \
+                terminal is needed to open them.
 
-                Removes what was fetched or came with mail and is no longer of use, unless --dry-run is given: \
-                expired answers and revocation lists, and authorities that no certificate leads to. --repair also \
-                removes certificates that nothing refers to, and what came with mail or was fetched and cannot be \
+                Removes fetched and learned data that is no longer needed: expired OCSP answers, expired revocation \
+                lists that have successors, and CA certificates that no chain uses. --dry-run only lists them. \
+                --repair also removes certificates that nothing refers to, and fetched and learned data that cannot be \
                 read, and corrects what the database says of certificates. Keys and files are never removed.
 
                   smime store check --json
@@ -24,7 +24,7 @@ extension SMIMECommand.StoreCommand {
                 """
         )
 
-        @Flag(help: "Also remove what can be removed without loss.")
+        @Flag(help: "Also remove unused and unreadable data, and correct the database.")
         var repair = false
         @Flag(help: "Change nothing.")
         var dryRun = false

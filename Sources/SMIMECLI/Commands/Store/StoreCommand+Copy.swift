@@ -7,10 +7,12 @@ extension SMIMECommand.StoreCommand {
             commandName: "copy",
             abstract: "Copy the whole store to a PostgreSQL server, or back.",
             discussion: """
-                The store that is written must not be there yet. Everything is copied in one transaction and verified; \
-                the same key file opens both. Settings that name programs, files and directories of one host \
-                (filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
-                lookup.smimea.trust-anchor, revocation.directory) are not copied to a server; /etc/smime/host.conf on each host can have them. First stop the programs that write to the old store: what they write later is not in the copy.
+                The target store must not exist yet. Everything is copied in one transaction and verified; the same \
+                key file opens both stores. A copy to a server leaves out the settings that name programs, files and \
+                directories of one host. Put them into /etc/smime/host.conf on each host: filter.sendmail, \
+                lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
+                lookup.smimea.trust-anchor, revocation.directory. First stop the programs that write to the old store: \
+                later changes are not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
                   smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime

@@ -5,19 +5,22 @@ extension SMIMECommand.StoreCommand {
     struct Initialize: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "init",
-            abstract: "Make an empty store, on a PostgreSQL server if --store names one.",
+            abstract: "Create an empty store, on a PostgreSQL server if --store names a database.",
             discussion: """
-                --store URL, or the variable SMIME_STORE, names a database that several hosts share; it works with every \
-                verb. --home then has the key file and the locks of this host. A password belongs into a password file \
-                (~/.pgpass), not into the URL. A server elsewhere needs a certificate for its name (sslmode=verify-full).
+                --store URL, or the variable SMIME_STORE, names a database that several hosts share; --store works \
+                with every command. The directory in --home then has the key file and the locks of this host. A \
+                password belongs in a password file (~/.pgpass), not in the URL. A PostgreSQL server on another host \
+                needs a TLS certificate for its host name (sslmode=verify-full).
 
                 The key that opens the private keys is not in the database: the same key file must be on each host. \
                 --store-key-file FILE (or SMIME_STORE_KEY_FILE), the systemd credential smime-store-key, or \
-                --store-key-command PROGRAM (or SMIME_STORE_KEY_COMMAND) name another place for it. The program prints the key file, or its base64.
+                --store-key-command PROGRAM (or SMIME_STORE_KEY_COMMAND) name another place for the key file. The \
+                program prints the key file, or its content in base64.
 
-                --gateway-role and --reader-role give roles of the database their rights, also in a store that is there \
-                already; `smime store migrate` renews them. A gateway's role reads, learns and writes the journal; only the \
-                owner can change accounts, keys, rules, settings and trust. --print-sql prints the statements instead.
+                --gateway-role and --reader-role give roles of the database their rights, also in an existing store; \
+                `smime store migrate` renews these rights. A gateway's role can read, store learned certificates, and \
+                write the journal; only the owner can change accounts, keys, rules, settings and trust. --print-sql \
+                prints the SQL statements instead.
 
                   smime --home /var/lib/smime --store postgresql://smime@db.example.org/smime store init
                   smime --store postgresql://smime@db.example.org/smime store init --gateway-role smime_gateway

@@ -8,15 +8,15 @@ extension SMIMECommand.StoreCommand {
     struct Protect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "protect",
-            abstract: "Choose what unlocks the private keys: a key file, a passphrase, or either of them.",
+            abstract: "Choose whether a key file, a passphrase, or either of them unlocks the private keys.",
             discussion: """
                 A key file works without a person at the terminal. A passphrase is needed whenever a private key is \
-                used; it comes from the terminal, from --password-file, --password-fd or --password-env, or from the \
-                systemd credential smime-passphrase. With both, either one is enough: the key file for daily use, \
-                the passphrase in case the key file is lost.
+                used. It is read from the terminal, from --password-file, --password-fd or --password-env, or from the \
+                systemd credential smime-passphrase. With both, the key file or the passphrase is enough: the key file \
+                for daily use, the passphrase in case the key file is lost.
 
-                --password-… gives the current passphrase, and --new-password-… the new one. If the store has no \
-                passphrase yet, --password-… gives the new one.
+                --password-… gives the current passphrase, and --new-password-… the new passphrase. If the store has \
+                no passphrase yet, --password-… gives the new passphrase.
 
                   smime store protect passphrase
                 """
@@ -65,9 +65,9 @@ extension SMIMECommand.StoreCommand {
             commandName: "rekey",
             abstract: "Seal all private keys with a new store key, and make a new key file.",
             discussion: """
-                Use this if another person may have the key file. The passphrase, if the store has one, stays the \
-                same. Older copies of the store still open only with the key file of their time: keep it with them, \
-                because the new key file replaces it.
+                Use this if another person may have the key file. A passphrase of the store stays the same. The new \
+                key file replaces the old one. Keep the old key file with older copies of the store: they can only be \
+                opened with it.
 
                   smime store rekey
                 """

@@ -9,20 +9,20 @@ extension SMIMECommand.StoreCommand {
             commandName: "restore",
             abstract: "Replace the store by a copy that `store backup` made.",
             discussion: """
-                Everything is as it was when the copy was made; later changes are gone from the store. (`smime \
-                account restore` adds to the store instead.) Other processes may use the store meanwhile: they see \
-                either the old one or the new one. The old store is kept under a name that is printed, and `smime \
-                store restore` with that name brings it back.
+                The whole store is as it was when the copy was made; later changes are lost. (`smime account restore` \
+                adds to the store instead.) Other processes may use the store meanwhile: they see either the old store \
+                or the new store. The old store is kept under a new name, which is printed. `smime store restore` with \
+                that name restores the old store.
 
-                A copy that is damaged or no store (status 65), or that a newer smime made (78), is rejected. \
-                Private keys open with the key file or passphrase that the store had when the copy was made; if the \
-                key file is another one now, put back the right one first.
+                A file that is damaged or is not a store is rejected (status 65), and also a copy made by a newer \
+                smime (status 78). Private keys open with the key file or passphrase that the store had when the copy \
+                was made. If the key file has changed since, put back the old key file first.
 
                   smime store restore smime-2026-11-22.sqlite
                 """
         )
 
-        @Argument(help: ArgumentHelp("The copy.", valueName: "file"), completion: .file())
+        @Argument(help: ArgumentHelp("The copy of the store.", valueName: "file"), completion: .file())
         var file: String
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions

@@ -7,15 +7,16 @@ extension SMIMECommand.StoreCommand {
     struct StartOver: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "start-over",
-            abstract: "Put a store aside that cannot be opened any more, and begin with an empty one.",
+            abstract: "Put a store aside that can no longer be opened, and begin with an empty store.",
             discussion: """
-                The way out when the key file or the passphrase of the store is lost: without it no private key in \
-                the store can be opened again. Look for a copy first: a backup of the key file, an account backup, or \
-                the .p12 files that you imported.
+                Use this if the key file or the passphrase of the store is lost. Without it the private keys in the \
+                store cannot be opened. Look for a copy first: a backup of the key file, an account backup, or the \
+                .p12 files that you imported.
 
-                Nothing is destroyed. The old store gets other names, which are printed; to go back to it, rename it. \
-                End other programs that use the store before, such as a mail filter. Then import your .p12 files \
-                again. Asks first, unless --yes is given.
+                First stop other programs that use the store, such as a mail filter. Nothing is destroyed: the files \
+                of the old store are renamed, and the new names are printed. To go back to the old store, rename its \
+                files again. To continue with the empty store, import your .p12 files again. Asks first, unless --yes \
+                is given.
 
                   smime store start-over
                 """

@@ -8,7 +8,7 @@ extension SMIMECommand {
     struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "store",
-            abstract: "Make, lock, check, copy and migrate the store itself.",
+            abstract: "Create, protect, check, copy and migrate the store itself.",
             discussion: "  smime store check",
             subcommands: [
                 Initialize.self, Copy.self, Protect.self, Rekey.self, Check.self, Backup.self, Restore.self,
@@ -48,10 +48,10 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Keep a copy for the day the disk fails: copies the database while others use it.",
+            abstract: "Copy the database to a file, also while other programs use it.",
             discussion: """
-                The copy holds everything but the key file. Its private keys open only with that key file or the \
-                passphrase. `smime store restore` puts the copy back.
+                The copy contains everything except the key file. The private keys in the copy open only with the key \
+                file or the passphrase. `smime store restore` puts the copy back.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """
@@ -59,7 +59,7 @@ extension SMIMECommand.StoreCommand {
 
         @Option(
             name: .shortAndLong,
-            help: ArgumentHelp("Write to this file. It appears complete or not at all.", valueName: "file"),
+            help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
             completion: .file()
         )
         var output: String
@@ -106,8 +106,8 @@ extension SMIMECommand.StoreCommand {
             commandName: "migrate",
             abstract: "Convert an older store to the newest schema.",
             discussion: """
-                Opening a store does this by itself. It can be interrupted, and continues where it stopped. On a server \
-                it also renews the rights of the roles that `smime store init` gave.
+                A store is also converted when it is opened. An interrupted conversion continues where it stopped. On \
+                a server this command also renews the rights that `smime store init` gave to roles.
 
                   smime store migrate --dry-run
                 """

@@ -22,8 +22,8 @@ extension SMIMECommand.TrustCommand {
             commandName: "list",
             abstract: "List the trust anchors of the store, and all revocation lists.",
             discussion: """
-                A list from the folder of the setting revocation.directory is shown with its file name. The system's \
-                anchors are not listed; they count too, unless a command has --no-system-anchors.
+                A revocation list from the folder in revocation.directory is shown with its file name. The system's \
+                anchors are not listed, but they are trusted, too, unless a command has --no-system-anchors.
 
                   smime trust list
                 """
@@ -87,10 +87,10 @@ extension SMIMECommand.TrustCommand {
             commandName: "add",
             abstract: "Trust every certificate that chains to a certificate in FILE.",
             discussion: """
-                Compare the fingerprint first. An intermediate given here becomes an anchor, too. A certificate that \
-                was imported with an identity is named by its whole fingerprint. From a signed mail the command takes \
-                the highest authority in it, and asks whether you compared its fingerprint, unless --fingerprint names \
-                it.
+                Compare the fingerprint first. An intermediate CA certificate becomes an anchor, too. To trust a \
+                certificate that was imported with an identity, give its complete fingerprint. From a signed mail the \
+                command takes the CA certificate at the top of the chain, and asks whether you compared its \
+                fingerprint, unless --fingerprint gives it.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…
@@ -100,7 +100,7 @@ extension SMIMECommand.TrustCommand {
 
         @Argument(
             help:
-                "Certificate files, signed mail, - for standard input, or whole fingerprints of certificates in the store.",
+                "Certificate files, signed mail (- is standard input), or complete fingerprints from the store.",
             completion: .file()
         )
         var files: [String]

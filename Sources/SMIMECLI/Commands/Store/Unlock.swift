@@ -10,14 +10,15 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "unlock",
             _superCommandName: SMIMECommand.name,
-            abstract: "Ask for the store's passphrase once, and keep its key in memory for a time.",
+            abstract: "Ask for the store's passphrase once, and keep the store's key in memory for a time.",
             discussion: """
-                For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key then do \
-                not ask for the passphrase. This ends when the time is over, with `smime lock`, at logout, and when the \
-                passphrase or the key changes.
+                For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key \
+                then do not ask for the passphrase. The key is forgotten when the time is over, with `smime lock`, at \
+                logout, and when the passphrase or the store's key changes.
 
-                Meanwhile every program that runs as you can use the key, too: so does `smime sendmail` for your mail program \
-                and for your cron jobs. filter and serve never use it. A --password option of a command is used instead.
+                Meanwhile every program of your user account can use the key, too, such as `smime sendmail` when your \
+                mail program or a cron job calls it. filter and serve never use the key. A command with a --password \
+                option uses that passphrase instead.
 
                   smime unlock --for 8h
                 """
@@ -25,7 +26,10 @@ extension SMIMECommand {
 
         @Option(
             name: .customLong("for"),
-            help: ArgumentHelp("How long, as 30m, 8h or 2d; at most a week. (default: 8h)", valueName: "time"),
+            help: ArgumentHelp(
+                "How long to keep the key, such as 30m, 8h or 2d; at most a week. (default: 8h)",
+                valueName: "time"
+            ),
             transform: Self.time
         )
         var time: TimeInterval = 8 * 3600
@@ -67,10 +71,10 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "lock",
             _superCommandName: SMIMECommand.name,
-            abstract: "Forget the keys that `smime unlock` keeps.",
+            abstract: "Forget the keys that `smime unlock` keeps in memory.",
             discussion: """
-                Forgets the keys of all your stores. The next command that needs a private key asks for the passphrase \
-                again.
+                The keys of all your stores are forgotten. The next command that needs a private key asks for the \
+                passphrase again.
 
                   smime lock
                 """
