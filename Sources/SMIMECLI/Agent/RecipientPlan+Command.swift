@@ -63,7 +63,8 @@ extension Failure {
                 return "try again when its service answers, or accept unknown status: --revocation soft"
             }
             guard let untrusted = choice.candidates.first(where: { $0.reason == .untrusted })?.recipient else {
-                return "add a certificate, or a signed mail that has it: smime recipient add \(shell: choice.address) FILE"
+                return
+                    "add a certificate, or a signed mail that has it: smime recipient add \(shell: choice.address) FILE"
             }
             // A certificate from another source is pinned by adding it to the registry, from its file if the source is a folder.
             let file = untrusted.source == .directory ? untrusted.sourceDetail : nil
