@@ -12,12 +12,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why bytes could not be read or written.
+/// An error of reading or writing bytes.
 @nonexhaustive
 package enum StreamError: Error, Equatable, Sendable {
     /// The task was cancelled during a read.
     case cancelled
-    /// The file or temporary file cannot be made; `code` is errno.
+    /// The file or temporary file cannot be created; `code` is errno.
     case cannotCreate(path: String, code: Int32)
     /// The file cannot be opened; `code` is errno.
     case cannotOpen(path: String, code: Int32)
