@@ -19,8 +19,8 @@ extension SMTPEnvelope {
     /// The name in the journal for a message that came through a milter; nil if the message has no Message-ID.
     ///
     /// A second attempt has another queue id, so the name consists of parts of the envelope. The journal adds a digest of the
-    /// whole message. Without a Message-ID two messages with the same content would count as the same message, and the copies of
-    /// the second one would not be sent.
+    /// whole message. Without a Message-ID two messages with the same content would count as the same message, and the copies
+    /// of the second one would not be sent.
     package var milterName: String? {
         guard hasMessageID else { return nil }
         let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")
