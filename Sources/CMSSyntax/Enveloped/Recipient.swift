@@ -50,7 +50,7 @@ public struct Recipient: Sendable {
     /// encryption.
     public init(unchecked certificate: Certificate) { self.init(unchecked: certificate, rsaWrapping: .oaep) }
 
-    /// All holders of `secret`.
+    /// A recipient who knows `secret`.
     package init(_ secret: SharedSecret) {
         key = .secret(secret)
         (rsaWrapping, usesKeyIdentifier) = (.oaep, false)

@@ -39,7 +39,7 @@ package struct SharedSecret: Sendable {
         }
     }
 
-    /// Whether `recipient` is of this kind and, if this secret has an identifier, names this key.
+    /// Whether `recipient` is for a secret of the same kind and, if this secret has an identifier, names that identifier.
     package func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {
         case (.key(let key, let identifier), .secretKey(let wrap, let name)):

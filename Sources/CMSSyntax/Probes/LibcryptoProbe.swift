@@ -2,7 +2,8 @@ import ByteStreams
 import LibCrypto
 import PKIX
 
-/// A test that checks, within milliseconds, whether the installed libcrypto accepts and rejects what it must.
+/// A test of the installed libcrypto, which takes milliseconds: whether it supports the required algorithms, or rejects certain
+/// invalid input.
 ///
 /// A version number is not enough: distributions fix faults and remove algorithms without changing it.
 package struct LibcryptoProbe: Sendable {

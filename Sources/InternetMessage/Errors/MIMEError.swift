@@ -20,15 +20,15 @@ package enum MIMEError: Error, Equatable, Sendable {
 /// A limit for one message.
 @nonexhaustive
 package enum MIMELimit: Int, Equatable, Sendable {
-    /// Mailboxes in one address list.
+    /// The maximum number of mailboxes in one address list.
     case addresses = 1_000
-    /// Bytes of one header block.
+    /// The maximum size of one header in bytes.
     case headerBytes = 1_048_576
-    /// Bytes of all header blocks of one message.
+    /// The maximum size of all headers of one message in bytes.
     case totalHeaderBytes = 8_388_608
-    /// Nested multiparts.
+    /// The maximum number of nested multiparts.
     case depth = 50
-    /// Parts of one message.
+    /// The maximum number of parts in one message.
     case parts = 10_000
 }
 

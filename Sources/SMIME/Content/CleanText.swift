@@ -7,7 +7,7 @@ import ByteStreams
 package struct CleanText {
     /// The top bit of each byte of a word.
     private static let tops: UInt64 = 0x8080_8080_8080_8080
-    /// One in each byte of a word.
+    /// The number 1 in each byte of a word.
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
     /// Marks the bytes of a word that begin a multi-byte sequence, grouped by the sequence's length or by the bytes that may

@@ -28,7 +28,7 @@ public struct HeaderReport: Sendable {
         let values = Self.values(protected.fields)
         self.values = values
         signed = isSigned ? values.keys.sorted() : []
-        // This is so for nearly all signed mail that was not changed in transit.
+        // This is the usual case: most signed mail is not changed in transit.
         guard !protected.isCopied(in: outer) else {
             (hidden, differing, added, outside, hidesAuthor) = ([], [], [], [:], false)
             return

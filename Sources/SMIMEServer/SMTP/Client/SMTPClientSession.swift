@@ -24,7 +24,7 @@ package struct SMTPClientSession: Sendable {
         case ready
         /// All recipients are accepted: send the content now.
         case sendContent
-        /// The hop accepted the message with this reply.
+        /// The next hop accepted the message with this reply.
         case accepted(SMTPReply)
         /// The next hop accepts all recipients of the message (a probe).
         case probed
@@ -43,11 +43,11 @@ package struct SMTPClientSession: Sendable {
     var parser = SMTPReplyParser()
     /// The events that `next` has not returned yet: at most one `.write`, and one event after it.
     var events: [Event] = []
-    /// The extensions that the hop announced.
+    /// The extensions that the next hop announced.
     package internal(set) var announced: Set<SMTPExtension> = []
     /// The maximum size of a message in bytes; nil if the next hop does not announce it.
     package internal(set) var maximumSize: Int?
-    /// The attributes of XFORWARD that the hop accepts.
+    /// The attributes of XFORWARD that the next hop accepts.
     var xforwardAttributes: Set<XFORWARDAttribute> = []
     var delivery: Delivery?
 
