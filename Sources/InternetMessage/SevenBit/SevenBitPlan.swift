@@ -94,7 +94,7 @@ struct SevenBitPlan {
 
     /// Adds the text in `range` if no transport would change it.
     ///
-    /// The viewer receives the text up to the first line that mail transport might change.
+    /// The viewer receives the text in windows, until a window contains a line that mail transport might change.
     ///
     /// - Returns: whether the text was added.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
