@@ -75,9 +75,9 @@ extension VerificationReport {
         let validity: ChainVerdict.Validity?
         /// Whether the content differs from what was signed.
         package let isContentChanged: Bool
-        /// Whether the signer is not the person in From, as an error.
+        /// Whether the signer is not the person in From, and this is an error.
         private(set) var isStranger: Bool
-        /// The reasons why the signer is not the person in From, as errors or warnings.
+        /// The reasons why the signer is not the person in From, whether they are errors or warnings.
         private(set) var strangeness: Set<SignerIdentity.Strangeness.Reason>
         /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool

@@ -4,8 +4,8 @@ import NIOCore
 /// The delivery of the forms of one message to the next hop.
 ///
 /// If there are several forms, the next hop is asked about all recipients before the first content is sent. So either all
-/// forms are sent or none, unless the next hop changes its mind. If it refuses the content of one form, the other forms are
-/// still sent.
+/// forms are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
+/// one form, the other forms are still sent.
 final class NextHopDelivery {
     private let parcel: MessageFlow.Parcel
     private var forms: [MessageFlow.MessageForm] { parcel.forms }
