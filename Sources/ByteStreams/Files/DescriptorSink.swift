@@ -19,7 +19,7 @@ package final class DescriptorSink: ByteSink {
     private let descriptor: Int32
     private let window = Window()
     private var filled = 0
-    /// For a spool, whose file has no name: the folder that errors report.
+    /// The folder that errors name if the sink writes a spool, whose file has no name; nil for any other file.
     private let spoolFolder: String?
 
     /// A sink that writes to `descriptor`; the caller closes the descriptor.
@@ -40,7 +40,7 @@ package final class DescriptorSink: ByteSink {
         filled += window.copy(bytes, at: filled)
     }
 
-    /// Writes what the buffer still holds.
+    /// Writes the bytes that are still in the buffer.
     package func flush() throws {
         let (window, count) = (window, filled)
         filled = 0

@@ -11,7 +11,7 @@ package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
-    /// - Returns: nil if `path` does not lead to a regular file.
+    /// - Returns: nil if `path` is not the path of a regular file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -6,20 +6,21 @@ import Musl
 import Darwin
 #endif
 
-/// A regular file that is read in place. It is not memory-mapped: a file truncated meanwhile causes an error, not a signal.
+/// A regular file that is read on demand. It is not memory-mapped, so that truncating the file causes an error instead of a
+/// signal.
 package final class FileSource: ByteSource {
     private let descriptor: Int32
     private let start: Int
     private let status: stat
-    /// The number of bytes from `start` to the end that the file had when it was opened.
+    /// The number of bytes from `start` to the end of the file at the time when it was opened.
     package let count: Int
 
     /// Opens the file at `path`.
     ///
-    /// - Throws: `StreamError.cannotOpen` if there is no such file or it is a directory (`EISDIR`); `.notRegular` for a pipe
+    /// - Throws: `StreamError.cannotOpen` if the file does not exist or is a directory (`EISDIR`); `.notRegular` for a pipe
     ///   or device, which only `Input.open` can read.
     package convenience init(path: String) throws(StreamError) {
-        // Opening a pipe must not block.
+        // With `O_NONBLOCK`, opening a pipe does not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         do throws(StreamError) {
@@ -46,7 +47,7 @@ package final class FileSource: ByteSource {
 
     deinit { close(descriptor) }
 
-    /// A duplicate of the descriptor, if the file is unnamed and the source covers all of it; otherwise nil.
+    /// A duplicate of the descriptor if the file has no name and the source covers all of it; otherwise nil.
     func copyOfUnnamed() throws(StreamError) -> Int32? {
         guard status.st_nlink == 0, start == 0 else { return nil }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)

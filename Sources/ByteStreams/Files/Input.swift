@@ -12,12 +12,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The input of a command: a regular file is read in place, anything else is spooled first.
+/// The input of a command. A regular file is read on demand; any other input is first copied to a spool.
 package enum Input {
     /// Opens the file at `path`. Pipes, terminals and devices are read to their end into a spool.
     ///
-    /// - Parameter mayBeSecret: whether the spool's memory is wiped after use. Input larger than a spool keeps in memory is
-    ///   still written to disk.
+    /// - Parameter mayBeSecret: whether the spool's memory is wiped after use. Input that is larger than the spool's memory
+    ///   limit is still written to disk.
     /// - Throws: `StreamError.cannotOpen`, and errors of reading and spooling.
     package static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = SystemCall.openFile(path, O_RDONLY | O_CLOEXEC)
@@ -32,7 +32,7 @@ package enum Input {
 
     /// The rest of standard input.
     ///
-    /// - Parameter mayBeSecret: as in `open(path:mayBeSecret:)`.
+    /// - Parameter mayBeSecret: see `open(path:mayBeSecret:)`.
     package static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
         let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: "standard input", code: errno) }
@@ -68,7 +68,8 @@ final class DescriptorReader: ByteReader {
             let count = SystemCall.readBytes(descriptor, into: &buffer)
             if count >= 0 { return count }
             if errno == EAGAIN {
-                // Another process that shares the pipe may have made it non-blocking, so wait until it is readable.
+                // Another process that shares the pipe may have made it non-blocking, so this waits until the pipe is
+                // readable.
                 var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
                 poll(&ready, 1, -1)
             } else if errno != EINTR {

@@ -26,7 +26,7 @@ extension OutputFile {
         }
     }
 
-    /// The target of `path`, existing or not: a symlink is followed, never replaced.
+    /// The path of the file that `named` refers to, whether it exists or not. A symlink is followed and never replaced.
     static func resolved(_ named: String) throws(StreamError) -> String {
         var path = named
         for _ in 0..<maximumLinks {
@@ -42,7 +42,7 @@ extension OutputFile {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        // If a name that is not valid UTF-8 were repaired, it would name another file.
+        // A name that is not valid UTF-8 is rejected: repairing it would give the name of another file.
         guard let target = String(validating: bytes.prefix(count), as: UTF8.self) else {
             throw .cannotCreate(path: path, code: EILSEQ)
         }

@@ -8,14 +8,14 @@ import Darwin
 
 /// A file that appears under its name only when it is complete.
 ///
-/// The content is written to a temporary file beside the target, which takes the target's name in `commit()`. If the system
-/// supports it, the temporary file has no name until then, so that not even a crash leaves a file behind. A target that is
-/// not a regular file (a device, a pipe) is written in place.
+/// The content is written to a temporary file in the target's folder, which is renamed to the target in `commit()`. If the
+/// system supports it, the temporary file has no name until then, so that even a crash leaves no file behind. A target that
+/// is not a regular file, such as a device or a pipe, is written directly.
 package final class OutputFile: ByteSink {
     private let target: String
-    /// The folder of the temporary file; nil if the target is written in place.
+    /// The folder of the temporary file; nil if the target is written directly.
     private let folder: String?
-    /// The path of the temporary file, if it has a name.
+    /// The path of the temporary file; nil if it has no name.
     private var temporary: String?
     private let descriptor: Int32
     private let sink: DescriptorSink
@@ -23,14 +23,14 @@ package final class OutputFile: ByteSink {
 
     /// Prepares to write `path`.
     ///
-    /// - Parameter isPrivate: if true, the mode is 0600 (for plaintext and keys), otherwise 0666 less the umask. Permissions
-    ///   that a replaced file lacks are removed as well.
+    /// - Parameter isPrivate: if true, the mode is 0600 (for plaintext and keys); otherwise 0666 without the bits of the
+    ///   umask. If the file replaces another one, it gets no permissions that the other one does not have.
     /// - Throws: `StreamError.cannotCreate`
     package init(path: String, isPrivate: Bool) throws(StreamError) {
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
-            // The target is not resolved here: a pipe behind /dev/fd has no other name than the given one.
+            // The target is not resolved here, because a pipe behind /dev/fd has no other name.
             target = path
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
             guard descriptor >= 0 else { throw StreamError.cannotCreate(path: path, code: errno) }
@@ -68,8 +68,8 @@ package final class OutputFile: ByteSink {
 
     /// Syncs the file to the disk, renames it to the target, and syncs the folder if the folder is readable.
     ///
-    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` if called a second time. If only syncing the
-    ///   folder fails, the file is in place nevertheless.
+    /// - Throws: `StreamError.writeFailed`, `.cannotCreate`; `.committed` if called a second time. If only syncing the folder
+    ///   fails, the target was already replaced.
     package func commit() throws {
         guard !isCommitted else { throw StreamError.committed(path: target) }
         try sink.flush()

@@ -1,6 +1,6 @@
 /// Bytes in memory that may be secret. They are overwritten after their last use.
 final class PrivateMemory: ByteSource {
-    /// Written only while `filled(by:limit:)` fills it, before the value is shared.
+    /// Written only by `filled(by:limit:)`, before the value is shared.
     private nonisolated(unsafe) let buffer: UnsafeMutableRawBufferPointer
     let count: Int
 

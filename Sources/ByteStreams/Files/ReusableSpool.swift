@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// An unnamed private file that is filled and emptied for one message after another. Other processes can inherit it.
+/// An unnamed private file that is filled and cleared for one message after another. Other processes can inherit it.
 ///
-/// The file is in the spool folder. It belongs to one task at a time, and that task tracks how much of it is filled.
+/// The file is in the spool folder. It belongs to one task at a time, which tracks how many bytes are in use.
 package final class ReusableSpool: Sendable {
     /// The open file; it is closed when this object is released.
     package let descriptor: Int32
@@ -18,14 +18,14 @@ package final class ReusableSpool: Sendable {
     /// - Throws: `StreamError.cannotCreate`
     package init() throws(StreamError) { descriptor = try TemporaryFile.anonymous(in: Spool.folder) }
 
-    /// Takes ownership of a file that another process made and passed to this one.
+    /// Takes ownership of a file that another process created and passed to this one.
     package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 
-    /// Writes `bytes` from `offset` on.
+    /// Writes `bytes` at `offset`.
     ///
-    /// - Throws: `StreamError.writeFailed`, such as for a full disk.
+    /// - Throws: `StreamError.writeFailed`, for example if the disk is full.
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(StreamError) {
         var rest = bytes
         var position = offset
@@ -38,7 +38,7 @@ package final class ReusableSpool: Sendable {
         }
     }
 
-    /// Writes `bytes` from `offset` on.
+    /// Writes `bytes` at `offset`.
     ///
     /// - Throws: `StreamError.writeFailed`, for example if the disk is full.
     package func write(_ bytes: [UInt8], at offset: Int) throws(StreamError) {
@@ -56,7 +56,7 @@ package final class ReusableSpool: Sendable {
         return SourceSlice(file, range)
     }
 
-    /// Empties the file and returns its disk space.
+    /// Truncates the file to free its disk space.
     ///
     /// - Throws: `StreamError.writeFailed`
     package func clear() throws(StreamError) {
@@ -67,7 +67,7 @@ package final class ReusableSpool: Sendable {
 /// Writes into a `ReusableSpool`, starting at an offset.
 package final class ReusableSpoolSink: ByteSink {
     private let spool: ReusableSpool
-    /// Where the next byte is written.
+    /// The offset at which the next byte is written.
     package private(set) var position: Int
 
     package init(_ spool: ReusableSpool, from position: Int) {

@@ -6,12 +6,12 @@ import Musl
 import Darwin
 #endif
 
-/// Keeps bytes for a second reading: in memory up to a limit, then in an unlinked file.
+/// Stores bytes to read them again: in memory up to a limit, and beyond the limit in an unlinked file.
 ///
 /// The file is in `$TMPDIR`, or in /var/tmp if that is unset. It has mode 0600 and no name, so it disappears with the
 /// process.
 package final class Spool: ByteSink {
-    /// How many bytes are kept in memory by default.
+    /// The number of bytes that are kept in memory by default.
     package static let memoryLimit = 1024 * 1024
 
     private let limit: Int
@@ -19,12 +19,12 @@ package final class Spool: ByteSink {
     private var file: DescriptorSink?
     private var descriptor: Int32 = -1
 
-    /// - Parameter memoryLimit: how many bytes are kept in memory.
+    /// - Parameter memoryLimit: the maximum number of bytes to keep in memory.
     package init(memoryLimit: Int = Spool.memoryLimit) { limit = memoryLimit }
 
-    /// Collects what `body` writes and returns it as a source.
+    /// Collects the output of `body` and returns it as a source.
     ///
-    /// - Throws: what `body` throws; `StreamError` if the file cannot be made, written or read.
+    /// - Throws: errors that `body` throws; `StreamError` if the file cannot be created, written or read.
     package static func source(
         memoryLimit: Int = Spool.memoryLimit,
         of body: (any ByteSink) throws -> Void
@@ -49,7 +49,7 @@ package final class Spool: ByteSink {
         self.file = file
     }
 
-    /// Everything written so far, as a source. The spool takes no more bytes.
+    /// All bytes written so far, as a source. Nothing more can be written to the spool.
     package consuming func finish() throws -> any ByteSource {
         guard let file else { return MemorySource(memory) }
         try file.flush()

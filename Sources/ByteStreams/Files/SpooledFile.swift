@@ -34,7 +34,7 @@ package final class SpooledFile: Sendable {
         }
     }
 
-    /// Takes ownership of a file that another process made and passed to this one.
+    /// Takes ownership of a file that another process created and passed to this one.
     package init(adopting descriptor: Int32) { self.descriptor = descriptor }
 
     /// Creates a file with all bytes that can be read from `descriptor`, which stays open.
@@ -47,10 +47,10 @@ package final class SpooledFile: Sendable {
         try self.init { try reader.copy(to: $0) }
     }
 
-    /// Creates a file through `body`, for functions that need a file name. `body` receives an unused path in a folder of
-    /// mode 0700. Path and folder are removed afterwards.
+    /// Creates a file through `body`, for functions that need a file name. `body` receives an unused path in a folder of mode
+    /// 0700. The path and the folder are removed afterwards.
     ///
-    /// - Throws: `StreamError.cannotCreate`; `.cannotOpen` if `body` made no file; errors of `body`.
+    /// - Throws: `StreamError.cannotCreate`; `.cannotOpen` if `body` created no file; errors of `body`.
     package init(named body: (String) async throws -> Void) async throws {
         let folder = try TemporaryFile.folder(in: Spool.folder)
         let path = "\(folder)/file"

@@ -6,7 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// Functions of the C library, with spans in place of pointers, and for types that have methods of the same names.
+/// Functions of the C library with spans instead of pointers. Unlike the originals, they can also be called in types with
+/// methods named `open`, `read` or `write`.
 package enum SystemCall {
     /// open(2)
     static func openFile(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
@@ -21,7 +22,7 @@ package enum SystemCall {
         bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// write(2) until all of `bytes` is written. Returns errno if that fails, else 0.
+    /// Calls write(2) until all of `bytes` is written. Returns 0, or errno if writing fails.
     package static func writeAll(_ descriptor: Int32, _ bytes: Span<UInt8>) -> Int32 {
         var rest = bytes
         while !rest.isEmpty {

@@ -21,10 +21,11 @@ enum TemporaryFile {
         try withNewName(in: folder) { open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode) }
     }
 
-    /// Opens a new file without a name in `folder`; `name(_:in:)` can give it one. Nil if the system does not support this.
+    /// Opens a new file without a name in `folder`; nil if the system does not support this. `name(_:in:)` can give the file
+    /// a name.
     static func unnamed(in folder: String, mode: mode_t) -> Int32? {
         #if os(Linux)
-        // O_TMPFILE; Swift's importer cannot read this macro.
+        // The value of O_TMPFILE, a macro that Swift cannot import.
         let flag: Int32 = 0o20000000 | O_DIRECTORY
         guard access("/proc/self/fd", X_OK) == 0 else { return nil }
         let descriptor = open(folder, flag | O_RDWR | O_CLOEXEC, mode)
@@ -34,20 +35,20 @@ enum TemporaryFile {
         #endif
     }
 
-    /// Makes a new folder of mode 0700 in `folder`.
+    /// Creates a new folder of mode 0700 in `folder`.
     static func folder(in folder: String) throws(StreamError) -> String {
         try withNewName(in: folder) { mkdir($0, 0o700) }.path
     }
 
-    /// Gives a name to a file of `unnamed`, in the folder where it was created.
+    /// Gives a name to a file that `unnamed` opened, in the folder where it was created.
     static func name(_ descriptor: Int32, in folder: String) throws(StreamError) -> String {
         try withNewName(in: folder) { linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, $0, AT_SYMLINK_FOLLOW) }
             .path
     }
 
-    /// Syncs `folder`, so that its names survive a power failure.
+    /// Syncs `folder`, so that its entries survive a power failure.
     ///
-    /// A folder may be writable but not readable, and some file systems cannot sync folders; neither is reported as a
+    /// A folder may be writable but not readable, and some file systems cannot sync folders. Neither case is reported as a
     /// failure.
     static func synchronize(folder: String) throws(StreamError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,13 +1,13 @@
-/// Bytes that can be read once, from front to back.
+/// Bytes that can be read once, in order.
 ///
 /// A reader belongs to one task; it is not shared.
 package protocol ByteReader: AnyObject {
-    /// Fills the front of `buffer` and returns how many bytes were put there; 0 only at the end.
+    /// Reads bytes into the start of `buffer` and returns their number, which is 0 only at the end.
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int
 }
 
 extension ByteReader {
-    /// Moves all remaining bytes to `sink`, one window at a time, and returns their number.
+    /// Copies all remaining bytes to `sink`, one window at a time, and returns their number.
     @discardableResult
     package func copy(to sink: any ByteSink) throws -> Int {
         let window = Window()
@@ -31,21 +31,21 @@ extension ByteReader {
     }
 }
 
-/// Bytes that can be read from the start any number of times, each time by a new reader.
+/// Bytes that can be read from the start repeatedly, each time with a new reader.
 ///
-/// Operations that need two passes over a message (check, then release; measure, then write) make two readers of one stream.
+/// Operations that need two passes over a message, such as verifying before writing, make two readers of one stream.
 package struct ByteStream: Sendable {
     private let open: @Sendable () throws -> any ByteReader
 
-    /// A stream whose readers are made by `open`.
+    /// A stream whose readers are created by `open`.
     package init(_ open: @escaping @Sendable () throws -> any ByteReader) {
         self.open = open
     }
 
-    /// A reader at the first byte.
+    /// Creates a reader at the first byte.
     package func makeReader() throws -> any ByteReader { try open() }
 
-    /// The bytes after the first `count`.
+    /// The stream without the first `count` bytes.
     package func dropFirst(_ count: Int) -> ByteStream {
         ByteStream {
             let reader = try makeReader()

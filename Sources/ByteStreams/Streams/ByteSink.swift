@@ -1,22 +1,22 @@
-/// Takes bytes from front to back.
+/// A destination to which bytes are written in order.
 ///
 /// A sink belongs to one task; it is not shared.
 package protocol ByteSink: AnyObject {
-    /// Takes all of `bytes`, or throws.
+    /// Writes all of `bytes`, or throws an error.
     func write(_ bytes: Span<UInt8>) throws
 }
 
 extension ByteSink {
-    /// Takes all of `bytes`.
+    /// Writes all of `bytes`.
     package func write(_ bytes: [UInt8]) throws {
         try write(bytes.octets)
     }
 
-    /// Takes the UTF-8 of `text`.
+    /// Writes the UTF-8 of `text`.
     package func write(_ text: String) throws { try write(Array(text.utf8)) }
 }
 
-/// Collects the bytes in memory.
+/// Collects the written bytes in memory.
 package final class MemorySink: ByteSink {
     /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
@@ -26,9 +26,9 @@ package final class MemorySink: ByteSink {
     package func write(_ bytes: Span<UInt8>) { self.bytes.append(contentsOf: bytes) }
 }
 
-/// Counts the bytes and discards them.
+/// Counts the written bytes and discards them.
 package final class CountingSink: ByteSink {
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     package private(set) var count = 0
 
     package init() {}
@@ -36,11 +36,11 @@ package final class CountingSink: ByteSink {
     package func write(_ bytes: Span<UInt8>) { count += bytes.count }
 }
 
-/// Passes every piece to a closure.
+/// Passes the written bytes to a closure.
 package final class ClosureSink: ByteSink {
     private let body: (Span<UInt8>) throws -> Void
 
-    /// A sink that calls `body` with each piece.
+    /// A sink that calls `body` with the bytes of each write.
     package init(_ body: @escaping (Span<UInt8>) throws -> Void) { self.body = body }
 
     package func write(_ bytes: Span<UInt8>) throws { try body(bytes) }

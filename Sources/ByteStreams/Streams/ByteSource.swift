@@ -1,9 +1,9 @@
 /// Bytes that can be read at any position: memory, a regular file, or a spool.
 package protocol ByteSource: Sendable {
-    /// How many bytes there are.
+    /// The number of bytes.
     var count: Int { get }
 
-    /// Fills the front of `buffer` from `offset` on and returns how many bytes were put there; 0 only at the end.
+    /// Reads bytes from `offset` into the start of `buffer` and returns their number, which is 0 only at the end.
     func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int
 
     /// Throws `StreamError.changedWhileReading` if the bytes may have changed since they were read.
@@ -33,24 +33,24 @@ extension ByteSource {
         return bytes
     }
 
-    /// A reader over `range`, or over everything.
+    /// A reader of `range`, or of all bytes.
     package func reader(in range: Range<Int>? = nil) -> SourceReader {
         SourceReader(self, range ?? 0..<count)
     }
 
-    /// A stream over `range`, or over everything.
+    /// A stream of `range`, or of all bytes.
     package func stream(in range: Range<Int>? = nil) -> ByteStream {
         ByteStream { reader(in: range) }
     }
 }
 
-/// Reads a range of a source from front to back. If the task is cancelled, the next read throws `StreamError.cancelled`.
+/// Reads a range of a source in order. If the task is cancelled, the next read throws `StreamError.cancelled`.
 package final class SourceReader: ByteReader {
     private let source: any ByteSource
     private var position: Int
     private let end: Int
 
-    /// A reader over `range` of `source`.
+    /// A reader of `range` of `source`.
     package init(_ source: any ByteSource, _ range: Range<Int>) {
         self.source = source
         position = range.lowerBound
@@ -74,10 +74,10 @@ package struct MemorySource: ByteSource {
     /// The bytes.
     package let bytes: [UInt8]
 
-    /// A source over `bytes`.
+    /// A source with `bytes`.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     package var count: Int { bytes.count }
 
     package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {

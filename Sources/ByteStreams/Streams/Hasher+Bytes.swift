@@ -1,8 +1,8 @@
 extension Hasher {
-    /// Feeds all of `bytes` at once, without their count.
+    /// Hashes all of `bytes`, without their number.
     package mutating func combine(all bytes: [UInt8]) { bytes.withUnsafeBytes { combine(bytes: $0) } }
 
-    /// Feeds the UTF-8 of `text` at once, without its count.
+    /// Hashes the UTF-8 of `text`, without its length.
     package mutating func combine(utf8Of text: String) {
         var text = text
         text.withUTF8 { combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -1,4 +1,4 @@
-/// Reads one reader after the other.
+/// Concatenates several readers.
 package final class JoinedReader: ByteReader {
     private var readers: ArraySlice<any ByteReader>
 

@@ -15,6 +15,6 @@ private final class PieceReader: ByteReader {
 }
 
 extension ByteStream {
-    /// The same bytes, with at most `size` bytes per read.
+    /// The same stream with at most `size` bytes per read.
     package func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
 }

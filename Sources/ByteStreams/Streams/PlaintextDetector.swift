@@ -1,15 +1,15 @@
-/// Recognises content that cannot be ciphertext.
+/// Recognizes content that cannot be ciphertext.
 ///
-/// Ciphertext looks random. Content is considered plaintext in any of these cases (in brackets the probability that random
-/// bytes are mistaken for it):
+/// Ciphertext looks random. Content is considered plaintext in any of these cases. The numbers in brackets are the
+/// probability that random bytes are considered plaintext.
 ///
 /// - 64 consecutive bytes are ASCII text (1 in 10^20 for messages of 1 MiB).
-/// - It has at least 256 bytes, of which one value fills more than a sixteenth (1 in 10^12).
-/// - It has at least 16 bytes, all of them ASCII text (1 in 10^6, and only for content that short).
+/// - The content has at least 256 bytes, and one value fills more than a sixteenth of them (1 in 10^12).
+/// - The content has at least 16 bytes, all of them ASCII text (1 in 10^6 for 16 bytes).
 ///
-/// Compressed data also looks random and is not recognised, since no entropy is estimated.
+/// Compressed data looks random, too, and is not recognized as plaintext: the detector does not estimate entropy.
 package final class PlaintextDetector: ByteSink {
-    /// How many bytes of the content are examined.
+    /// The number of bytes of the content that are examined.
     package static let maximumCount = 1 << 20
     private static let shortestRun = 64
     private static let shortestText = 16

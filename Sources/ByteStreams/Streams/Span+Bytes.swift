@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension Span<UInt8> {
-    /// Where the first `byte` is at or after `start`, found at the speed of memory.
+    /// The offset of the first `byte` at or after `start`; nil if there is none. The search runs at the speed of memory.
     package func firstOffset(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         precondition(start >= 0)
@@ -17,15 +17,15 @@ extension Span<UInt8> {
         }
     }
 
-    /// The first byte, if there is one.
+    /// The first byte; nil if there are no bytes.
     @inlinable
     package var first: UInt8? { isEmpty ? nil : self[0] }
 
-    /// The last byte, if there is one.
+    /// The last byte; nil if there are no bytes.
     @inlinable
     package var last: UInt8? { isEmpty ? nil : self[count - 1] }
 
-    /// Whether `word` stands at `index`.
+    /// Whether the bytes at `index` are `word`.
     @inlinable
     package func has(_ word: [UInt8], at index: Int = 0) -> Bool {
         guard word.count <= count - index else { return false }
@@ -33,14 +33,14 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether `condition` holds for each byte.
+    /// Whether `condition` is true for every byte.
     @inlinable
     package func allSatisfy(_ condition: (UInt8) -> Bool) -> Bool {
         for index in indices where !condition(self[index]) { return false }
         return true
     }
 
-    /// Whether a byte is above 127.
+    /// Whether any byte is above 127.
     package var has8Bit: Bool {
         withUnsafeBytes { bytes in
             let words = bytes.count / 8
@@ -51,7 +51,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// The eight bytes at `offset`, the first in the low byte.
+    /// The eight bytes at `offset` as an integer, with the first byte in the lowest place.
     @inlinable
     package func word(at offset: Int) -> UInt64 {
         precondition(offset >= 0 && offset + 8 <= count)
@@ -59,9 +59,10 @@ extension Span<UInt8> {
     }
 }
 
-// Array.span wants macOS 26: an array of objects may be bridged. One of bytes never is, and lies in one piece.
+// `Array.span` requires macOS 26, because arrays of objects may be bridged. `Array<UInt8>` is never bridged and is always
+// contiguous, so these properties work on older systems.
 extension Array<UInt8> {
-    /// The bytes, lent.
+    /// The bytes as a span.
     @inlinable
     package var octets: Span<UInt8> {
         @_lifetime(borrow self)
@@ -71,7 +72,7 @@ extension Array<UInt8> {
         }
     }
 
-    /// The bytes, lent to be written.
+    /// The bytes as a mutable span.
     @inlinable
     package var mutableOctets: MutableSpan<UInt8> {
         @_lifetime(&self)
@@ -83,7 +84,7 @@ extension Array<UInt8> {
 }
 
 extension ArraySlice<UInt8> {
-    /// The bytes, lent.
+    /// The bytes as a span.
     @inlinable
     package var octets: Span<UInt8> {
         @_lifetime(borrow self)
@@ -92,7 +93,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension RawSpan {
-    /// The same bytes, one by one.
+    /// The bytes of the raw span as a span of `UInt8`.
     @inlinable
     package var octets: Span<UInt8> {
         @_lifetime(copy self)
@@ -101,14 +102,14 @@ extension RawSpan {
 }
 
 extension MutableSpan<UInt8> {
-    /// The bytes, lent for reading.
+    /// The bytes as a span for reading.
     @inlinable
     package var octets: Span<UInt8> {
         @_lifetime(borrow self)
         get { span }
     }
 
-    /// The bytes of `range`, to be written.
+    /// The bytes of `range` as a mutable span.
     @inlinable
     @_lifetime(&self)
     package mutating func piece(_ range: Range<Int>) -> MutableSpan<UInt8> {
@@ -117,7 +118,7 @@ extension MutableSpan<UInt8> {
         return _overrideLifetime(MutableSpan(_unsafeBytes: bytes), mutating: &self)
     }
 
-    /// Copies `bytes` to `index`, and returns how many they are.
+    /// Copies `bytes` to `index` and returns their number.
     @inlinable
     @discardableResult
     package mutating func copy(_ bytes: Span<UInt8>, at index: Int = 0) -> Int {

@@ -12,12 +12,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why bytes could not be read or written.
+/// An error of reading or writing bytes.
 @nonexhaustive
 package enum StreamError: Error, Equatable, Sendable {
     /// The task was cancelled during a read.
     case cancelled
-    /// The file or temporary file cannot be made; `code` is errno.
+    /// The file or temporary file cannot be created; `code` is errno.
     case cannotCreate(path: String, code: Int32)
     /// The file cannot be opened; `code` is errno.
     case cannotOpen(path: String, code: Int32)
@@ -27,7 +27,7 @@ package enum StreamError: Error, Equatable, Sendable {
     case committed(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
-    /// The file must be read in place but is not a regular file, for example a pipe or device.
+    /// The file is not a regular file, for example a pipe or device, so it cannot be read at any position.
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)

@@ -1,9 +1,9 @@
-/// A reusable buffer through which streams are moved piece by piece.
+/// A reusable buffer for copying streams piece by piece.
 ///
-/// One window is all the memory that moving a message of any size takes. A piece of it shows what the window holds until it is
-/// filled again.
+/// A message of any size is copied with the memory of one window. A span of the window shows its current content, which
+/// changes when the window is filled again.
 package final class Window {
-    /// The default size in bytes: large enough to keep system calls rare, small enough for the processor's cache.
+    /// The default size in bytes: large enough to make system calls rare, and small enough for the processor's cache.
     package static let size = 128 * 1024
 
     /// The whole buffer, for the inner loops of this module.
@@ -17,11 +17,11 @@ package final class Window {
 
     deinit { storage.deallocate() }
 
-    /// How many bytes fit.
+    /// The size of the window in bytes.
     @inlinable
     package var count: Int { storage.count }
 
-    /// All of it, to be written.
+    /// The whole window as a mutable span.
     package var bytes: MutableSpan<UInt8> {
         @_lifetime(borrow self)
         get { _overrideLifetime(MutableSpan(_unsafeBytes: storage), borrowing: self) }
@@ -53,8 +53,8 @@ package final class Window {
     @_lifetime(borrow self)
     package func prefix(_ count: Int) -> Span<UInt8> { self[0..<count] }
 
-    /// Fills the front of the window, or of `range`, with what `reader` gives, and returns how many bytes that were; 0 only
-    /// at the end.
+    /// Reads bytes from `reader` into the start of the window, or of `range`, and returns their number, which is 0 only at
+    /// the end.
     package func fill(_ range: Range<Int>? = nil, from reader: any ByteReader) throws -> Int {
         var bytes = bytes
         guard let range else { return try reader.read(into: &bytes) }
@@ -62,21 +62,20 @@ package final class Window {
         return try reader.read(into: &piece)
     }
 
-    /// Fills the front of `range` with what `source` has from `offset` on, and returns how many bytes that were; 0 only at
-    /// the end.
+    /// Reads bytes of `source` from `offset` into the start of `range`, and returns their number, which is 0 only at the end.
     package func fill(_ range: Range<Int>, from source: any ByteSource, at offset: Int) throws(StreamError) -> Int {
         var bytes = bytes
         var piece = bytes.piece(range)
         return try source.read(into: &piece, at: offset)
     }
 
-    /// Copies `bytes` to `index`, and returns how many they are.
+    /// Copies `bytes` to `index` and returns their number.
     package func copy(_ bytes: Span<UInt8>, at index: Int) -> Int {
         var room = self.bytes
         return room.copy(bytes, at: index)
     }
 
-    /// Copies the bytes of `range` to the front.
+    /// Copies the bytes of `range` to the start of the window.
     package func moveToFront(_ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= storage.count)
         storage.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[range]))

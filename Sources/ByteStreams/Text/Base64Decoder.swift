@@ -1,7 +1,7 @@
-/// Decodes base64 text as it is read (RFC 4648 §4).
+/// Decodes base64 text while it is read (RFC 4648 §4).
 ///
-/// Line ends and blanks are skipped anywhere. Any other byte outside the alphabet, and text after the padding, throws
-/// `StreamError.malformedBase64`. Missing padding is accepted and reported by `lacksPadding`.
+/// Line ends and blanks are skipped anywhere. Any other byte outside the alphabet, and any text after the padding, causes
+/// `StreamError.malformedBase64`. Missing padding is accepted; `lacksPadding` reports it.
 package final class Base64Decoder: ByteReader {
     /// Whether the text ended without the padding that its length requires.
     package private(set) var lacksPadding = false
@@ -49,8 +49,8 @@ package final class Base64Decoder: ByteReader {
         return written
     }
 
-    /// Decodes whole quanta while nothing but the alphabet and line ends between quanta are met; returns how many bytes
-    /// were written.
+    /// Decodes complete groups of four characters and line ends between the groups, and stops before any other byte. Returns
+    /// the number of bytes written.
     private func decodeQuanta(into buffer: inout MutableSpan<UInt8>, from start: Int) -> Int {
         let text = UnsafeRawBufferPointer(rebasing: input.storage[unread])
         let (read, written) = buffer.withUnsafeMutableBytes {
@@ -60,7 +60,7 @@ package final class Base64Decoder: ByteReader {
         return written
     }
 
-    /// A separate function with moving pointers, so that the compiler keeps everything in registers.
+    /// Decodes groups between pointers. This is a separate function, so that the compiler keeps all variables in registers.
     @inline(never)
     private static func decodeQuanta(
         of text: UnsafeRawBufferPointer,
@@ -72,7 +72,7 @@ package final class Base64Decoder: ByteReader {
         return Base64Alphabet.pairValues.withUnsafeBufferPointer { table in
             guard let table = table.baseAddress else { return (0, 0) }
             var (from, to) = (start, target)
-            // Each store writes four bytes for three; the fourth is overwritten by the next quantum.
+            // Each store writes four bytes, of which three are valid. The fourth one is overwritten by the next group.
             let (lastFrom, lastTo) = (start + (text.count - 8), target + (output.count - 8))
             func value(_ offset: Int) -> UInt32 {
                 let pair = UInt16(littleEndian: from.loadUnaligned(fromByteOffset: offset, as: UInt16.self))

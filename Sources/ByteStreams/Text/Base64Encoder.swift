@@ -14,7 +14,7 @@ package final class Base64Encoder: ByteSink {
         carry.reserveCapacity(Self.lineBytes)
     }
 
-    /// The length of the base64 text for `count` bytes, line ends included; `lineEnd` is the length of one line end.
+    /// The length of the base64 text for `count` bytes, including line ends. `lineEnd` is the length of one line end.
     package static func encodedCount(_ count: Int, lineEnd: Int) -> Int {
         (count + 2) / 3 * 4 + (count + lineBytes - 1) / lineBytes * lineEnd
     }
@@ -49,7 +49,7 @@ package final class Base64Encoder: ByteSink {
         try downstream.write(line + lineEnd)
     }
 
-    /// Encodes a whole number of lines, as many at a time as the window holds.
+    /// Encodes a whole number of lines, as many at a time as fit into the window.
     private func encodeLines(_ bytes: Span<UInt8>) throws {
         let output = output
         let lineLength = Self.lineBytes / 3 * 4 + lineEnd.count
@@ -90,7 +90,7 @@ package final class Base64Encoder: ByteSink {
 }
 
 extension Array<UInt8> {
-    /// The bytes that a base64 text without blanks and line ends encodes.
+    /// Decodes a base64 text without blanks and line ends.
     package init(base64 text: some Collection<UInt8>) throws {
         let decoder = Base64Decoder(MemorySource(Array(text)).reader())
         self = try decoder.readAll(limit: .max, orThrow: StreamError.malformedBase64)

@@ -1,5 +1,5 @@
 extension Sequence<UInt8> {
-    /// The bytes as lower-case hexadecimal, two digits for each.
+    /// The bytes in hexadecimal, in lower case, with two digits for each byte.
     package var hexadecimal: String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * underestimatedCount)

@@ -1,6 +1,6 @@
-/// Decodes quoted-printable text as it is read.
+/// Decodes quoted-printable text while it is read.
 ///
-/// An escape without two hexadecimal digits is kept unchanged, and `isMalformed` becomes true.
+/// An escape without two hexadecimal digits is not changed, and `isMalformed` becomes true.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableDecoder: ByteReader {
@@ -12,12 +12,12 @@ package final class QuotedPrintableDecoder: ByteReader {
         case carriageReturn
         case escape
         case escapeDigit(UInt8)
-        /// In blanks, perhaps followed by a carriage return, between = and the line end.
+        /// In blanks, and possibly a carriage return, between = and the line end.
         case softBreak
     }
 
-    /// The maximum number of blanks that are buffered at a line's end in order to remove them. Further ones are kept as
-    /// content, to bound the memory.
+    /// The maximum number of blanks that are buffered at a line's end in order to remove them. Further blanks count as
+    /// content, to limit the memory.
     private static let mostBlanks = 65_536
 
     private let upstream: any ByteReader
@@ -58,8 +58,8 @@ package final class QuotedPrintableDecoder: ByteReader {
         }
     }
 
-    /// Decodes as long as the input consists of complete plain text, escapes, line ends and soft breaks. Returns where that
-    /// ends.
+    /// Decodes as long as the input consists of complete plain text, escapes, line ends and soft breaks. Returns the index at
+    /// which such input ends.
     private func decodeOrdinary(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         let (out, equals) = (decoded.storage, UInt8(ascii: "="))
         var (index, filled) = (start, filled)
@@ -161,7 +161,7 @@ package final class QuotedPrintableDecoder: ByteReader {
         }
     }
 
-    /// Outputs buffered blanks that turned out not to be at a line's end.
+    /// Outputs buffered blanks that are not at a line's end.
     private func release() {
         for byte in held { put(byte) }
         held.removeAll(keepingCapacity: true)

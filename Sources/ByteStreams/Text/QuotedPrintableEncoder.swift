@@ -1,7 +1,7 @@
-/// Writes bytes as quoted-printable text that survives every transport.
+/// Writes bytes as quoted-printable text that no mail transport changes.
 ///
-/// No line ends in a blank or starts with a dot, "From " or two hyphens. CRLF is a line end; a lone CR or LF is encoded like
-/// other bytes.
+/// No line ends in a blank or starts with a dot, "From " or two hyphens. CRLF is a line end; a single CR or LF is encoded
+/// like other bytes.
 ///
 /// RFC 2045 §6.7
 package final class QuotedPrintableEncoder: ByteSink {
@@ -38,10 +38,11 @@ package final class QuotedPrintableEncoder: ByteSink {
 
     /// Encodes from `start` to `end`, or until the window is full.
     ///
-    /// - Returns: where to continue, and the number of bytes in the window.
+    /// - Returns: the index at which to continue, and the number of bytes in the window.
     private func encode(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> (next: Int, filled: Int) {
         let out = output.storage
-        // One step writes an escape as four bytes, of which the last does not count, or one run inside a line.
+        // In one step, either an escape or a run of plain characters is written. An escape is stored as four bytes, of which
+        // the last one is overwritten.
         let last = out.count - Self.longestLine - 4
         var (index, filled, column) = (start, 0, column)
         Self.escapes.withUnsafeBufferPointer { escapes in
@@ -94,7 +95,7 @@ package final class QuotedPrintableEncoder: ByteSink {
         return switch byte {
         case UInt8(ascii: "."): false
         case UInt8(ascii: "F"): !bytes[index...].starts(with: mailboxLine)
-        // A line that starts here must not resemble a boundary, neither encoded nor decoded.
+        // A line that starts here must not look like a boundary, neither encoded nor decoded.
         case UInt8(ascii: "-"): !bytes[index...].starts(with: delimiter)
         default: true
         }
@@ -115,7 +116,7 @@ package final class QuotedPrintableEncoder: ByteSink {
 }
 
 extension QuotedPrintableEncoder {
-    /// Counts what is written to it: how long it would be in quoted-printable and in base64.
+    /// Determines how long the bytes written to it would be in quoted-printable and in base64.
     package final class Estimate: ByteSink {
         private var count = 0
         private var escaped = 0
@@ -135,7 +136,8 @@ extension QuotedPrintableEncoder {
             }
         }
 
-        /// Whether base64 is shorter. Soft line breaks are ignored, because both encodings have about the same number.
+        /// Whether base64 is shorter. Soft line breaks are ignored, because both encodings have about the same number of line
+        /// breaks.
         ///
         /// RFC 2045 §6
         package var favoursBase64: Bool { count + 2 * escaped > Base64Encoder.encodedCount(count, lineEnd: 2) }

@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-    /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders its surroundings, or is
+    /// Whether the character is unsafe to display: it moves the cursor, ends a line, reorders the text around it, or is
     /// invisible.
     @inlinable
     package var isUnfitForDisplay: Bool {

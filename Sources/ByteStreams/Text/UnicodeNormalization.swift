@@ -1,4 +1,5 @@
-// FoundationEssentials lacks these normalization forms. The standard library has them, but exposes them to Foundation only.
+// FoundationEssentials does not provide these normalization forms. The standard library contains them, but makes them
+// available to Foundation only.
 #if canImport(FoundationEssentials)
 @_spi(_Unicode) import Swift
 #else

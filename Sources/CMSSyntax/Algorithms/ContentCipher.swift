@@ -1,15 +1,15 @@
 package import SwiftASN1
 
-/// A content-encryption algorithm: one row for each that can be read.
+/// A content-encryption algorithm. Each algorithm that can be read is a row of the table `all`.
 ///
-/// A cipher of another mode also needs its parameters in `ContentEncryption`; one that cannot be decrypted in pieces needs
-/// `DecryptingReader` and `BufferedDecryption`, too.
+/// A new mode of operation needs code for its parameters in `ContentEncryption`. A mode that cannot be decrypted in pieces
+/// also needs code in `DecryptingReader` and `BufferedDecryption`.
 public struct ContentCipher: Hashable, Sendable {
-    /// How the cipher treats blocks, and so which CMS structure it belongs in.
+    /// The mode of operation, which determines the CMS structure for the cipher.
     enum Mode: Sendable {
         /// Cipher block chaining with PKCS#7 padding: EnvelopedData, unauthenticated.
         case cbc
-        /// Counter with CBC-MAC: AuthEnvelopedData. libcrypto takes the content in one piece.
+        /// Counter with CBC-MAC: AuthEnvelopedData. libcrypto requires the whole content in one call.
         case ccm
         /// ChaCha20-Poly1305: AuthEnvelopedData (RFC 8103).
         case chacha
@@ -17,25 +17,25 @@ public struct ContentCipher: Hashable, Sendable {
         case gcm
     }
 
-    /// The name users know, as `aes-256-gcm`.
+    /// The name for users, such as `aes-256-gcm`.
     public let name: String
-    /// The algorithm's identifier.
+    /// The OID of the algorithm.
     package let oid: ASN1ObjectIdentifier
-    /// The length of its key in bytes; for RC2 the parameters may say otherwise.
+    /// The key length in bytes. The parameters of RC2 may name a different length.
     package let keyCount: Int
     let mode: Mode
-    /// The name by which libcrypto fetches it.
+    /// The algorithm's name in libcrypto.
     let libcryptoName: String
-    /// Read in old mail only, with a warning; never written.
+    /// Whether the cipher is only used to read old mail, with a warning, and never to write.
     public let isHistoric: Bool
 
     /// Whether the cipher detects changed ciphertext.
     public var isAuthenticated: Bool { mode != .cbc }
 
-    /// Whether we write it, too.
+    /// Whether smime can also encrypt with the cipher.
     public var isWritable: Bool { !isHistoric && mode != .ccm }
 
-    /// The length of its initialisation vector or nonce, in bytes, when we choose it.
+    /// The length in bytes of the initialization vector or nonce when smime encrypts.
     var ivCount: Int {
         switch mode {
         case .ccm, .chacha, .gcm: 12
@@ -45,13 +45,13 @@ public struct ContentCipher: Hashable, Sendable {
 
     static let rc2OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 3, 2]
 
-    /// Every row, best first. RFC 3565 §4, RFC 5084 §1.3, RFC 8103 §2, RFC 3370 §5.
+    /// All ciphers, best first. RFC 3565 §4, RFC 5084 §1.3, RFC 8103 §2, RFC 3370 §5.
     public static let all: [ContentCipher] = [
         .aes256GCM, .chaCha20Poly1305, .aes192GCM, .aes128GCM, .aes256CCM, .aes192CCM, .aes128CCM, .aes256CBC,
         .aes192CBC, .aes128CBC, .tripleDES, .rc2,
     ]
 
-    /// The ciphers that can be chosen for writing, best first.
+    /// The ciphers that can be used to encrypt, best first.
     public static let writable = all.filter(\.isWritable)
 
     /// AES with a 256-bit key in Galois/Counter mode, for AuthEnvelopedData (RFC 5084).
@@ -114,13 +114,13 @@ public struct ContentCipher: Hashable, Sendable {
         libcryptoName = name.uppercased()
     }
 
-    /// The row for `oid`, or nil.
+    /// The cipher with the OID `oid`; nil if there is none.
     package init?(oid: ASN1ObjectIdentifier) {
         guard let row = Self.all.first(where: { $0.oid == oid }) else { return nil }
         self = row
     }
 
-    /// The cipher called `name` if it may be used for writing.
+    /// The cipher called `name`; nil if there is none, or if it cannot be used to encrypt.
     public init?(writable name: some StringProtocol) {
         guard let row = Self.writable.first(where: { $0.name == name.lowercased() }) else { return nil }
         self = row

@@ -8,13 +8,12 @@ package struct ContentEncryption: Sendable {
     let iv: [UInt8]
     /// The length of the key in bytes.
     let keyCount: Int
-    /// The length of the authentication tag in bytes, as the parameters say; 0 for CBC.
+    /// The length of the authentication tag in bytes according to the parameters; 0 for CBC.
     let tagCount: Int
 
-    /// Reads what `EncryptedContentInfo` says.
+    /// Reads the AlgorithmIdentifier of an EncryptedContentInfo.
     ///
-    /// - Throws: `CMSError.unsupported` with the number of an algorithm that has no row; `CMSError.malformed` for
-    ///   parameters that no sender may write.
+    /// - Throws: `CMSError.unsupported` with the OID of an unknown algorithm; `CMSError.malformed` for invalid parameters.
     package init(_ identifier: AlgorithmIdentifier) throws {
         guard let cipher = ContentCipher(oid: identifier.algorithm) else {
             throw CMSError.unsupported("content encryption \(identifier.displayName)")
@@ -40,7 +39,7 @@ package struct ContentEncryption: Sendable {
         guard iv.count == cipher.ivCount else { throw CMSError.malformed(.cms, "cipher parameters") }
     }
 
-    /// A fresh encryption with a random vector.
+    /// A new encryption with a random initialization vector or nonce.
     init(writing cipher: ContentCipher) throws {
         self.cipher = cipher
         iv = try randomBytes(count: cipher.ivCount)
@@ -65,9 +64,9 @@ package struct ContentEncryption: Sendable {
         }
     }
 
-    /// The cipher at work with `key`.
+    /// A libcrypto context of the cipher with `key`.
     ///
-    /// - Parameter tag: the expected tag; only CCM needs it before it decrypts.
+    /// - Parameter tag: the expected tag, which only CCM needs before decryption.
     package func makeContext(_ key: SecretBytes, isEncrypting: Bool, tag: [UInt8] = []) throws -> CipherContext {
         let isRC2 = cipher.oid == ContentCipher.rc2OID
         let parameters = CipherContext.Parameters(
@@ -97,10 +96,10 @@ package struct ContentEncryption: Sendable {
         }
     }
 
-    /// Refuses what the mode does not allow, and every tag under 12 octets.
+    /// Rejects nonces and tags that the mode does not allow, and every tag shorter than 12 octets.
     private func checkNonceAndTag() throws {
         let isCCM = cipher.mode == .ccm
-        // libcrypto's GCM takes nonces of up to 128 octets.
+        // GCM in libcrypto supports nonces of up to 128 octets.
         guard (12...Self.longestTag).contains(tagCount), !isCCM || tagCount.isMultiple(of: 2),
             (isCCM ? 7...13 : 1...128).contains(iv.count)
         else { throw CMSError.malformed(.cms, "\(cipher.name) parameters") }

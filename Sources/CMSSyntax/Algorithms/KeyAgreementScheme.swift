@@ -3,15 +3,15 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// A way to agree on a key-encryption key with a recipient: one row each.
+/// A scheme for agreeing on a key-encryption key with a recipient. Each scheme is a row of the table `rows`.
 ///
 /// Ephemeral-static ECDH on curves (RFC 5753 §7.1) and with X25519 (RFC 8418 §2).
 struct KeyAgreementScheme: Sendable {
-    /// How the agreed secret becomes a key.
+    /// How a key is derived from the agreed secret.
     enum Derivation: Sendable {
         /// The key derivation function of X9.63 (RFC 5753 §7.1.4).
         case x963
-        /// HKDF (RFC 5869), salted with the user keying material where there is some (RFC 8418 §2.2).
+        /// HKDF (RFC 5869). The salt is the user keying material; there is no salt if the material is absent (RFC 8418 §2.2).
         case hkdf
     }
 
@@ -19,7 +19,7 @@ struct KeyAgreementScheme: Sendable {
     let derivation: Derivation
     let kdfDigest: DigestAlgorithm
 
-    /// Those with SHA-1 are only read, never written. All supported curves have the cofactor 1, so ECDH with and without cofactor
+    /// Schemes with SHA-1 are only used to read. All supported curves have the cofactor 1, so ECDH with and without cofactor
     /// is the same.
     private static let rows: [KeyAgreementScheme] = [
         KeyAgreementScheme([1, 3, 133, 16, 840, 63, 0, 2], .x963, kdfDigest: .sha1),
@@ -37,7 +37,7 @@ struct KeyAgreementScheme: Sendable {
         KeyAgreementScheme([1, 2, 840, 113549, 1, 9, 16, 3, 21], .hkdf, kdfDigest: .sha512),
     ]
 
-    /// The schemes that we announce.
+    /// The schemes that smime announces in its signatures.
     static let announced = rows.filter { row in
         row.oid == [1, 3, 132, 1, 11, 1] || row.oid == [1, 3, 132, 1, 11, 2]
             || row.derivation == .hkdf && row.kdfDigest == .sha256
@@ -49,13 +49,13 @@ struct KeyAgreementScheme: Sendable {
         self.kdfDigest = kdfDigest
     }
 
-    /// The row for `oid`, or nil.
+    /// The scheme with the OID `oid`; nil if there is none.
     init?(oid: ASN1ObjectIdentifier) {
         guard let row = Self.rows.first(where: { $0.oid == oid }) else { return nil }
         self = row
     }
 
-    /// The scheme to write for a key; nil if there is none.
+    /// The scheme for encrypting to a key of this algorithm; nil if there is none.
     init?(writingFor key: PublicKeyAlgorithm) {
         let derivation: Derivation
         let digest: DigestAlgorithm
@@ -72,7 +72,7 @@ struct KeyAgreementScheme: Sendable {
         self = row
     }
 
-    /// The derivation for people, as `sha256 kdf` or `hkdf with sha256`.
+    /// The name of the derivation for users, such as `sha256 kdf` or `hkdf with sha256`.
     var derivationName: String {
         switch derivation {
         case .x963: "\(kdfDigest.rawValue) kdf"
@@ -80,7 +80,7 @@ struct KeyAgreementScheme: Sendable {
         }
     }
 
-    /// The key-encryption key for `wrap` that follows from an agreed secret.
+    /// Derives the key-encryption key for `wrap` from an agreed secret.
     ///
     /// RFC 5753 §7.2 (ECC-CMS-SharedInfo), RFC 8418 §2.2; libcrypto: `EVP_KDF` "X963KDF" and "HKDF"
     func keyEncryptionKey(

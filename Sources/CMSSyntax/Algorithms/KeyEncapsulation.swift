@@ -2,28 +2,29 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// A key-encryption key that was encapsulated for a recipient, and what it wraps the content's key with.
+/// The parameters of a KEMRecipientInfo: the encapsulated secret, the key derivation, and the wrap for the content-encryption
+/// key.
 ///
 /// RFC 9629 §3 and §5
 struct KeyEncapsulation: Sendable {
     let scheme: PostQuantumScheme
-    /// The digest of HKDF, which takes no salt (RFC 9936 §2.2.1).
+    /// The digest of HKDF, which is used without a salt (RFC 9936 §2.2.1).
     let kdfDigest: DigestAlgorithm
     let wrap: KeyWrap
     let ciphertext: [UInt8]
     let userKeyingMaterial: [UInt8]?
 
-    /// id-ori-kem, the type of OtherRecipientInfo that KEMRecipientInfo is.
+    /// id-ori-kem, the OtherRecipientInfo type of KEMRecipientInfo.
     static let type: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 13, 3]
 
-    /// HKDF with each digest: one row each (RFC 8619 §2).
+    /// The OIDs of HKDF, one for each digest (RFC 8619 §2).
     static let derivations: [(oid: ASN1ObjectIdentifier, digest: DigestAlgorithm)] = [
         ([1, 2, 840, 113549, 1, 9, 16, 3, 28], .sha256), ([1, 2, 840, 113549, 1, 9, 16, 3, 29], .sha384),
         ([1, 2, 840, 113549, 1, 9, 16, 3, 30], .sha512),
     ]
 
-    /// The parameters that we write with `ciphertext` to wrap a key of `count` bytes: those that every reader supports
-    /// (RFC 9936 §2.1), with a wrapping key as long as the wrapped one, or longer for a stronger scheme.
+    /// The parameters for wrapping a key of `count` bytes: those that all programs support (RFC 9936 §2.1). The wrapping key
+    /// is as long as the wrapped key, or longer if the scheme is stronger.
     init(writing scheme: PostQuantumScheme, ciphertext: [UInt8], forKeyOf count: Int) throws {
         self.scheme = scheme
         kdfDigest = .sha256
@@ -34,7 +35,7 @@ struct KeyEncapsulation: Sendable {
 
     /// Reads the fields of KEMRecipientInfo between the recipient's name and the wrapped key.
     ///
-    /// - Throws: `CMSError.unsupported` with the name of what we cannot open.
+    /// - Throws: `CMSError.unsupported` with the name of an unsupported algorithm.
     init(_ fields: inout ElementReader) throws {
         let mechanism = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
         guard let scheme = PostQuantumScheme(oid: mechanism.algorithm), scheme.use == .keyEncapsulation,
@@ -53,10 +54,10 @@ struct KeyEncapsulation: Sendable {
         guard count == wrap.keyCount else { throw CMSError.unsupported("key wrap with a key of another length") }
     }
 
-    /// The derivation and the wrap for people.
+    /// The derivation and the wrap in words, for users.
     var detail: String { "hkdf with \(kdfDigest.rawValue), \(wrap.identifier.algorithm.displayName)" }
 
-    /// The fields that `init(_:)` reads.
+    /// Writes the fields that `init(_:)` reads.
     func serialize(into coder: inout DER.Serializer) throws {
         try coder.serialize(AlgorithmIdentifier(scheme.oid))
         try coder.serialize(ASN1OctetString(contentBytes: ciphertext[...]))
@@ -69,7 +70,7 @@ struct KeyEncapsulation: Sendable {
         try coder.serialize(wrap.identifier)
     }
 
-    /// The key-encryption key that follows from the encapsulated secret.
+    /// Derives the key-encryption key from the encapsulated secret.
     ///
     /// RFC 9629 §5 (CMSORIforKEMOtherInfo); libcrypto: `EVP_KDF` "HKDF"
     func keyEncryptionKey(from secret: SecretBytes) throws -> SecretBytes {

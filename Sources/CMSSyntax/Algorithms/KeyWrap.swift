@@ -3,11 +3,11 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// A way to wrap a key under another: one row for each.
+/// An algorithm for wrapping a key with another key.
 ///
-/// RFC 3394, RFC 3565 §2.3.2; Triple-DES (RFC 3217) in old mail only.
+/// RFC 3394, RFC 3565 §2.3.2; Triple-DES (RFC 3217) only for old mail.
 struct KeyWrap: Sendable {
-    /// The algorithm with the parameters as the message has them; they are an input of the key derivation.
+    /// The algorithm and its parameters as in the message. They are an input of the key derivation.
     let identifier: AlgorithmIdentifier
     private let row: Row
 
@@ -15,7 +15,7 @@ struct KeyWrap: Sendable {
         let oid: ASN1ObjectIdentifier
         let libcryptoName: String
         let keyCount: Int
-        /// The initial value of RFC 3394 §2.2.3.1; Triple-DES has none of its own.
+        /// The initial value of RFC 3394 §2.2.3.1; empty for Triple-DES.
         let initialValue: [UInt8]
         var isHistoric: Bool { initialValue.isEmpty }
 
@@ -37,9 +37,9 @@ struct KeyWrap: Sendable {
     /// The length of the key-encryption key in bytes.
     var keyCount: Int { row.keyCount }
 
-    /// The wrap that `identifier` names.
+    /// The key wrap that `identifier` names.
     ///
-    /// - Throws: `CMSError.unsupported`; `CMSError.malformed` for parameters, which must be absent or NULL.
+    /// - Throws: `CMSError.unsupported`; `CMSError.malformed` for parameters other than NULL.
     init(_ identifier: AlgorithmIdentifier) throws {
         guard let row = Self.rows.first(where: { $0.oid == identifier.algorithm }) else {
             throw CMSError.unsupported("key wrap \(identifier.displayName)")
@@ -51,7 +51,7 @@ struct KeyWrap: Sendable {
         self.row = row
     }
 
-    /// The wrap whose key is as long as the content-encryption key (RFC 8551 §2.3).
+    /// The AES wrap with a key of `keyCount` bytes, the length of the content-encryption key (RFC 8551 §2.3).
     init(keyCount: Int) throws {
         guard let row = Self.rows.first(where: { $0.keyCount == keyCount && !$0.isHistoric }) else {
             throw CMSError.unsupported("key wrap for \(keyCount * 8) bits")
@@ -59,7 +59,7 @@ struct KeyWrap: Sendable {
         try self.init(AlgorithmIdentifier(row.oid))
     }
 
-    /// `key` wrapped under `wrappingKey`.
+    /// Wraps `key` with `wrappingKey`.
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws(OpenSSLError) -> [UInt8] {
         try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
             try key.withBytes { key throws(OpenSSLError) in
@@ -77,7 +77,7 @@ struct KeyWrap: Sendable {
         }
     }
 
-    /// The key that `wrapped` holds; throws if it was not wrapped under `wrappingKey`.
+    /// Unwraps a key; throws an error if it was not wrapped with `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws(OpenSSLError) -> SecretBytes {
         try wrappingKey.withBytes { wrappingKey throws(OpenSSLError) in
             let context = try CipherContext(

@@ -26,7 +26,7 @@ enum OAEPParameters {
         return .oaep(digest: digest, mgf: mgf, label: label)
     }
 
-    /// The AlgorithmIdentifier of OAEP with one digest for hashing and mask generation.
+    /// The AlgorithmIdentifier of OAEP with the same digest for hashing and mask generation.
     ///
     /// SHA-1 is the default, which DER omits.
     static func identifier(_ digest: DigestAlgorithm) throws -> AlgorithmIdentifier {

@@ -3,10 +3,10 @@ import PKIX
 import SwiftASN1
 
 extension ASN1ObjectIdentifier {
-    /// The name in reports; the dotted OID if there is none.
+    /// The name in reports; the dotted OID if there is no name.
     var displayName: String { Self.names[self] ?? algorithmName }
 
-    /// Names of objects that reports distinguish but that have no table of their own.
+    /// The names of objects that appear in reports and have no table of their own.
     private static let names: [ASN1ObjectIdentifier: String] = contentTypes.merging(attributes) { first, _ in first }
         .merging(algorithms) { first, _ in first }
 
@@ -54,7 +54,7 @@ extension ASN1ObjectIdentifier {
 }
 
 extension AlgorithmIdentifier {
-    /// The name of the algorithm, ciphers included; the dotted OID if it is unknown.
+    /// The name of the algorithm or cipher; the dotted OID if it is unknown.
     var displayName: String {
         ContentCipher(oid: algorithm)?.name ?? algorithm.displayName
     }

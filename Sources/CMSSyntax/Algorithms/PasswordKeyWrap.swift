@@ -3,7 +3,7 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// Wraps a key under one derived from a password: CBC is applied twice, so that every byte depends on all others.
+/// Wraps a key with a key derived from a password. CBC is applied twice, so every byte depends on all others.
 ///
 /// id-alg-PWRI-KEK of RFC 3211 §2.3
 struct PasswordKeyWrap: Sendable {
@@ -21,7 +21,7 @@ struct PasswordKeyWrap: Sendable {
         cipher = encryption.cipher
     }
 
-    /// Reads the algorithm, whose parameters name the cipher.
+    /// Reads the algorithm; its parameters name the cipher.
     init(_ identifier: AlgorithmIdentifier) throws {
         guard identifier.algorithm == Self.oid, let parameters = identifier.parameters else {
             throw CMSError.unsupported("wrapping under a password with \(identifier.displayName)")
@@ -36,7 +36,7 @@ struct PasswordKeyWrap: Sendable {
 
     private var block: Int { encryption.iv.count }
 
-    /// Wraps `key` under `wrappingKey`. The wrapped bytes are the key's length, three check bytes, the key, and random
+    /// Wraps `key` with `wrappingKey`. The wrapped bytes are the key's length, three check bytes, the key, and random
     /// padding.
     func wrap(_ key: SecretBytes, under wrappingKey: SecretBytes) throws -> [UInt8] {
         let count = max(2 * block, (key.count + 4 + block - 1) / block * block)
@@ -54,10 +54,11 @@ struct PasswordKeyWrap: Sendable {
         return try transform(once, under: wrappingKey, iv: iv, isEncrypting: true).copied()
     }
 
-    /// Unwraps a key; nil if it was not wrapped under `wrappingKey`.
+    /// Unwraps a key; nil if it was not wrapped with `wrappingKey`.
     func unwrap(_ wrapped: [UInt8], under wrappingKey: SecretBytes) throws -> SecretBytes? {
         guard wrapped.count >= 2 * block, wrapped.count.isMultiple(of: block), wrapped.count <= 1024 else { return nil }
-        // The vector of the outer pass is the last block of the inner pass, which can be recovered from the last two blocks.
+        // The initialization vector of the outer pass is the last block of the inner pass, which can be recovered from the
+        // last two blocks.
         let beforeLast = Array(wrapped.dropLast(block).suffix(block))
         let last = try transform(
             Self.secret(wrapped.suffix(block)),

@@ -6,7 +6,7 @@ extension SMIMECapability {
     /// The name of the algorithm, such as `aes-256-gcm`, or its dotted OID.
     public var name: String { algorithm.displayName }
 
-    /// The announced content cipher; nil for other capabilities and for ciphers that this package does not write.
+    /// The announced content cipher; nil for other capabilities and for ciphers that smime cannot encrypt with.
     package var cipher: ContentCipher? { ContentCipher(oid: algorithm.algorithm).flatMap { $0.isWritable ? $0 : nil } }
 
     /// Whether this is a content cipher, including obsolete ones.
@@ -14,7 +14,7 @@ extension SMIMECapability {
 
     private static let obsolete: Set = ["des-cbc", "rc4", "cast5-cbc"]
 
-    /// The announced key wrapping for RSA; nil for other capabilities and for wrappings that this package does not write.
+    /// The announced key wrapping for RSA; nil for other capabilities and for wrappings that smime cannot write.
     package var rsaWrapping: Recipient.RSAWrapping? {
         guard algorithm.algorithm == ASN1ObjectIdentifier.Key.rsaOAEP,
             case .oaep(let digest, let mgf, let label)? = try? OAEPParameters.read(algorithm.parameters),
@@ -23,9 +23,9 @@ extension SMIMECapability {
         return Recipient.RSAWrapping.allCases.first { $0.digest == digest }
     }
 
-    /// The capabilities to announce: all recommended algorithms that this package can read, best first.
+    /// The capabilities that smime announces: all recommended algorithms that it can read, best first.
     ///
-    /// Ciphers, then ways to wrap the key (RFC 5753 §8, RFC 8418 §5), then compression (RFC 3274 §2).
+    /// The order is ciphers, key wrapping (RFC 5753 §8, RFC 8418 §5), compression (RFC 3274 §2).
     package static let ours: [SMIMECapability] = {
         let ciphers: [ContentCipher] = [
             .aes256GCM, .aes128GCM, .chaCha20Poly1305, .aes192GCM, .aes256CBC, .aes192CBC, .aes128CBC,
@@ -38,7 +38,7 @@ extension SMIMECapability {
                 }
             }
         }
-        // RFC 9936 §2.4
+        // Post-quantum schemes are announced as RFC 9936 §2.4 describes.
         let encapsulations = PostQuantumScheme.all.filter { $0.use == .keyEncapsulation && $0.isOffered }
         let all =
             ciphers.map { AlgorithmIdentifier($0.oid) } + oaep + agreements
@@ -46,7 +46,7 @@ extension SMIMECapability {
         return all.map(SMIMECapability.init)
     }()
 
-    /// The names of the announced algorithms, without repetitions: some are listed once for every wrap or digest.
+    /// The names of the announced algorithms without duplicates: some algorithms are announced once for each wrap or digest.
     package static func names(of capabilities: [SMIMECapability]) -> [String] {
         var seen: Set<String> = []
         return capabilities.map(\.name).filter { seen.insert($0).inserted }

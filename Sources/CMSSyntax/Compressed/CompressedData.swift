@@ -2,15 +2,16 @@ package import ByteStreams
 import PKIX
 import SwiftASN1
 
-/// A compressed message, read as far as its content.
+/// A compressed message, read up to the content.
 ///
 /// RFC 3274
 package struct CompressedData: Sendable {
-    /// How many bytes may come out for one that goes in.
+    /// The maximum number of decompressed bytes for each compressed byte.
     package static let maximumRatio = 200
-    /// How many bytes may come out in all.
+    /// The maximum number of decompressed bytes.
     package static let maximumCount = 4 << 30
-    /// The output that is always allowed: short uniform content compresses to almost nothing.
+    /// The number of decompressed bytes that are always allowed, because short uniform content is compressed to almost
+    /// nothing.
     package static let allowance = 1 << 20
 
     static let zlib: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 9, 16, 3, 8]
@@ -18,18 +19,18 @@ package struct CompressedData: Sendable {
     private let stream: ByteStream
     private let limit: Int
 
-    /// Reads `stream` as far as the compressed content.
+    /// Reads `stream` up to the compressed content.
     ///
-    /// - Parameter limit: how many bytes may come out.
-    /// - Throws: `CMSError.malformed`, `CMSError.unsupported`, or what reading throws.
+    /// - Parameter limit: the maximum number of decompressed bytes.
+    /// - Throws: `CMSError.malformed`, `CMSError.unsupported`, and errors of reading.
     package init(reading stream: ByteStream, limit: Int = CompressedData.maximumCount) throws {
         self.stream = stream
         self.limit = min(limit, Self.maximumCount)
         _ = try reporting(.cms) { try Self.enter(BERReader(stream.makeReader())) }
     }
 
-    /// The content, decompressed while it is read. Reading throws `CMSError.malformed` if it is damaged or does not end
-    /// where it should, and `CMSError.limitExceeded` if too much comes out.
+    /// The content, which is decompressed while it is read. Reading throws `CMSError.malformed` if the content is damaged or
+    /// does not end where it should, and `CMSError.limitExceeded` if it exceeds a limit.
     package var content: ByteStream {
         ByteStream {
             let reader = BERReader(try stream.makeReader())
@@ -37,7 +38,7 @@ package struct CompressedData: Sendable {
         }
     }
 
-    /// Reads everything in front of the compressed octets.
+    /// Reads everything before the compressed octets.
     private static func enter(_ reader: BERReader) throws -> OctetStringReader {
         try reader.enter(.sequence)
         guard try ASN1ObjectIdentifier(berEncoded: reader.readNode()) == ASN1ObjectIdentifier.ContentType.compressedData
@@ -56,7 +57,7 @@ package struct CompressedData: Sendable {
     }
 }
 
-/// Reads what was compressed.
+/// Decompresses the content while it is read.
 private final class DecompressingReader: ByteReader {
     private let reader: BERReader
     private let compressed: OctetStringReader
@@ -104,7 +105,7 @@ private final class DecompressingReader: ByteReader {
         }
     }
 
-    /// Requires that both the compressed stream and the structure around it end here.
+    /// Requires that the compressed stream and the structure around it end here.
     private func finish() throws {
         isAtEnd = true
         guard pending.isEmpty, try input.fill(from: compressed) == 0 else {

@@ -3,16 +3,16 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// Writes CompressedData in DER. The content is compressed twice: once to learn its length.
+/// Writes CompressedData in DER. The content is compressed twice, the first time to determine its length.
 ///
 /// RFC 3274 §1.1
 package struct CompressedDataWriter {
     private let frame: DERFrame
 
-    /// How many bytes the whole structure takes.
+    /// The length of the whole structure in bytes.
     package var count: Int { frame.count }
 
-    /// Compresses all that `content` writes, and keeps nothing but the length.
+    /// Compresses the output of `content` to determine its length.
     package init(content: (any ByteSink) throws -> Void) throws {
         let counter = CountingSink()
         let compressor = try DeflatingSink(counter)
@@ -31,9 +31,9 @@ package struct CompressedDataWriter {
         self.frame = frame
     }
 
-    /// Writes the structure around what `content` writes, which must be the same as before.
+    /// Writes the structure around the output of `content`, which must be the same as in the first pass.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if it is not.
+    /// - Throws: `StreamError.changedWhileReading` if the compressed length differs.
     package func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
         let compressor = try DeflatingSink(sink)
@@ -44,9 +44,9 @@ package struct CompressedDataWriter {
     }
 }
 
-/// Compresses what it is given, window by window.
+/// Compresses the bytes written to it, one window after the other.
 private final class DeflatingSink: ByteSink {
-    /// How many bytes went out.
+    /// The number of compressed bytes.
     private(set) var count = 0
     private let downstream: any ByteSink
     private let zlib: ZlibStream

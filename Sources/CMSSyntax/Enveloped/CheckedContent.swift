@@ -1,15 +1,15 @@
 package import ByteStreams
 
-/// Plaintext whose tag, or padding and structure, was found right: the only way to read what was encrypted.
+/// Plaintext whose tag, or padding and structure, were verified. Encrypted content can only be read through this type.
 ///
-/// Nothing of it is kept; every reader decrypts the message anew, and checks it again.
+/// The plaintext is not stored. Every reader decrypts the message again and verifies it again.
 package struct CheckedContent: Sendable {
     private let source: ByteStream
     private let encryption: ContentEncryption
     private let key: ContentKey
     private let attributes: [UInt8]?
 
-    /// Only `EnvelopedData.check` makes one.
+    /// Only `EnvelopedData.check` creates a value.
     init(_ source: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) {
         self.source = source
         self.encryption = encryption
@@ -23,7 +23,7 @@ package struct CheckedContent: Sendable {
     }
 }
 
-/// Lets only the one error of decryption through.
+/// Turns all errors about the message into the one error of decryption.
 private final class ConcealingReader: ByteReader {
     private let upstream: DecryptingReader
 

@@ -1,8 +1,8 @@
 import ByteStreams
 import PKIX
 
-/// Turns every error about a message after the choice of a recipient into the same error. Errors of the disk and the caller stay as they
-/// are.
+/// Turns every error about a message, after a recipient was chosen, into the same error. Errors of the disk and the caller
+/// are not changed.
 func concealing<Result>(_ body: () throws -> Result) throws -> Result {
     do {
         return try body()

@@ -2,22 +2,23 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// The content-encryption key that one RecipientInfo gave, or a random one where it gave none.
+/// The content-encryption key from a RecipientInfo, or a random key if unwrapping failed.
 ///
-/// Callers cannot tell which: decryption then fails like any other (RFC 3218 §2.3.2).
+/// Callers cannot tell the two apart: with a random key decryption fails for the same visible reason as for damaged content
+/// (RFC 3218 §2.3.2).
 package struct ContentKey: Sendable {
     let bytes: SecretBytes
-    /// Whether the key wrap itself has shown that this is the key: RSA has no such check (RFC 3218 §2.3.2).
+    /// Whether the key wrap has verified the key. RSA has no such check (RFC 3218 §2.3.2).
     package let isProven: Bool
 
-    /// The key that a wrap gave; `substitute` if it gave none of that length.
+    /// The unwrapped key; `substitute` if unwrapping failed or the key has another length.
     fileprivate init(_ unwrapped: SecretBytes?, else substitute: SecretBytes) {
         let fitting = unwrapped.flatMap { $0.count == substitute.count ? $0 : nil }
         bytes = fitting ?? substitute
         isProven = fitting != nil
     }
 
-    /// A key of which nothing is known.
+    /// A key that was not verified.
     fileprivate init(unproven bytes: SecretBytes) {
         self.bytes = bytes
         isProven = false
@@ -27,8 +28,8 @@ package struct ContentKey: Sendable {
 extension RecipientInfo {
     /// Unwraps the content-encryption key of `count` bytes.
     ///
-    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, which the message says openly.
-    ///   A key that does not fit is no error but a random key.
+    /// - Throws: `CMSError.unsupported` for an unsupported kind or algorithm, which everyone can read in the message. If the
+    ///   private key does not match, the result is a random key, not an error.
     func unwrap(with key: PrivateKey, keyCount count: Int) throws -> ContentKey {
         let substitute = try SecretBytes.random(count: count)
         switch wrapping {
@@ -44,10 +45,10 @@ extension RecipientInfo {
         }
     }
 
-    /// Unwraps the content-encryption key of `count` bytes with a secret that both sides have.
+    /// Unwraps the content-encryption key of `count` bytes with a shared secret.
     ///
-    /// - Throws: `CMSError.unsupported` for a kind or algorithm we cannot open, `CMSError.limitExceeded` for a
-    ///   derivation that takes too long. A secret that does not fit is no error but a random key.
+    /// - Throws: `CMSError.unsupported` for an unsupported kind or algorithm, `CMSError.limitExceeded` for a derivation that
+    ///   takes too long. If the secret does not match, the result is a random key, not an error.
     func unwrap(with secret: SharedSecret, keyCount count: Int) throws -> ContentKey {
         let substitute = try SecretBytes.random(count: count)
         switch (wrapping, secret.kind) {
@@ -59,19 +60,20 @@ extension RecipientInfo {
             try budget.spend(derivation.cost(count: wrap.cipher.keyCount))
             let key = try derivation.derive(password, count: wrap.cipher.keyCount)
             let unwrapped = try wrap.unwrap(encryptedKey, under: key)
-            // Three check octets do not prove that the key is right.
+            // Three check octets do not prove that the key is correct.
             return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
         }
     }
 
-    /// Chooses between the decrypted and the substitute key without a branch on which it is.
+    /// Chooses between the decrypted key and the substitute. The code does not branch, so the duration does not reveal the
+    /// choice.
     private func transported(_ key: PrivateKey, _ padding: RSAPadding, substitute: SecretBytes) -> SecretBytes {
         let count = substitute.count
         var output = [UInt8](repeating: 0, count: max(encryptedKey.count, 1024))
         let (result, length) = key.handle.decrypt(encryptedKey, padding: padding, into: &output)
         let difference = UInt(bitPattern: Int(result) ^ 1) | UInt(bitPattern: length ^ count)
-        // All ones if both are right, else zero.
+        // All bits are set if both values are correct; otherwise zero.
         let isZero = (~difference & (difference &- 1)) >> (UInt.bitWidth - 1)
         let mask = UInt8(truncatingIfNeeded: 0 &- isZero)
         let chosen = substitute.withBytes { substitute in
@@ -95,7 +97,8 @@ extension RecipientInfo {
         return try wrap.unwrap(encryptedKey, under: wrappingKey)
     }
 
-    /// A ciphertext that was changed gives another secret and no error (FIPS 203 §6.3): the wrap then does not fit.
+    /// A manipulated ciphertext gives a different secret and no error (FIPS 203 §6.3). Unwrapping the key with that secret
+    /// then fails.
     private func encapsulated(_ key: PrivateKey, _ encapsulation: KeyEncapsulation) throws -> SecretBytes {
         guard key.algorithm == .postQuantum(encapsulation.scheme) else { throw CMSError.noKeyPair }
         let secret = try key.handle.decapsulate(encapsulation.ciphertext)

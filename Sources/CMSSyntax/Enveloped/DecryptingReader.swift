@@ -2,12 +2,12 @@ import ByteStreams
 import LibCrypto
 import PKIX
 
-/// Reads the plaintext of an encrypted message while it decrypts.
+/// Decrypts a message while it is read.
 ///
-/// The end is only reached if tag or padding, and the structure after the content, are right. Before that, callers must
-/// not use or output what they read.
+/// The end is only reached if the tag or the padding, and the structure after the content, are valid. Before that, callers
+/// must not use or output the plaintext.
 final class DecryptingReader: ByteReader {
-    /// What the first pass read after the content.
+    /// The elements after the content; nil before they were read.
     private(set) var trailer: EnvelopedLayout.Trailer?
 
     private let reader: BERReader
@@ -25,7 +25,7 @@ final class DecryptingReader: ByteReader {
         case whole(BufferedDecryption)
     }
 
-    /// Room that the cipher may need beyond its input.
+    /// The number of bytes by which the cipher's output may exceed its input.
     private static let slack = 64
 
     init(_ stream: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) throws {
@@ -55,7 +55,7 @@ final class DecryptingReader: ByteReader {
         return 0
     }
 
-    /// Serves a caller whose buffer is too small for the cipher.
+    /// Reads for a caller whose buffer is too small for the cipher.
     private func readPending(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         if pending.isEmpty {
             let window = Window(size: 4096)
@@ -82,7 +82,7 @@ final class DecryptingReader: ByteReader {
         let trailer = try layout.readTrailer(reader)
         self.trailer = trailer
         if layout.isAuthenticated {
-            // Only attributes that the cipher authenticated together with the content may be used.
+            // Only attributes that the cipher has authenticated together with the content may be used.
             guard trailer.tag.count == tagCount, trailer.authenticatedAttributes == attributes else {
                 throw CMSError.decryptionFailed
             }

@@ -2,30 +2,30 @@ package import ByteStreams
 package import PKIX
 import SwiftASN1
 
-/// An encrypted message that has been read as far as its recipients: EnvelopedData or AuthEnvelopedData.
+/// An EnvelopedData or AuthEnvelopedData, read up to the encrypted content.
 ///
-/// Opening it takes two steps. `key(for:with:)` unwraps the content key of one recipient, and `check(with:observing:)`
-/// runs over the whole message once; only what that returns can be read.
+/// Decryption takes two steps. `key(for:with:)` unwraps the content-encryption key of one recipient. `check(with:observer:)`
+/// decrypts the whole message once; its result is the only way to read the plaintext.
 /// RFC 5652 §6, RFC 5083
 package struct EnvelopedData: Sendable {
-    /// How many recipients there may be.
+    /// The maximum number of recipients.
     package static let maximumRecipients = EnvelopedLayout.maximumRecipients
-    /// How much content is opened that has to be decrypted in one piece, in bytes.
+    /// The maximum length in bytes of content that must be decrypted in one piece.
     package static let maximumWholeContent = BufferedDecryption.maximumCount
 
-    /// Every way in, in the order of the message.
+    /// The recipients, in the order of the message.
     package let recipients: [RecipientInfo]
     /// Whether the structure is AuthEnvelopedData.
     package let isAuthenticated: Bool
-    /// The content-encryption algorithm as `aes-256-gcm`, or its dotted OID.
+    /// The name of the content-encryption algorithm, such as `aes-256-gcm`, or its dotted OID.
     package let algorithm: String
 
     private let stream: ByteStream
     private let encryptionIdentifier: AlgorithmIdentifier
 
-    /// Reads `stream` as far as the encrypted content.
+    /// Reads `stream` up to the encrypted content.
     ///
-    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, or what reading throws.
+    /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, and errors of reading.
     package init(reading stream: ByteStream) throws {
         let layout = try reporting(.cms) { try EnvelopedLayout(BERReader(stream.makeReader())) }
         recipients = layout.recipients
@@ -35,30 +35,30 @@ package struct EnvelopedData: Sendable {
         self.stream = stream
     }
 
-    /// The content-encryption key for `recipient`, unwrapped with its private key.
+    /// Unwraps the content-encryption key of `recipient` with the private key `key`.
     ///
-    /// A key that does not fit, or damaged bytes, are no error here: decryption then fails in the same way as for
-    /// every other reason.
+    /// A wrong key or damaged bytes cause no error here. Decryption then fails with the same error as for every other reason.
     ///
-    /// - Throws: `CMSError.unsupported` for algorithms that have no row, and AEAD in the wrong structure.
+    /// - Throws: `CMSError.unsupported` for unknown algorithms; `CMSError.malformed` if the cipher belongs in the other
+    ///   structure.
     package func key(for recipient: RecipientInfo, with key: PrivateKey) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: key, keyCount: encryption.keyCount) }
     }
 
-    /// The content-encryption key for `recipient`, unwrapped with a secret that both sides have.
+    /// Unwraps the content-encryption key of `recipient` with a shared secret.
     ///
-    /// - Throws: as `key(for:with:)`, and `CMSError.limitExceeded` for a derivation that takes too long.
+    /// - Throws: the errors of `key(for:with:)`, and `CMSError.limitExceeded` for a derivation that takes too long.
     package func key(for recipient: RecipientInfo, with secret: SharedSecret) throws -> ContentKey {
         let encryption = try contentEncryption()
         return try reporting(.cms) { try recipient.unwrap(with: secret, keyCount: encryption.keyCount) }
     }
 
-    /// Decrypts everything once, keeps nothing, and says whether it was sound.
+    /// Decrypts the whole message once to verify it. The plaintext is not stored.
     ///
-    /// - Parameter makeObserver: makes a sink that is shown the plaintext as it passes, to look at its structure; it
-    ///   must let nothing out. It is called again if a second look is needed.
-    /// - Returns: the checked content, and the sink that saw all of it.
+    /// - Parameter makeObserver: makes a sink that inspects the plaintext while it is decrypted. The sink must not output it.
+    ///   A second sink is made if a second pass is needed.
+    /// - Returns: the verified content, and the sink that received all of the plaintext.
     /// - Throws: `CMSError.decryptionFailed` for every fault of the message, `StreamError` if reading failed.
     package func check<Observer: ByteSink>(
         with key: ContentKey,
@@ -72,7 +72,8 @@ package struct EnvelopedData: Sendable {
                 try first.copy(to: observer)
                 return (CheckedContent(stream, encryption, key: key, attributes: nil), observer)
             } catch {
-                // The attributes that the tag covers follow the content: only now they can be processed before it.
+                // The attributes that the tag covers follow the content, but must be processed before it. This is possible
+                // only in a second pass.
                 guard let attributes = first.trailer?.authenticatedAttributes else { throw error }
                 let observer = makeObserver()
                 try DecryptingReader(stream, encryption, key: key, attributes: attributes).copy(to: observer)

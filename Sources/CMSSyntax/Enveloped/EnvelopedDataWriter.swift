@@ -11,16 +11,16 @@ package struct EnvelopedDataWriter {
     private let key: SecretBytes
     private let frame: DERFrame
 
-    /// How many bytes the whole structure takes.
+    /// The length of the whole structure in bytes.
     package var count: Int { frame.count }
 
-    /// Makes a content-encryption key, wraps it for every recipient, and lays the structure out.
+    /// Generates a content-encryption key, wraps it for every recipient, and determines the layout of the structure.
     ///
     /// - Parameters:
-    ///   - secrets: shared secrets that open it, in addition to the recipients' keys.
-    ///   - contentCount: the exact number of plaintext bytes that will follow.
-    /// - Throws: `CMSError.unsupported` for a key that cannot be encrypted to, and without recipients and secrets;
-    ///   `CMSError.openSSL`.
+    ///   - secrets: shared secrets that can decrypt the message, in addition to the recipients' keys.
+    ///   - contentCount: the exact number of plaintext bytes.
+    /// - Throws: `CMSError.unsupported` for a key that cannot be used to encrypt, and if there are neither recipients nor
+    ///   secrets; `CMSError.openSSL`.
     package init(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
@@ -45,9 +45,9 @@ package struct EnvelopedDataWriter {
         }
     }
 
-    /// Writes the structure around the plaintext that `content` writes: exactly the announced number of bytes.
+    /// Writes the structure around the plaintext that `content` writes. The plaintext must have exactly the announced length.
     ///
-    /// - Throws: `StreamError.changedWhileReading` if there are fewer or more, and whatever `content` and `sink` throw.
+    /// - Throws: `StreamError.changedWhileReading` if the length differs; errors that `content` and `sink` throw.
     package func write(to sink: any ByteSink, content: (any ByteSink) throws -> Void) throws {
         try sink.write(frame.prefix)
         let encryptor = EncryptingSink(
@@ -57,13 +57,13 @@ package struct EnvelopedDataWriter {
         try content(encryptor)
         try encryptor.finish()
         guard encryptor.count == frame.contentCount else { throw StreamError.changedWhileReading }
-        // The structure was laid out with zeros where the tag goes, at its very end.
+        // The layout has zeros in place of the tag, which is at the very end.
         let tag = try reporting(.cms) { try encryptor.context.tag(count: encryption.tagCount) }
         try sink.write(frame.suffix.dropLast(tag.count) + tag)
     }
 
-    /// The version of EnvelopedData (RFC 5652 §6.1): 3 with a password or OtherRecipientInfo, 2 once another RecipientInfo
-    /// is not version 0.
+    /// The version of EnvelopedData (RFC 5652 §6.1): 3 if there is a password or an OtherRecipientInfo; otherwise 2 if there
+    /// is a RecipientInfo of a version other than 0.
     private static func version(_ recipients: [Recipient], _ secrets: [SharedSecret]) -> Int {
         let hasPassword = secrets.contains { if case .password = $0.kind { true } else { false } }
         guard !hasPassword, !recipients.contains(where: \.isOther) else { return 3 }
@@ -105,10 +105,10 @@ package struct EnvelopedDataWriter {
     }
 }
 
-/// Encrypts what it is given, window by window.
+/// Encrypts the bytes written to it, one window after the other.
 private final class EncryptingSink: ByteSink {
     let context: CipherContext
-    /// How many bytes of ciphertext went out.
+    /// The number of bytes of ciphertext.
     private(set) var count = 0
     private let downstream: any ByteSink
     private let output = Window(size: Window.size + 64)

@@ -10,9 +10,9 @@ struct EnvelopedLayout {
     let recipients: [RecipientInfo]
     let encryption: AlgorithmIdentifier
 
-    /// Reads everything before the encrypted content. `reader` is then at the content.
+    /// Reads everything before the encrypted content, which `reader` returns next.
     ///
-    /// - Parameter skipsRecipients: whether to skip the recipients, because they were read before.
+    /// - Parameter skipsRecipients: whether to skip the recipients, because they were already read.
     init(_ reader: BERReader, skipsRecipients: Bool = false) throws {
         try reader.enter(.sequence)
         let type = try ASN1ObjectIdentifier(berEncoded: reader.readNode())
@@ -35,10 +35,10 @@ struct EnvelopedLayout {
         }
     }
 
-    /// How many recipients a message may have.
+    /// The maximum number of recipients.
     static let maximumRecipients = 20_000
-    /// The maximum bytes and ASN.1 elements of all recipients together: one RecipientInfo can be large without naming a
-    /// recipient.
+    /// The maximum number of bytes, and of ASN.1 elements, of all recipients together. A single RecipientInfo can be large
+    /// without naming a recipient.
     private static let maximumBytes = 32 << 20
     private static let maximumElements = 1_000_000
 
@@ -63,7 +63,8 @@ struct EnvelopedLayout {
 
     /// The elements after the encrypted content.
     struct Trailer {
-        /// The authenticated attributes in DER, as the cipher takes them (RFC 5083 §2.2); nil if there are none.
+        /// The authenticated attributes in the encoding that the cipher authenticates: DER (RFC 5083 §2.2); nil if there are
+        /// none.
         var authenticatedAttributes: [UInt8]?
         var tag: [UInt8] = []
     }

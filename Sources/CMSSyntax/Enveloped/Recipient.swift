@@ -4,7 +4,7 @@ import SwiftASN1
 
 /// A recipient of an encrypted message.
 public struct Recipient: Sendable {
-    /// How the content-encryption key is wrapped for RSA keys; for other keys there is no choice.
+    /// How the content-encryption key is wrapped for RSA keys. For other keys there is only one way.
     package enum RSAWrapping: String, CaseIterable, Sendable {
         /// RSAES-OAEP with SHA-256 (RFC 8551 §2.3).
         case oaep
@@ -27,16 +27,16 @@ public struct Recipient: Sendable {
         }
     }
 
-    /// The key that opens the content.
+    /// The key that decrypts the content.
     private enum Key: Sendable {
         case certificate(Certificate)
         case secret(SharedSecret)
     }
 
     private let key: Key
-    /// The certificate whose key opens the content; nil for a password.
+    /// The certificate whose key decrypts the content; nil for a password.
     public var certificate: Certificate? { if case .certificate(let certificate) = key { certificate } else { nil } }
-    /// The shared secret that opens the content; nil for a certificate.
+    /// The shared secret that decrypts the content; nil for a certificate.
     var secret: SharedSecret? { if case .secret(let secret) = key { secret } else { nil } }
     /// Whether the RecipientInfo names the certificate by its key identifier, if it has one, instead of issuer and
     /// serial number.
@@ -50,7 +50,7 @@ public struct Recipient: Sendable {
     /// encryption.
     public init(unchecked certificate: Certificate) { self.init(unchecked: certificate, rsaWrapping: .oaep) }
 
-    /// All holders of `secret`.
+    /// A recipient who knows `secret`.
     package init(_ secret: SharedSecret) {
         key = .secret(secret)
         (rsaWrapping, usesKeyIdentifier) = (.oaep, false)
@@ -69,7 +69,7 @@ public struct Recipient: Sendable {
         self.usesKeyIdentifier = usesKeyIdentifier
     }
 
-    /// The name of the key wrapping in reports: `oaep` and others for RSA, `ecdh`, `x25519`, `ml-kem-768`.
+    /// The name of the key wrapping in reports: `oaep` and others for RSA, or `ecdh`, `x25519`, `ml-kem-768`.
     package var keyEncryption: String {
         switch certificate?.publicKeyAlgorithm {
         case .ellipticCurve: "ecdh"
@@ -79,7 +79,8 @@ public struct Recipient: Sendable {
         }
     }
 
-    /// Whether the RecipientInfo actually names the certificate by its key identifier.
+    /// Whether the RecipientInfo names the certificate by its key identifier: this is chosen, and the certificate has a key
+    /// identifier.
     var isNamedByKeyIdentifier: Bool { usesKeyIdentifier && certificate?.subjectKeyIdentifier != nil }
 
     private func identifier(of certificate: Certificate) -> EntityIdentifier {
@@ -101,7 +102,7 @@ public struct Recipient: Sendable {
 
     private func recipientInfo(for key: SecretBytes, to certificate: Certificate) throws -> [UInt8] {
         switch certificate.publicKeyAlgorithm {
-        // RFC 8551 §4.3
+        // Weak keys are not used to encrypt (RFC 8551 §4.3).
         case let algorithm where algorithm.isWeak: break
         case .rsa: return try keyTransport(key, to: certificate)
         case .ellipticCurve, .x25519:
@@ -119,7 +120,8 @@ public struct Recipient: Sendable {
         let padding: RSAPadding
         let algorithm: AlgorithmIdentifier
         if let digest = rsaWrapping.digest {
-            // RFC 8017 §7.1.1: for every digest used here, 2048 bits are enough for the key, two digests and two octets.
+            // An RSA key of 2048 bits has room for the content-encryption key, two digests and two octets, for every digest
+            // used here (RFC 8017 §7.1.1).
             padding = .oaep(digest: digest, mgf: digest, label: [])
             algorithm = try OAEPParameters.identifier(digest)
         } else {

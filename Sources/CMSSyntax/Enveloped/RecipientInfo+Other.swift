@@ -1,9 +1,10 @@
 import PKIX
 import SwiftASN1
 
-/// OtherRecipientInfo; only its type KEMRecipientInfo is supported. Unreadable ones are reported as unsupported.
+/// OtherRecipientInfo, of which only the type KEMRecipientInfo is supported. A RecipientInfo that cannot be parsed is
+/// reported as unsupported.
 extension RecipientInfo {
-    /// RFC 5652 §6.2.5
+    /// Reads OtherRecipientInfo (RFC 5652 §6.2.5).
     static func other(_ node: ASN1Node) -> RecipientInfo {
         guard node.identifier == .context(4), let parts = try? node.children(), parts.count == 2,
             let type = try? parts[0].objectIdentifier()
@@ -12,7 +13,7 @@ extension RecipientInfo {
         return (try? encapsulation(parts[1])) ?? named(.keyEncapsulation, nil)
     }
 
-    /// RFC 9629 §3
+    /// Reads KEMRecipientInfo (RFC 9629 §3).
     private static func encapsulation(_ node: ASN1Node) throws -> RecipientInfo {
         var fields = try ElementReader(node)
         _ = try fields.next(.integer)

@@ -1,7 +1,7 @@
 import PKIX
 import SwiftASN1
 
-/// The kinds of RecipientInfo without a certificate. Unreadable ones are reported as unsupported.
+/// The kinds of RecipientInfo without a certificate. A RecipientInfo that cannot be parsed is reported as unsupported.
 extension RecipientInfo {
     /// KEKRecipientInfo (RFC 5652 §6.2.3).
     static func secretKey(_ node: ASN1Node) -> RecipientInfo {

@@ -4,7 +4,7 @@ import SwiftASN1
 
 /// A secret for decrypting without a certificate: a shared key or a password.
 ///
-/// It is only used if the user provides it; a message alone never causes a secret to be tried.
+/// The secret is only used if the user provides it. A message alone never causes a secret to be tried.
 ///
 /// RFC 5652 §6.2.3 and §6.2.4
 package struct SharedSecret: Sendable {
@@ -15,7 +15,7 @@ package struct SharedSecret: Sendable {
 
     let kind: Kind
 
-    /// A password, as typed.
+    /// A password as the user typed it.
     package init(password: borrowing Passphrase) {
         kind = .password(PassphraseForm(writing: password).utf8)
     }
@@ -39,7 +39,7 @@ package struct SharedSecret: Sendable {
         }
     }
 
-    /// Whether `recipient` is of this kind and, if this secret has an identifier, names this key.
+    /// Whether `recipient` is for a secret of the same kind and, if this secret has an identifier, names that identifier.
     package func matches(_ recipient: RecipientInfo) -> Bool {
         switch (kind, recipient.wrapping) {
         case (.key(let key, let identifier), .secretKey(let wrap, let name)):

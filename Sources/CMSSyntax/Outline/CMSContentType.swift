@@ -10,13 +10,13 @@ package enum CMSContentType: Sendable, Equatable {
     case digestedData
     case encryptedData
     case envelopedData
-    /// Any other type, by its dotted OID.
+    /// Any other type, with its dotted OID.
     case other(String)
     case signedData
 
-    /// Looks at the beginning of `stream`.
+    /// Reads the content type at the start of `stream`.
     ///
-    /// - Throws: `CMSError.malformed` if it is not CMS at all.
+    /// - Throws: `CMSError.malformed` if it is not a CMS object.
     package init(of stream: ByteStream) throws {
         self = try reporting(.cms) {
             let reader = BERReader(try stream.makeReader())

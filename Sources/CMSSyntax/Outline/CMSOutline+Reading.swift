@@ -3,7 +3,7 @@ import PKIX
 import SwiftASN1
 
 extension CMSOutline {
-    /// Reads the object after its content type, and keeps what was read if it throws.
+    /// Reads the object after its content type. If this throws an error, the elements read before are kept.
     mutating func read(_ reader: BERReader, _ sink: any ByteSink) throws {
         switch type {
         case .data: try readContent(reader, .octetString, sink: sink)
@@ -67,7 +67,7 @@ extension CMSOutline {
             if try reader.peek()?.identifier == .octetString {
                 try readContent(reader, .octetString, sink: sink)
             } else {
-                // PKCS#7 1.5 allows any type here, in one element.
+                // PKCS#7 1.5 allows content of any type here, in one element.
                 contentCount = try reader.readElement().count
                 problems.append(Problem(.contentNotOctets, "the content is no OCTET STRING"))
             }
@@ -95,11 +95,11 @@ extension CMSOutline {
         contentCount = try OctetStringReader(reader, identifier: identifier).copy(to: sink)
     }
 
-    /// The optional sets of certificates and of revocation lists.
+    /// Reads the optional sets of certificates and of revocation lists.
     private mutating func readCertificates(_ reader: BERReader) throws {
         var unreadable = 0
         try forEach(in: reader, .context(0), limit: SignedData.maximumCertificates, "certificates") { outline, der in
-            // Attribute certificates and obsolete PKCS#6 ones have other tags, and are skipped.
+            // Attribute certificates and obsolete PKCS#6 certificates have other tags; they are skipped.
             guard der.first == 0x30 else { return }
             do { outline.certificates.append(try Certificate(der: der)) } catch { unreadable += 1 }
         }
@@ -140,12 +140,12 @@ extension CMSOutline {
         }
     }
 
-    /// Reads one element of a set. A fault in it is noted and does not affect the others.
+    /// Reads one element of a set. An error in the element is recorded and does not affect the others.
     private mutating func reading(_ body: (inout Self) throws -> Void) {
         do { try parsing(.cms) { try body(&self) } } catch { note(error) }
     }
 
-    /// The encodings of the elements of an optional set, one after the other.
+    /// Calls `body` with the encoding of each element of an optional set.
     private mutating func forEach(
         in reader: BERReader,
         _ identifier: ASN1Identifier,
@@ -178,7 +178,7 @@ extension CMSOutline {
 
     private func name(_ node: ASN1Node) throws -> String { try AlgorithmIdentifier(berEncoded: node).displayName }
 
-    /// The next element, parsed, and counted against the limit.
+    /// Reads and parses the next element, whose size counts toward the limit.
     private mutating func element(_ reader: BERReader) throws -> ASN1Node {
         let bytes = try reader.readElement()
         try spend(bytes.count)

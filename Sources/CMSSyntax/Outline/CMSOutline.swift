@@ -2,57 +2,57 @@ package import ByteStreams
 package import PKIX
 import SwiftASN1
 
-/// The parts of a CMS object that are readable without a key: its signers, its recipients, its algorithms.
+/// The parts of a CMS object that are readable without a key, such as signers, recipients and algorithms.
 ///
-/// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is
-/// read, and `problems` names the damage.
+/// Nothing is verified or decrypted. The object is read to its end. In a damaged object everything before the damage is read,
+/// and `problems` describes the damage.
 /// RFC 5652, RFC 5083, RFC 3274
 package struct CMSOutline: Sendable {
-    /// How many bytes of certificates, recipients and similar data are kept of one object.
+    /// The maximum number of bytes of certificates, recipients and similar data that are kept for one object.
     package static let maximumCount = 32 << 20
 
     /// The type of the object in the outermost ContentInfo.
     package let type: CMSContentType
-    /// The type of the content inside by name, as `data`, or by its dotted OID; nil if it was not reached.
+    /// The name of the content's type, such as `data`, or its dotted OID; nil if reading ended before it.
     package internal(set) var contentType: String?
-    /// The content's length in bytes, encrypted where it is; nil if there is no content in the object.
+    /// The length in bytes of the content as it is in the object, encrypted or not; nil if the object contains no content.
     package internal(set) var contentCount: Int?
-    /// The names or dotted OIDs of what the object as a whole uses: digests, the cipher, the compression.
+    /// The names or dotted OIDs of algorithms of the object as a whole: digests, the cipher, the compression.
     package internal(set) var algorithms: [String] = []
-    /// Its recipients, in order.
+    /// The recipients, in order.
     package internal(set) var recipients: [RecipientInfo] = []
     /// The claimed signers, in the order of the object; no signature is checked.
     package internal(set) var signers: [SignerInfo] = []
-    /// The certificates in it; unreadable ones are counted in `problems`.
+    /// The certificates in the object. Certificates that cannot be parsed are counted in `problems`.
     package internal(set) var certificates: [Certificate] = []
-    /// The revocation lists in it; unreadable ones are counted in `problems`.
+    /// The revocation lists in the object. Lists that cannot be parsed are counted in `problems`.
     package internal(set) var certificateLists: [CertificateList] = []
-    /// The names or dotted OIDs of authenticated attributes of the object, which are not those of a signer.
+    /// The names or dotted OIDs of the object's authenticated attributes. The attributes of signers are not included.
     package internal(set) var authenticatedAttributes: [String] = []
-    /// The names or dotted OIDs of attributes that nothing protects.
+    /// The names or dotted OIDs of the unprotected attributes.
     package internal(set) var unprotectedAttributes: [String] = []
-    /// The faults of the object, and what could not be found out.
+    /// The defects of the object, and what could not be determined.
     package internal(set) var problems: [Problem] = []
-    /// The cipher of an encrypted object with its parameters; nil if there is none that can be read.
+    /// The cipher of an encrypted object with its parameters; nil if there is none, or if it cannot be parsed.
     var contentEncryption: ContentEncryption?
-    /// The length in bytes of the tag of an AuthEnvelopedData; nil if it was not reached.
+    /// The length in bytes of the tag of an AuthEnvelopedData; nil if reading ended before it.
     var tagCount: Int?
-    /// Whether the whole object is what its type says, and nothing follows it.
+    /// Whether the whole object has the structure that its type requires, and no bytes follow it.
     package internal(set) var isSound = true
-    /// How many bytes of it are kept here.
+    /// The number of bytes of certificates and similar data that are kept.
     package internal(set) var count = 0
 
-    /// How many bytes may be kept.
+    /// The maximum of `count`.
     let limit: Int
-    /// Whether every element of the object was reached and well-formed.
+    /// Whether every element of the object was read and is well-formed.
     var isComplete = false
 
     /// Reads a whole object.
     ///
     /// - Parameters:
-    ///   - content: receives the content while it is read: plain, encrypted or compressed, as it is in the object.
-    ///   - limit: how many bytes of certificates, recipients and similar data may be kept.
-    /// - Throws: `CMSError.malformed` if it is no CMS object at all, or what reading throws.
+    ///   - content: receives the content while it is read, as it is in the object: plain, encrypted or compressed.
+    ///   - limit: the maximum number of bytes of certificates, recipients and similar data to keep.
+    /// - Throws: `CMSError.malformed` if it is not a CMS object, and errors of reading.
     package init(
         reading stream: ByteStream,
         content: any ByteSink = CountingSink(),
@@ -72,7 +72,7 @@ package struct CMSOutline: Sendable {
         } catch let error as CMSError { note(error) }
     }
 
-    /// Whether `stream` begins like a CMS object, whatever its type: with a SEQUENCE that begins with an OID.
+    /// Whether `stream` begins like a CMS object of any type: with a SEQUENCE whose first element is an OID.
     package static func isCMS(_ stream: ByteStream) throws -> Bool {
         let reader = BERReader(try stream.makeReader())
         do {
@@ -86,7 +86,7 @@ package struct CMSOutline: Sendable {
     /// Whether this is a SignedData without a signature that only contains certificates (RFC 8551 §3.8).
     package var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
 
-    /// The type by name, as `signed-data` or `certs-only`, or its dotted OID.
+    /// The name of the type, such as `signed-data` or `certs-only`, or its dotted OID.
     package var typeName: String {
         switch type {
         case .authEnvelopedData: "authenveloped-data"
@@ -109,7 +109,7 @@ package struct CMSOutline: Sendable {
             case .malformed(_, let why): Problem(.cmsMalformed, "the CMS object is malformed: \(why)")
             default: Problem(.cmsMalformed, "the CMS object is malformed: \(error)")
             }
-        // Thousands of broken recipients need not be reported one by one.
+        // The number of problems is limited, because an object may have thousands of broken recipients.
         if problems.count < 20, !problems.contains(problem) { problems.append(problem) }
     }
 }

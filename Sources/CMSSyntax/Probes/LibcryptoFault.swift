@@ -1,12 +1,12 @@
 package import LibCrypto
 
-/// A fault of old libcrypto versions in functions that we use.
+/// A known fault of old libcrypto versions in functions that smime uses.
 ///
-/// Distributions fix faults without changing the version, so an old number is a hint, and no proof.
+/// Distributions fix faults without changing the version number, so an old number is an indication, not a proof.
 package struct LibcryptoFault: Sendable, Equatable {
     /// A release of OpenSSL.
     package struct Version: Sendable, Comparable, CustomStringConvertible {
-        /// The three numbers, as in 3.0.15.
+        /// The three numbers of a version such as 3.0.15.
         package let major, minor, patch: Int
 
         package init(_ major: Int, minor: Int, patch: Int) {
@@ -20,14 +20,14 @@ package struct LibcryptoFault: Sendable, Equatable {
         }
     }
 
-    /// The fault's names, as in `CVE-2022-3602`.
+    /// The CVE number of the fault, such as `CVE-2022-3602`.
     package let identifier: String
     /// The possible consequence.
     package let text: String
-    /// The first release without it, in each series that was fixed.
+    /// The first fixed release of each series that was fixed.
     let mended: [Version]
 
-    /// All that are known, the oldest first.
+    /// All known faults, oldest first.
     static let all = [
         Self(
             identifier: "CVE-2022-3602",
@@ -92,9 +92,10 @@ package struct LibcryptoFault: Sendable, Equatable {
         ),
     ]
 
-    /// The faults of `version` as OpenSSL published it.
+    /// The faults that `version` has as OpenSSL published it.
     ///
-    /// A series without a known fixed release counts as fixed: newer series are not listed.
+    /// Only series with a fixed release are compared. All other series count as fixed, because newer ones are not in the
+    /// table.
     package static func known(in version: Version) -> [LibcryptoFault] {
         all.filter { fault in
             fault.mended.contains { ($0.major, $0.minor) == (version.major, version.minor) && version < $0 }
@@ -103,7 +104,7 @@ package struct LibcryptoFault: Sendable, Equatable {
 }
 
 extension Libcrypto {
-    /// The number of the version that this process runs on.
+    /// The version of libcrypto that this process uses.
     package static var versionNumber: LibcryptoFault.Version {
         let number = packedVersion
         return LibcryptoFault.Version(number >> 28 & 0xF, minor: number >> 20 & 0xFF, patch: number >> 4 & 0xFF)

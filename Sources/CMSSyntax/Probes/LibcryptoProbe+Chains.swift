@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 extension LibcryptoProbe {
-    /// How chains are verified. CVE-2023-0465 is among them: before OpenSSL 3.0.9 wrong policies in a leaf were not
-    /// reported.
+    /// Tests how libcrypto verifies certificate chains. One test is for CVE-2023-0465: before OpenSSL 3.0.9 invalid policies
+    /// in a leaf certificate were not reported.
     static let chains = [
         chain("sound-chain", finds: nil, passed: "a sound chain is accepted", failed: "a sound chain is refused"),
         chain(
@@ -53,7 +53,7 @@ extension LibcryptoProbe {
         ),
     ]
 
-    /// - Parameter finds: the error that verification must find; nil for none.
+    /// - Parameter finds: the error that verification must report; nil for none.
     private static func chain(
         _ code: String,
         isAuthority: Bool = true,
@@ -76,7 +76,7 @@ extension LibcryptoProbe {
     }
 }
 
-/// An authority and a certificate below it, made for one probe.
+/// A certificate authority and a certificate that it issued, created for one probe.
 struct ProbeChain {
     let leaf, authority: Certificate
 

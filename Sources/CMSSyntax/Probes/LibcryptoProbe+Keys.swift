@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 
 extension LibcryptoProbe {
-    /// Whether private keys resist manipulated ciphertexts and public keys.
+    /// Tests whether private keys resist manipulated ciphertexts and public keys.
     static let keys = [
         LibcryptoProbe("oaep-padding") {
             let key = try Handle(generating: .rsa(bits: 1024))
@@ -14,10 +14,10 @@ extension LibcryptoProbe {
                 ? .failed("an OAEP block that was changed is opened")
                 : .passed("an OAEP block that was changed is refused")
         },
-        // Both results are right: if libcrypto reports the wrong padding, our code puts a random key in its place.
+        // libcrypto may behave either way: if it reports the wrong padding, smime uses a random key instead.
         LibcryptoProbe("rsa-implicit-rejection") {
             let key = try Handle(generating: .rsa(bits: 1024))
-            // No padding at all, as a raw number.
+            // The ciphertext is the number 3. Its decryption has no valid PKCS#1 padding.
             let value = [UInt8](repeating: 0, count: 127) + [3]
             var output = [UInt8](repeating: 0, count: 256)
             let opened = key.decrypt(value, padding: .pkcs1, into: &output)

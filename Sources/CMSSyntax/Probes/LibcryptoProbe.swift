@@ -2,17 +2,18 @@ import ByteStreams
 import LibCrypto
 import PKIX
 
-/// A test of something that libcrypto must do or reject, run on the libcrypto in use, in milliseconds.
+/// A test of the installed libcrypto, which takes milliseconds: whether it supports the required algorithms, or rejects certain
+/// invalid input.
 ///
-/// A version number is not enough: distributions fix faults and leave out algorithms without changing it.
+/// A version number is not enough: distributions fix faults and remove algorithms without changing it.
 package struct LibcryptoProbe: Sendable {
-    /// What libcrypto did.
+    /// The result of a test.
     package enum Outcome: Sendable, Equatable {
-        /// It does what it must; the text says what that is.
+        /// libcrypto behaves as required; the text describes the behaviour.
         case passed(String)
-        /// It does something else; the text says what.
+        /// libcrypto behaves differently; the text describes the behaviour.
         case failed(String)
-        /// The test could not be run; the text says why.
+        /// The test could not be run; the text gives the reason.
         case untried(String)
     }
 
@@ -20,15 +21,15 @@ package struct LibcryptoProbe: Sendable {
     package let code: String
     private let body: @Sendable () throws -> Outcome
 
-    /// - Parameter body: tries the operation; a thrown error counts as an outcome.
+    /// - Parameter body: runs the test. If it throws an error, the outcome is `untried`.
     package init(_ code: String, _ body: @escaping @Sendable () throws -> Outcome) {
         self.code = code
         self.body = body
     }
 
-    /// A probe for something that libcrypto must refuse.
+    /// A probe for an input that libcrypto must reject.
     ///
-    /// - Parameter body: returns whether it was refused.
+    /// - Parameter body: returns whether the input was rejected.
     fileprivate init(_ code: String, refuses what: String, _ body: @escaping @Sendable () throws -> Bool) {
         self.init(code) { try body() ? .passed("\(what) is refused") : .failed("\(what) is not refused") }
     }
@@ -40,7 +41,7 @@ package struct LibcryptoProbe: Sendable {
         do { return try body() } catch { return .untried("\(error)") }
     }
 
-    /// All there are.
+    /// All probes.
     package static let all = [algorithms] + symmetric + keys + chains
 
     private static let symmetric = [
@@ -94,7 +95,7 @@ package struct LibcryptoProbe: Sendable {
 }
 
 extension LibcryptoProbe {
-    /// The algorithms of S/MIME 4.0, by libcrypto's names.
+    /// The algorithms of S/MIME 4.0, by their names in libcrypto.
     private static let algorithms = LibcryptoProbe("algorithms") {
         func missing(_ names: [String], _ isThere: (String) -> Bool) -> [String] { names.filter { !isThere($0) } }
         let ciphers = missing([

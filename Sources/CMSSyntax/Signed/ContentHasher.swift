@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 import PKIX
 
-/// Hashes bytes with several digests at once.
+/// Hashes content with several digests at once.
 final class ContentHasher: ByteSink {
     private let digesters: [Digester]
     private let keepsContent: Bool
@@ -10,7 +10,7 @@ final class ContentHasher: ByteSink {
     private var head: [UInt8] = []
     private var count = 0
 
-    /// How much content is kept, in bytes: libcrypto takes it in one piece.
+    /// The maximum length in bytes of content that is kept for `wholeContent`, because libcrypto requires it in one piece.
     static let maximumKept = 8 << 20
 
     init(_ algorithms: Set<DigestAlgorithm>, keepsContent: Bool = false) throws(OpenSSLError) {
@@ -33,10 +33,11 @@ final class ContentHasher: ByteSink {
         return values
     }
 
-    /// All that was hashed; nil if it was not to be kept, or is longer than what is kept.
+    /// The whole content; nil if it was not to be kept, or is longer than `maximumKept`.
     var wholeContent: [UInt8]? { keepsContent && count == kept.count ? kept : nil }
 
-    /// Whether all that was hashed is one SET whose first element is a SEQUENCE that begins with an OBJECT IDENTIFIER.
+    /// Whether the content is one SET whose first element is a SEQUENCE that begins with an OBJECT IDENTIFIER, like signed
+    /// attributes.
     var resemblesAttributes: Bool {
         guard head.first == 0x31, let set = try? ElementExtent.Header(head, at: 0, limit: count),
             set.end == count, let first = try? ElementExtent.Header(head, at: set.content, limit: count)
@@ -44,6 +45,6 @@ final class ContentHasher: ByteSink {
         return first.identifier == 0x30 && first.content < head.count && head[first.content] == 0x06
     }
 
-    /// More than two headers take.
+    /// The number of bytes kept of the start of the content; two ASN.1 headers are shorter.
     private static let headCount = 32
 }

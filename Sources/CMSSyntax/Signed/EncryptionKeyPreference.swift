@@ -1,9 +1,9 @@
 package import PKIX
 import SwiftASN1
 
-/// The preferences that a signer announces for mail to the signer.
+/// The preferences that a signer announces for mail addressed to the signer.
 extension SignerInfo {
-    /// The DER of the announced SMIMECapabilities; nil if they do not stand there exactly once, or cannot be read.
+    /// The DER of the announced SMIMECapabilities; nil unless the attribute occurs exactly once and can be parsed.
     ///
     /// RFC 8551 §2.5.2
     package var capabilitiesEncoding: [UInt8]? {
@@ -13,7 +13,8 @@ extension SignerInfo {
         return value
     }
 
-    /// The name of the certificate that the signer wants to be encrypted to; nil if it does not say so exactly once.
+    /// The name of the certificate that others should use to encrypt mail to the signer; nil unless the signer states it
+    /// exactly once.
     ///
     /// SMIMEEncryptionKeyPreference of RFC 8551 §2.5.3
     package var encryptionKeyPreference: EntityIdentifier? {
@@ -23,7 +24,7 @@ extension SignerInfo {
 }
 
 extension EntityIdentifier {
-    /// The DER of an SMIMEEncryptionKeyPreference of this certificate.
+    /// The DER of an SMIMEEncryptionKeyPreference that names this certificate.
     func encryptionKeyPreference() -> [UInt8] {
         der { coder in
             switch self {
@@ -38,7 +39,7 @@ extension EntityIdentifier {
         }
     }
 
-    /// Reads the choice of an issuer and serial number, a RecipientKeyIdentifier, and a key identifier.
+    /// Reads one of the three alternatives: issuer and serial number, RecipientKeyIdentifier, or key identifier.
     fileprivate init(encryptionKeyPreference node: ASN1Node) throws {
         switch node.identifier {
         case .context(0):
@@ -46,7 +47,7 @@ extension EntityIdentifier {
                 try EntityIdentifier(issuer: nodes.next(), serialNumber: nodes.next())
             }
         case .context(1):
-            // A date and another identifier may follow, which do not identify the certificate.
+            // A date and another identifier may follow, which do not help to identify the certificate.
             guard let identifier = try node.children(.context(1)).first(where: { _ in true }) else {
                 throw CMSError.malformed(.cms, "RecipientKeyIdentifier")
             }

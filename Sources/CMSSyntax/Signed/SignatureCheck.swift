@@ -4,9 +4,9 @@ import SwiftASN1
 
 /// The result of checking one signature: the certificates whose keys verify it, and all problems.
 package struct SignatureCheck: Sendable {
-    /// The certificates that match the SignerInfo and whose keys verify the signature; the caller chooses the best one. A
-    /// key may have several certificates, and an attacker can put a damaged copy first. If no key verifies the signature,
-    /// this is the first matching certificate, if any.
+    /// The certificates that match the SignerInfo and whose keys verify the signature, from which the caller chooses the best
+    /// one. A key may have several certificates, and an attacker can put a damaged copy first. If no key verifies the
+    /// signature, this is the first matching certificate, or empty if none matches.
     package let certificates: [Certificate]
     /// The problems of integrity. An error means that the content is not what was signed, or that this cannot be determined.
     package let problems: [Problem]
@@ -17,7 +17,7 @@ package struct SignatureCheck: Sendable {
 /// The result of checking a signer's attributes and algorithms, without its certificate.
 private struct AttributeCheck {
     var problems: [Problem] = []
-    /// Whether it is known which digest was signed.
+    /// Whether it can be determined which digest was signed.
     var isDigestKnown = true
     /// Whether the content differs from the signed message digest.
     var isContentChanged = false
@@ -41,7 +41,7 @@ extension SignedData {
         }
         let bindings = signer.signingCertificates
         var matching = candidates.filter { signer.identifier.matches($0) }
-        // Several certificates may have the same key: those bound by a signing-certificate attribute are tried first.
+        // Several certificates may have the same key: those that a signing-certificate attribute names are tried first.
         let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {
             problems.append(
@@ -137,7 +137,7 @@ extension SignedData {
         return check
     }
 
-    /// Without signed attributes the content must be plain data (RFC 5652 §5.3).
+    /// Problems of a signature without signed attributes: the content must be plain data (RFC 5652 §5.3).
     private func bareProblems(_ signer: SignerInfo) -> [Problem] {
         guard isData else {
             return [Problem(.contentTypeAttribute, "content that is not plain data is signed without attributes")]

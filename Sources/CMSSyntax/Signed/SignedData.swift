@@ -3,9 +3,9 @@ package import LibCrypto
 package import PKIX
 import SwiftASN1
 
-/// A parsed SignedData: the claims and certificates in it, and the digests of the content that was actually read.
+/// A parsed SignedData: its claims and certificates, and the digests of the content that was actually read.
 ///
-/// Nothing in it is verified; `check(_:candidates:)` verifies one signer.
+/// Nothing is verified by reading; `check(_:candidates:)` verifies one signer.
 ///
 /// RFC 5652 §5.1
 package struct SignedData: Sendable {
@@ -20,11 +20,11 @@ package struct SignedData: Sendable {
 
     /// The digests announced before the content, without unknown algorithms.
     package let digestAlgorithms: [DigestAlgorithm]
-    /// The type of the signed content as a dotted OID; `isData` tells whether it is the usual one.
+    /// The type of the signed content as a dotted OID; `isData` is true for the usual type.
     package let contentType: String
-    /// Whether the content is inside the structure.
+    /// Whether the structure contains the content.
     package let hasContent: Bool
-    /// The readable certificates in order; unreadable ones are counted in `problems`.
+    /// The certificates in order. Certificates that cannot be parsed are counted in `problems`.
     package let certificates: [Certificate]
     /// The encodings of the CRLs.
     package let crls: [[UInt8]]
@@ -38,13 +38,14 @@ package struct SignedData: Sendable {
     private(set) var contentDigests: [DigestAlgorithm: [UInt8]]
     /// The whole content, kept if a signature covers it directly; nil if it is longer than the limit.
     private(set) var wholeContent: [UInt8]?
-    /// Whether the content looks like signed attributes, so that a signature over attributes would be valid over it as well.
+    /// Whether the content looks like signed attributes, so that a signature over attributes would be valid for the content
+    /// as well.
     private(set) var resemblesAttributes = false
 
     /// Whether the content is of the type that S/MIME requires (RFC 8551 §2.4.1).
     package var isData: Bool { contentTypeOID == ASN1ObjectIdentifier.ContentType.data }
 
-    /// Reads a SignedData and hashes its content, if it is inside.
+    /// Reads a SignedData and hashes the content if the structure contains it.
     ///
     /// - Parameter content: receives the signed content while it is read.
     /// - Throws: `CMSError.malformed`, `CMSError.limitExceeded`, and errors of reading.
@@ -52,7 +53,7 @@ package struct SignedData: Sendable {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
         guard hasContent, !missing.isEmpty || keepsContent else { return }
-        // A signer used a digest that was not announced, so a second pass is necessary.
+        // A signer used a digest that was not announced before the content, so a second pass is necessary.
         let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
         _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
         contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }

@@ -25,7 +25,7 @@ package struct SignedDataWriter {
     package struct Signer: Sendable {
         /// The signing key, its certificate, and the certificates to include.
         package var identity: Identity
-        /// The digest for the content and the signed attributes.
+        /// The digest of the content and of the signed attributes.
         package var digest: DigestAlgorithm
         /// Whether the SignerInfo names the certificate by its key identifier (if it has one) instead of issuer and serial
         /// number.
@@ -33,7 +33,7 @@ package struct SignedDataWriter {
         /// Whether the signer's own certificate is included.
         package var includesCertificate: Bool
 
-        /// - Parameter digest: the digest; nil chooses the one preferred for the key.
+        /// - Parameter digest: the digest; nil chooses the preferred digest for the key.
         package init(
             _ identity: Identity,
             digest: DigestAlgorithm? = nil,
@@ -64,10 +64,10 @@ package struct SignedDataWriter {
     /// The length of the whole structure in bytes.
     package var count: Int { frame.count }
 
-    /// Signs content by its digest.
+    /// Creates the signature for content with a known digest.
     ///
     /// - Parameters:
-    ///   - contentDigest: the content's digest under `signer.digest`.
+    ///   - contentDigest: the content's digest, computed with `signer.digest`.
     ///   - contentCount: the length in bytes of embedded content; nil for detached content.
     ///   - time: the signing time.
     /// - Throws: `CMSError.unsupported` for a key that cannot sign or does not belong to the certificate, and for a time
@@ -79,7 +79,7 @@ package struct SignedDataWriter {
         }
     }
 
-    /// The digest and the length in bytes of what `content` writes.
+    /// The digest and the length in bytes of the output of `content`.
     package static func digest(
         _ algorithm: DigestAlgorithm,
         of content: (any ByteSink) throws -> Void
@@ -116,7 +116,7 @@ package struct SignedDataWriter {
             throw CMSError.unsupported("signing with a key that is not the certificate's")
         }
         let (algorithm, identifier) = try SignatureAlgorithm.signing(for: signer.certificate, digest: signer.digest)
-        // What is signed has another tag than what is written (RFC 5652 §5.4).
+        // The signed bytes have a different tag from the written bytes (RFC 5652 §5.4).
         let attributes = try signedAttributes(signer, contentDigest, time: time).sortedDER()
         let message = [Attribute].derSet(of: attributes)
         let signature =
@@ -140,7 +140,7 @@ package struct SignedDataWriter {
         }
     }
 
-    /// The DER of the capabilities that we announce, the same in every signature.
+    /// The DER of the announced capabilities, which is the same in every signature.
     private static let announcedCapabilities = Result { try SMIMECapability.encode(SMIMECapability.ours) }
 
     private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [Attribute] {
@@ -161,7 +161,7 @@ package struct SignedDataWriter {
         ]
     }
 
-    /// UTCTime until 2049, GeneralizedTime afterwards (RFC 8551 §2.5.1).
+    /// The signing time as UTCTime until 2049, and as GeneralizedTime afterwards (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
         guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
             throw .unsupported("a signing time that is no date of the years 1000 to 9999")

@@ -12,9 +12,9 @@ package import Foundation
 ///
 /// RFC 5652 §5.3
 package struct SignerInfo: Sendable {
-    /// Identifies the certificate for verifying the signature.
+    /// The identifier of the certificate that verifies the signature.
     package let identifier: EntityIdentifier
-    /// The digest of the content; nil if it is unknown.
+    /// The digest algorithm for the content; nil if it is unknown.
     package let digest: DigestAlgorithm?
     /// The digest's name for users, or its dotted OID.
     package let digestName: String
@@ -49,14 +49,14 @@ package struct SignerInfo: Sendable {
         unsignedAttributes = try nodes.next()?.children(.context(1)).map { try Attribute(berEncoded: $0) } ?? []
     }
 
-    /// The claimed time of signing; nil unless it is stated exactly once.
+    /// The claimed signing time; nil unless the attribute occurs exactly once.
     ///
     /// RFC 5652 §11.3
     package var signingTime: Date? {
         signedValue(ASN1ObjectIdentifier.CMSAttribute.signingTime).flatMap { try? ASN1Node.read($0).time() }
     }
 
-    /// The capabilities that the signer announces, best first; empty unless they are stated exactly once.
+    /// The capabilities that the signer announces, best first; empty unless the attribute occurs exactly once.
     ///
     /// RFC 8551 §2.5.2
     package var capabilities: [SMIMECapability] {
@@ -68,12 +68,12 @@ package struct SignerInfo: Sendable {
         (try? SignatureAlgorithm(signatureAlgorithm).name) ?? signatureAlgorithm.displayName
     }
 
-    /// Whether the signature covers the content itself, not a digest of it or attributes.
+    /// Whether the signature covers the content itself, instead of a digest or signed attributes.
     var signsWholeContent: Bool {
         signedAttributesEncoding == nil && (try? SignatureAlgorithm(signatureAlgorithm).scheme.takesMessage) == true
     }
 
-    /// Whether digestAlgorithm is meaningless: ML-DSA hashes the whole content itself (RFC 9882 §3.3).
+    /// Whether digestAlgorithm has no effect: ML-DSA hashes the whole content itself (RFC 9882 §3.3).
     var ignoresDigest: Bool {
         guard signsWholeContent, let scheme = try? SignatureAlgorithm(signatureAlgorithm).scheme else { return false }
         if case .postQuantum = scheme { return true }

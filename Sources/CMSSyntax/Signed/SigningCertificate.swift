@@ -10,7 +10,7 @@ struct SigningCertificate {
     /// The digest; nil if the algorithm is unknown, so that no certificate matches.
     let digest: DigestAlgorithm?
     let hash: [UInt8]
-    /// The certificate's issuer and serial number, which are optional.
+    /// The certificate's issuer and serial number; nil if the attribute does not contain them.
     let name: EntityIdentifier?
 
     func matches(_ certificate: Certificate) -> Bool {
@@ -33,7 +33,7 @@ struct SigningCertificate {
         }
     }
 
-    /// The first entry of an attribute value, which is the binding one.
+    /// Reads the first entry of an attribute value. Only this entry binds the signature.
     ///
     /// - Parameter isVersion2: whether the value is SigningCertificateV2, whose entries may name a digest.
     init(_ encoded: [UInt8], isVersion2: Bool) throws {
@@ -66,12 +66,12 @@ struct SigningCertificate {
         name = nil
     }
 
-    /// Matches no certificate; used for an attribute that is present but unreadable.
+    /// A value that matches no certificate, for an attribute that is present but cannot be parsed.
     static let unreadable = SigningCertificate()
 }
 
 extension SignerInfo {
-    /// The certificates that the signing-certificate attributes bind the signature to, at most one for each version.
+    /// The certificates to which the signing-certificate attributes bind the signature, at most one for each version.
     var signingCertificates: [SigningCertificate] {
         typealias Known = ASN1ObjectIdentifier.CMSAttribute
         return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in

@@ -1,12 +1,12 @@
 package import SwiftASN1
 
-/// The tag and length in front of a BER element.
+/// The tag and length of a BER element.
 ///
 /// X.690 §8.1
 package struct BERHeader: Sendable {
     package let identifier: ASN1Identifier
     package let isConstructed: Bool
-    /// The length of the contents in bytes; nil for the indefinite form.
+    /// The length of the contents in bytes; nil for indefinite length.
     package let length: Int?
     /// The header as it was encoded.
     package let encoded: [UInt8]

@@ -2,27 +2,27 @@ package import ByteStreams
 import PKIX
 package import SwiftASN1
 
-/// Walks BER of any shape from front to back, holding no more than one window of it.
+/// Reads BER of any structure from start to end, with no more than one window in memory.
 ///
-/// The caller steps into constructed elements, takes small elements whole for swift-asn1 to parse, and streams the
-/// octets of the one that is large. Every length is checked against the elements around it before it is believed.
+/// The caller enters constructed elements, reads small elements as a whole to parse them with swift-asn1, and streams the
+/// octets of the large one. Every length is checked against the surrounding elements before it is used.
 package final class BERReader {
-    /// How deep elements may nest (swift-asn1's own limit is 50).
+    /// The maximum nesting of elements (swift-asn1's own limit is 50).
     static let maximumDepth = 48
-    /// How large an element taken whole may be, in bytes.
+    /// The maximum size in bytes of an element that is read as a whole.
     static let maximumElement = 16 * 1024 * 1024
 
     private let upstream: any ByteReader
     private let window = Window()
     private var buffered = 0..<0
     private var position = 0
-    /// The end of each open element; nil for the indefinite form.
+    /// The end of each open element; nil for an element of indefinite length.
     private var ends: [Int?] = []
     private var peeked: BERHeader?
 
     package init(_ upstream: any ByteReader) { self.upstream = upstream }
 
-    /// The next header inside the innermost open element, or nil at that element's end. The element is not entered.
+    /// The next header inside the innermost open element; nil at that element's end. The element is not entered.
     package func peek() throws -> BERHeader? {
         if let peeked { return peeked }
         guard try !isAtEnd() else { return nil }
@@ -33,7 +33,7 @@ package final class BERReader {
         return header
     }
 
-    /// Steps into the next element, which must be constructed and carry `identifier`.
+    /// Enters the next element, which must be constructed and have the tag `identifier`.
     package func enter(_ identifier: ASN1Identifier) throws {
         guard let header = try peek() else { throw malformed("an element is missing") }
         guard header.identifier == identifier, header.isConstructed else { throw malformed("unexpected element") }
@@ -42,17 +42,17 @@ package final class BERReader {
         ends.append(header.length.map { position + $0 })
     }
 
-    /// Steps out of the innermost open element, which must have been read to its end.
+    /// Leaves the innermost open element, which must have been read to its end.
     package func leave() throws {
         guard try peek() == nil else { throw malformed("unexpected element at the end of another") }
         if case .some(.none) = ends.last { try skipEndOfContents() }
         ends.removeLast()
     }
 
-    /// Requires that nothing follows the outermost element; returns false if something does.
+    /// Whether the input ends here; false if bytes follow the outermost element.
     package func isExhausted() throws -> Bool { try !fill(1) }
 
-    /// The next element whole, in the bytes it was encoded in.
+    /// Reads the next element as a whole and returns its original bytes.
     package func readElement() throws -> [UInt8] {
         guard let header = try peek() else { throw malformed("an element is missing") }
         peeked = nil
@@ -61,7 +61,7 @@ package final class BERReader {
         return bytes
     }
 
-    /// Passes over the next element, however large it is.
+    /// Skips the next element, whatever its size.
     package func skipElement() throws {
         guard let header = try peek() else { throw malformed("an element is missing") }
         guard header.length == nil else { return try skipContents(of: header) }
@@ -70,19 +70,19 @@ package final class BERReader {
         try leave()
     }
 
-    /// The next element parsed by swift-asn1.
+    /// Reads the next element and parses it with swift-asn1.
     package func readNode() throws -> ASN1Node {
         let bytes = try readElement()
         return try parsing(.cms) { try ASN1Node.read(bytes) }
     }
 
-    /// The next element if it carries `identifier`.
+    /// Reads the next element if it has the tag `identifier`; nil otherwise.
     package func readNode(if identifier: ASN1Identifier) throws -> ASN1Node? {
         guard try peek()?.identifier == identifier else { return nil }
         return try readNode()
     }
 
-    /// Begins the contents of a string, primitive or constructed, whose tag is `identifier`.
+    /// Enters a primitive or constructed string with the tag `identifier`.
     package func enterString(_ identifier: ASN1Identifier) throws -> BERHeader {
         guard let header = try peek(), header.identifier == identifier else { throw malformed("unexpected element") }
         peeked = nil
@@ -109,7 +109,7 @@ package final class BERReader {
         return count
     }
 
-    /// The error for bytes that are no BER, or not the BER they should be.
+    /// The error for bytes that are not BER, or not the expected BER.
     func malformed(_ why: String) -> CMSError { .malformed(.cms, why) }
 }
 
@@ -185,7 +185,7 @@ extension BERReader {
         return byte
     }
 
-    /// Appends the contents of an element whose header was just read, end-of-contents octets included.
+    /// Appends the contents of an element whose header was just read, including end-of-contents octets.
     private func appendContents(of header: BERHeader, to bytes: inout [UInt8], depth: Int) throws {
         guard depth <= Self.maximumDepth else { throw CMSError.limitExceeded("ASN.1 depth \(Self.maximumDepth)") }
         if let length = header.length {
@@ -221,7 +221,7 @@ extension BERReader {
         }
     }
 
-    /// Makes at least `count` bytes available in the window; false if the input ends before.
+    /// Makes at least `count` bytes available in the window; false if the input ends before that.
     private func fill(_ count: Int) throws -> Bool {
         while buffered.count < count {
             if buffered.isEmpty {

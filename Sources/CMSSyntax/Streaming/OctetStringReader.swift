@@ -11,7 +11,7 @@ final class OctetStringReader: ByteReader {
     /// The number of remaining octets in the current segment.
     private var left = 0
 
-    /// Begins with the string that `reader` returns next.
+    /// Starts with the string that `reader` returns next.
     init(_ reader: BERReader, identifier: ASN1Identifier) throws {
         self.reader = reader
         begin(try reader.enterString(identifier))

@@ -1,25 +1,25 @@
-/// A way in which an address field is not simply a list of mailboxes.
+/// A property of an address field because of which it is more than a plain list of mailboxes.
 @nonexhaustive
 package enum AddressDefect: String, Hashable, Sendable, CaseIterable {
-    /// There is no address at all.
+    /// The field contains no address.
     case empty
-    /// A group; its members are among the mailboxes.
+    /// The field contains a group. The group's members are among the mailboxes.
     case group
-    /// Something that is no address; it was left out.
+    /// The field contains text that is not an address. The text was left out.
     case malformed
-    /// A source route, which is ignored.
+    /// The field contains a source route, which is ignored.
     case route
 }
 
-/// The mailboxes of a From, To or similar field, in order.
+/// The mailboxes of an address field such as From or To, in order.
 ///
-/// Reads what is obsolete too: routes, comments and blanks anywhere, empty elements.
+/// Obsolete forms are accepted: routes, comments and blanks anywhere, empty elements.
 ///
 /// RFC 5322 §3.4, §4.4
 package struct AddressList: Sendable {
-    /// The mailboxes, those of groups included.
+    /// The mailboxes, including group members.
     package let mailboxes: [Mailbox]
-    /// The defects that were found.
+    /// The defects of the field.
     package let defects: Set<AddressDefect>
 
     /// Reads the body of an address field.
@@ -49,7 +49,7 @@ extension HeaderBlock {
         return addresses
     }
 
-    /// The same, without the addresses in fields that exceed the limit.
+    /// The addresses in all fields called `name`, without the addresses in fields that exceed the limit.
     package func readableAddresses(_ name: String) -> Set<EmailAddress> {
         Set(all(name).flatMap { (try? AddressList(field: $0))?.addresses ?? [] })
     }

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// Reads address lists word by word.
+/// Parses address lists token by token.
 struct AddressParser {
     private var tokens: AddressTokens
     private var mailboxes: [Mailbox] = []
@@ -25,14 +25,14 @@ struct AddressParser {
         return (mailboxes, defects)
     }
 
-    /// One element of the list, as far as it has been read.
+    /// One element of the list, as far as it was read.
     private struct Element {
-        /// The words before an address in angle brackets, or the pieces of one without.
+        /// The words before an address in angle brackets, or the tokens of an address without brackets.
         var words: [AddressTokens.Token] = []
-        /// The words as written in the field: an unquoted @, which a name must not contain, must be noticed.
+        /// The words as written in the field. They show whether there is an unquoted @, which a name must not contain.
         var phrase = ""
         var comment: String?
-        /// The text that readers may show beside an address in angle brackets.
+        /// The text that readers may show beside an address in angle brackets; nil if there is none.
         var name: String? {
             guard !phrase.isEmpty else { return comment }
             return comment.map { "\(phrase) (\($0))" } ?? phrase
@@ -115,13 +115,13 @@ struct AddressTokens {
     }
 
     private var rest: ArraySlice<Unicode.Scalar>
-    /// Whether a blank or a comment stands before the token that came last.
+    /// Whether a blank or a comment precedes the last token.
     private(set) var isAfterBlank = false
     private var endedInComment = false
 
     init(_ text: String) { rest = Array(text.unicodeScalars)[...] }
 
-    /// The address that `tokens` spell, blanks around dots and @ left out; nil if two words stand side by side.
+    /// The address that `tokens` form, without blanks around dots and @; nil if two words are adjacent.
     static func joined(_ tokens: [Token]) -> String? {
         var text = ""
         var followsWord = false

@@ -1,8 +1,8 @@
 /// The part of an address after the @.
 enum DomainName {
-    /// `domain` in lower case with A-labels, or nil if it is no domain name and no address literal.
+    /// `domain` in lower case with A-labels; nil if it is neither a domain name nor an address literal.
     ///
-    /// IDNA 2008 after lower-casing only: ß stays ß, and a full-width character makes the name invalid.
+    /// The only mapping before IDNA 2008 is to lower case: ß is kept, and a full-width character makes the name invalid.
     static func ascii(_ domain: String) -> String? {
         guard !domain.isEmpty, domain.utf8.count <= 255 else { return nil }
         if domain.hasPrefix("["), domain.hasSuffix("]") { return literal(domain) }
@@ -23,7 +23,7 @@ enum DomainName {
             }
     }
 
-    /// RFC 5321 §4.1.3, without a look at what the literal says.
+    /// Reads an address literal (RFC 5321 §4.1.3). Its content is not checked.
     private static func literal(_ domain: String) -> String? {
         let content = domain.utf8.dropFirst().dropLast()
         let isText = content.allSatisfy { 33...126 ~= $0 && !"[]\\".utf8.contains($0) }

@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// An address that mail can be sent to: `local@domain`.
+/// An email address: `local@domain`.
 ///
-/// Two addresses are equal when they differ in case only, in quoting that changes nothing, or in the form of an
-/// international domain (A-labels or U-labels). Look-alike characters are different characters.
+/// Two addresses are equal if they differ only in case, in unnecessary quoting, or in the form of an international domain
+/// (A-labels or U-labels). Similar-looking characters are different.
 ///
 /// RFC 5321 §4.1.2, RFC 6531, RFC 5890
 public struct EmailAddress: Sendable {
@@ -21,10 +21,10 @@ public struct EmailAddress: Sendable {
     public let domain: String
     /// The domain in lower case, with A-labels.
     public let asciiDomain: String
-    /// A key that equal addresses share: the local part in lower case, @, and `asciiDomain`.
+    /// A key that is the same for equal addresses: the local part in lower case, @, and `asciiDomain`.
     package let key: String
 
-    /// Reads `text`, which must be an address and nothing else.
+    /// Reads `text`, which must contain an address and nothing else.
     ///
     /// - Throws: `MIMEError.malformedAddress`
     package init(_ text: String) throws(MIMEError) {
@@ -48,7 +48,7 @@ public struct EmailAddress: Sendable {
         key = "\(local.key)@\(ascii)"
     }
 
-    /// Reads an address of the usual form, all ASCII and without quotes, in one pass; nil for any other text.
+    /// Reads an ASCII address without quotes in one pass; nil for any other text.
     private init?(plain text: String) {
         var text = text
         let form = text.withUTF8 { bytes -> (at: Int, isFolded: Bool)? in
@@ -88,7 +88,7 @@ public struct EmailAddress: Sendable {
 }
 
 extension EmailAddress: Hashable {
-    // By bytes: Swift's own comparison of strings finds canonically equivalent characters equal.
+    // Compares bytes, because Swift considers canonically equivalent strings equal.
     public static func == (one: Self, other: Self) -> Bool { one.key.utf8.elementsEqual(other.key.utf8) }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(utf8Of: key) }
@@ -100,7 +100,7 @@ extension EmailAddress: CustomStringConvertible {
 
 /// The part before the @: a dot-atom or a quoted string.
 private struct LocalPart {
-    /// A key that equal local parts share.
+    /// A key that is the same for equal local parts.
     let key: String
 
     init?(_ text: String) {
@@ -141,9 +141,10 @@ private struct LocalPart {
 }
 
 extension String {
-    /// Composed and in lower case. A character that lower-casing would turn into an ASCII one stays: the Kelvin sign does not become k.
+    /// The text composed and in lower case. A character whose lower-case form would be ASCII is kept: the Kelvin sign does
+    /// not become k.
     var foldedForMail: String {
-        // Nearly every address is ASCII, which needs no Unicode tables.
+        // Most addresses are ASCII and need no Unicode tables.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return lowercased() }
         return unicodeScalars.map { scalar in
             scalar.isASCII || !scalar.properties.lowercaseMapping.unicodeScalars.contains(where: \.isASCII)
@@ -153,7 +154,8 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// RFC 5322 atext, and non-ASCII characters (RFC 6531) except those that imitate an ASCII character.
+    /// Whether the character is allowed in an atom: RFC 5322 atext, or a non-ASCII character (RFC 6531) that does not look
+    /// like an ASCII character.
     fileprivate var isAtomText: Bool {
         guard isASCII else {
             return !properties.isWhitespace

@@ -6,23 +6,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// One person in an address list.
+/// One mailbox in an address list.
 package struct Mailbox: Hashable, Sendable {
-    /// The name in front of the address, or the comment after it, decoded for display.
+    /// The name before the address, or the comment after it, decoded for display; nil if there is neither.
     package let displayName: String?
     /// The address.
     package let address: EmailAddress
 
-    /// A mailbox as it would be read.
+    /// A mailbox with the given name and address.
     package init(displayName: String?, address: EmailAddress) {
         self.displayName = displayName
         self.address = address
     }
 
-    /// Whether the name shows an address that is not this mailbox's own.
+    /// Whether the name contains an address other than this mailbox's own.
     ///
-    /// It is checked as different readers show it: with encoded words decoded anywhere, with compatibility characters folded, and without
-    /// invisible characters.
+    /// The name is checked in the forms that different mail programs display: with all encoded words decoded, with
+    /// compatibility characters replaced, and without invisible characters.
     package var displayNamePosesAsAddress: Bool {
         guard let displayName else { return false }
         guard let loose = EncodedWord.decodeLoosely(displayName) else { return true }
@@ -37,10 +37,10 @@ package struct Mailbox: Hashable, Sendable {
         }
     }
 
-    /// How many @ are looked at; no name has more.
+    /// The maximum number of @ to check. A name with more @ counts as containing another address.
     private static let maximumPlaces = 32
 
-    /// Whether the @ at `place` is that of an address which is not this mailbox's own.
+    /// Whether the @ at `place` belongs to an address other than this mailbox's own.
     private func poses(_ name: [Unicode.Scalar], at place: Int) -> Bool {
         func sides(_ isBoundary: (Unicode.Scalar) -> Bool) -> (left: String, right: String) {
             let before = name[..<place].reversed().prefix { !isBoundary($0) }.reversed()

@@ -1,19 +1,18 @@
 import ByteStreams
 
-/// Reads a field that holds one mailbox, in the forms on which programs agree.
+/// Reads a field with one mailbox, in the forms that all programs interpret alike.
 ///
-/// Stricter than RFC 5322 §3.4: programs differ on groups, routes, lists with empty elements, unquoted special characters,
-/// encoded words inside an address, and much of what comments may contain. Such a field is rejected, because an attacker
-/// could show one address to the verifying program and another to the reader.
-/// show one address to the program that verifies and another one to the reader.
+/// The rules are stricter than RFC 5322 §3.4. Programs differ on groups, routes, lists with empty elements, unquoted special
+/// characters, encoded words inside an address, and much of what comments may contain. Such a field is rejected, because an
+/// attacker could show one address to the verifying program and another one to the reader.
 struct SoleMailbox {
     private var rest: ArraySlice<Unicode.Scalar>
-    /// All text besides the address that a mail program may display.
+    /// All text beside the address that a mail program may display.
     private var shown = ""
 
     private init(_ scalars: [Unicode.Scalar]) { rest = scalars[...] }
 
-    /// The mailbox in `field`; nil if there is none or several, or if programs may interpret the field differently.
+    /// The mailbox in `field`; nil if there are none or several, or if programs may interpret the field differently.
     static func read(_ field: HeaderField) -> Mailbox? {
         let bytes = field.unfoldedBody
         guard bytes.count <= maximumCount, !endsLinesAtReturns(field.bodyBytes) else { return nil }
@@ -32,7 +31,7 @@ struct SoleMailbox {
     /// Characters that end a line in some programs and are displayed by others.
     private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
-    /// Whether there is a carriage return without a line feed; some programs end a line there.
+    /// Whether there is a carriage return without a line feed, at which some programs end the line.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
         body.indices.contains { index in
             body[index] == .carriageReturn && (index + 1 >= body.endIndex || body[index + 1] != .lineFeed)
@@ -72,7 +71,7 @@ struct SoleMailbox {
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
-                // Python's parser fails if nothing is between the two.
+                // Python's parser fails if there is nothing between the phrase and the bracket.
                 guard rest.first != "<" else { return false }
                 shown += "."
             } else {
@@ -101,7 +100,7 @@ struct SoleMailbox {
         }
         guard skipBlanks(isInAddress: true), take("@"), skipBlanks(isInAddress: true) else { return nil }
         let domain = dotAtom()
-        // Some programs decode encoded words here, others take them as the address itself.
+        // Some programs decode encoded words here, and others use them undecoded as the address.
         guard !local.contains("=?"), !domain.contains("=?") else { return nil }
         return "\(local)@\(domain)"
     }

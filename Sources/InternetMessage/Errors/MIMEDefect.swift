@@ -17,7 +17,7 @@ package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
     case nul = "nul-byte"
     case unterminatedMultipart = "unterminated-multipart"
 
-    /// Whether the defect makes the rest unreliable, so that no verdict is possible.
+    /// Whether the defect makes the rest of the message unreliable, so that no verdict is possible.
     package var isError: Bool {
         switch self {
         case .contradictoryBoundary, .duplicateContentType, .duplicateTransferEncoding, .encodedMultipart,

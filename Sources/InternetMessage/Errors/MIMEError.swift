@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why mail could not be read, or an address not made.
+/// An error of reading mail or of creating an address.
 @nonexhaustive
 package enum MIMEError: Error, Equatable, Sendable {
-    /// The input goes beyond a limit that protects against bombs.
+    /// The input exceeds a limit that protects against denial of service.
     case limitExceeded(MIMELimit)
-    /// The text is no address that mail may be sent to; `reason` completes "…: ".
+    /// The text is not a valid address. `reason` is printed after a colon.
     case malformedAddress(String, reason: String)
     /// The bytes could not be read.
     case unreadable(StreamError)
@@ -20,15 +20,15 @@ package enum MIMEError: Error, Equatable, Sendable {
 /// A limit for one message.
 @nonexhaustive
 package enum MIMELimit: Int, Equatable, Sendable {
-    /// Mailboxes in one address list.
+    /// The maximum number of mailboxes in one address list.
     case addresses = 1_000
-    /// Bytes of one header block.
+    /// The maximum size of one header in bytes.
     case headerBytes = 1_048_576
-    /// Bytes of all header blocks of one message.
+    /// The maximum size of all headers of one message in bytes.
     case totalHeaderBytes = 8_388_608
-    /// Multiparts inside each other.
+    /// The maximum number of nested multiparts.
     case depth = 50
-    /// Parts of one message.
+    /// The maximum number of parts in one message.
     case parts = 10_000
 }
 
@@ -50,7 +50,7 @@ extension MIMEError: LocalizedError, CustomStringConvertible {
 }
 
 extension ByteSource {
-    /// The bytes of `range`, with this module's error.
+    /// The bytes in `range`; throws `MIMEError.unreadable` if reading fails.
     func mailBytes(in range: Range<Int>) throws(MIMEError) -> [UInt8] {
         do throws(StreamError) { return try bytes(in: range) } catch { throw .unreadable(error) }
     }

@@ -10,8 +10,8 @@ package struct ContentType: Hashable, Sendable {
     package let subtype: String
     /// The parameters.
     package let parameters: FieldParameters
-    /// Whether every reader finds this type and subtype: without comments or other text beside them, and without blanks
-    /// between.
+    /// Whether all programs find the same type and subtype: there are no comments or other text beside them, and no blanks
+    /// between them.
     package let hasPlainName: Bool
 
     /// The default type of a part (RFC 2045 §5.2).
@@ -26,10 +26,10 @@ package struct ContentType: Hashable, Sendable {
         hasPlainName = true
     }
 
-    /// Reads a Content-Type field, or nil if it has no type and subtype.
+    /// Reads a Content-Type field; nil if it has no type and subtype.
     package init?(field: HeaderField) { self.init(bytes: field.unfoldedBody) }
 
-    /// Reads the body of a Content-Type field.
+    /// Reads the body of a Content-Type field; nil if it has no type and subtype.
     package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
     private init?(bytes: [UInt8]) {
@@ -49,16 +49,17 @@ package struct ContentType: Hashable, Sendable {
         parameters = FieldParameters(&tokens)
     }
 
-    /// The media type without parameters, `text/plain`.
+    /// The media type without parameters, such as `text/plain`.
     package var name: String { "\(type)/\(subtype)" }
 
-    /// Whether the body is made of parts.
+    /// Whether the body is a multipart.
     package var isMultipart: Bool { type == "multipart" }
 
     /// Whether the body is a message (RFC 2046 §5.2.1, RFC 6532).
     package var isMessage: Bool { name == "message/rfc822" || name == "message/global" }
 
-    /// The boundary of a multipart: 1 to 70 characters, the last one no blank (RFC 2046 §5.1.1).
+    /// The boundary of a multipart, 1 to 70 characters of which the last is not a blank (RFC 2046 §5.1.1); nil if there is no
+    /// valid boundary.
     package var boundary: [UInt8]? {
         guard isMultipart, var boundary = parameters["boundary"].map({ Array($0.utf8) }) else { return nil }
         while let last = boundary.last, last.isBlank { boundary.removeLast() }
@@ -66,9 +67,9 @@ package struct ContentType: Hashable, Sendable {
         return isLegal && 1...70 ~= boundary.count ? boundary : nil
     }
 
-    /// Whether other readers may look for another boundary, or for none.
+    /// Whether other programs may use a different boundary or none.
     ///
-    /// Some take angle brackets around a value for quotes, and blanks in front of it for none of it.
+    /// Some programs treat angle brackets around a value as quotes, and do not count blanks before the value as part of it.
     var isBoundaryAmbiguous: Bool {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
@@ -77,16 +78,16 @@ package struct ContentType: Hashable, Sendable {
     }
 }
 
-/// How a part wants to be shown.
+/// The Content-Disposition of a part: how to display the part.
 ///
 /// RFC 2183
 package struct ContentDisposition: Hashable, Sendable {
-    /// `inline`, `attachment` or another, in lower case.
+    /// The disposition in lower case: `inline`, `attachment` or another.
     package let kind: String
     /// The parameters.
     package let parameters: FieldParameters
 
-    /// Reads a Content-Disposition field, or nil if it is empty.
+    /// Reads a Content-Disposition field; nil if it is empty.
     package init?(field: HeaderField) {
         var tokens = FieldTokens(field.unfoldedBody)
         tokens.skipBlanksAndComments()
@@ -95,6 +96,6 @@ package struct ContentDisposition: Hashable, Sendable {
         parameters = FieldParameters(&tokens)
     }
 
-    /// The name the part's file would have.
+    /// The file name of the part; nil if there is none.
     package var filename: String? { parameters["filename"] }
 }

@@ -1,30 +1,32 @@
 /// The `; name=value` list of Content-Type and Content-Disposition.
 ///
-/// Values over several sections, with a character set, are put together; missing quotes are tolerated. Where a name
-/// stands twice the first one counts.
+/// Values that are divided into sections or name a character set are joined and decoded (RFC 2231). Missing quotes are
+/// tolerated. If a name occurs twice, the first value is used.
 ///
 /// RFC 2045 §5.1, RFC 2231
 package struct FieldParameters: Hashable, Sendable {
     private var values: [String: String] = [:]
-    /// The names that occur twice with different values, so that other programs may read the other value.
+    /// The names that occur twice with different values, so that other programs may use the other value.
     package private(set) var contradictions: Set<String> = []
-    /// The names of parameters that other programs may read differently or not find: the value is neither a token nor quoted, is
-    /// divided into sections, or stands next to a comment; or the name is in text that we skip.
+    /// The names of parameters that other programs may read differently or not find, for one of these reasons:
+    /// - The value is neither a token nor quoted, is divided into sections, or is next to a comment.
+    /// - The name also occurs in text that is skipped here.
     package private(set) var irregularities: Set<String> = []
 
-    /// Whether other programs may split the list in other places: it has comments, backslashes, or quotes outside of values.
+    /// Whether other programs may divide the list in other places, because it has comments, backslashes, or quotes outside of
+    /// values.
     package private(set) var isAmbiguous = false
 
-    /// The value of the parameter called `name`, given in lower case.
+    /// The value of the parameter `name`, which must be in lower case; nil if there is none.
     package subscript(name: String) -> String? { values[name] }
 
     /// The names, in lower case.
     package var names: Set<String> { Set(values.keys) }
 
-    /// No parameters.
+    /// An empty list.
     init() {}
 
-    /// Reads what is left of a field from its first semicolon on.
+    /// Reads the rest of a field after the main value, from the first semicolon on.
     init(_ tokens: inout FieldTokens) {
         var sections: [String: [Int: Section]] = [:]
         var (passedOver, isCut) = ([UInt8](), false)
@@ -66,15 +68,17 @@ package struct FieldParameters: Hashable, Sendable {
         irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))
     }
 
-    /// Reads a value. The Bool says whether all programs read it the same way.
+    /// Reads a value.
     ///
-    /// - Parameter passedOver: receives text that should not be there.
+    /// - Parameter passedOver: receives text that is not valid here.
+    /// - Returns: the value, and whether all programs read it the same way.
     private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout [UInt8]) -> ([UInt8], Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
-            // RFC 2045 demands quotes around more characters. All programs read those allowed here as a part of the value.
+            // RFC 2045 requires quotes around more characters. All programs read the characters allowed here as part of the
+            // value.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
-            // What follows is a comment, or the rest of an unquoted name with blanks.
+            // A comment may follow, or the rest of an unquoted file name with blanks.
             tokens.skipBlanksAndComments()
             guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
             let rest = tokens.takeAll(until: ";").trimmed
@@ -87,7 +91,8 @@ package struct FieldParameters: Hashable, Sendable {
         return (value, !tokens.hasOpenQuote && rest.isEmpty)
     }
 
-    /// One `name*0*=` of RFC 2231; a plain parameter is section -1, which counts where there is no first section.
+    /// One section `name*0*=` of a value (RFC 2231). A plain parameter has the number -1; it is used if there is no section
+    /// 0.
     private struct Section {
         let name: String
         let number: Int?
@@ -130,7 +135,7 @@ package struct FieldParameters: Hashable, Sendable {
 }
 
 extension UInt8 {
-    /// Whether names are made of it.
+    /// Whether the byte can be part of a parameter name.
     fileprivate var isWordByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true

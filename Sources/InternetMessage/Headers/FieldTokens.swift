@@ -1,16 +1,16 @@
 import ByteStreams
 
-/// Walks over the body of a structured field: tokens, quoted strings and comments.
+/// Divides the body of a structured field into tokens, quoted strings and comments.
 ///
 /// RFC 5322 §3.2, RFC 2045 §5.1
 struct FieldTokens {
     private var rest: ArraySlice<UInt8>
     /// The text of the comments so far.
     private(set) var comments: [UInt8] = []
-    /// Whether a quoted string was never closed.
+    /// Whether a quoted string has no closing quote.
     private(set) var hasOpenQuote = false
-    /// Whether other programs may split the field in other places: so far there was a comment, a backslash, or a misplaced quote or
-    /// parenthesis. Few programs read all of these as the RFCs say.
+    /// Whether other programs may divide the field in other places: there was a comment, a backslash, or a misplaced quote or
+    /// parenthesis. Few programs follow the RFCs for all of these.
     private(set) var isAmbiguous = false
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
@@ -18,7 +18,7 @@ struct FieldTokens {
     var isAtEnd: Bool { rest.isEmpty }
     var next: UInt8? { rest.first }
 
-    /// Skips blanks and comments; a comment that is never closed takes all the rest.
+    /// Skips blanks and comments. A comment without a closing parenthesis extends to the end of the field.
     mutating func skipBlanksAndComments() {
         while let byte = rest.first {
             if byte.isBlank || byte == .carriageReturn || byte == .lineFeed {
@@ -47,14 +47,14 @@ struct FieldTokens {
         }
     }
 
-    /// Takes `byte` if it is next.
+    /// Reads `byte` if it is the next byte; returns whether it was.
     mutating func take(_ byte: Character) -> Bool {
         guard let next = rest.first, next == byte.asciiValue else { return false }
         rest.removeFirst()
         return true
     }
 
-    /// Takes all bytes up to one of `stops`, a blank or a comment.
+    /// Reads all bytes up to one of `stops`, a blank or a comment.
     mutating func takeToken(until stops: String) -> [UInt8] {
         let token = rest.prefix { byte in
             !byte.isBlank && byte != .carriageReturn && byte != .lineFeed && !stops.utf8.contains(byte)
@@ -62,17 +62,18 @@ struct FieldTokens {
         return take(token)
     }
 
-    /// Takes all bytes up to one of `stops`.
+    /// Reads all bytes up to one of `stops`.
     mutating func takeAll(until stops: String) -> [UInt8] { take(rest.prefix { !stops.utf8.contains($0) }) }
 
-    /// Takes `token`, which is outside of quotes.
+    /// Consumes `token`, which is outside of quotes, and returns its bytes.
     private mutating func take(_ token: ArraySlice<UInt8>) -> [UInt8] {
         rest = rest.dropFirst(token.count)
         if token.contains(where: "\"\\()".utf8.contains) { isAmbiguous = true }
         return Array(token)
     }
 
-    /// Takes a quoted string, whose first quote is next, without its quotes; one that is never closed ends with the field.
+    /// Reads the quoted string that begins with the next byte, and returns it without quotes. A string without a closing
+    /// quote extends to the end of the field.
     mutating func takeQuotedString() -> [UInt8] {
         rest.removeFirst()
         var content: [UInt8] = []

@@ -1,9 +1,9 @@
 import ByteStreams
 
-/// The header of a message or part: its fields in order, byte for byte.
+/// The header of a message or part: its fields in order, with their original bytes.
 ///
-/// A header ends with an empty line, with the input, or before the first line that cannot be a field; agents that
-/// skip such lines instead would find fields where others see text.
+/// A header ends with an empty line, at the end of the input, or before the first line that cannot be a field. Programs that
+/// skip such lines instead find fields in text that is part of the body here.
 ///
 /// RFC 5322 §2.2, RFC 2045 §3
 public struct HeaderBlock: Sendable {
@@ -11,10 +11,10 @@ public struct HeaderBlock: Sendable {
     public let bytes: [UInt8]
     /// The range of `bytes` in the source.
     package private(set) var range: Range<Int>
-    /// The place of the empty line that ends the header. Empty if there is none, or if it belongs to the boundary that follows
-    /// the header.
+    /// The range of the empty line that ends the header. It is empty if there is no such line, or if the line belongs to the
+    /// boundary after the header.
     package private(set) var separatorRange: Range<Int>
-    /// How the header's first line ends.
+    /// The line end of the header's first line.
     package let lineEnd: LineEnd
     /// The defects of the header itself.
     package let defects: Set<MIMEDefect>
@@ -31,8 +31,8 @@ public struct HeaderBlock: Sendable {
     /// Reads the header of `source` that starts at `start` and ends before `end`.
     ///
     /// - Parameters:
-    ///   - isMessage: whether a byte order mark and a mailbox's From line may stand in front.
-    ///   - isDelimiter: whether a line, without its line end, is a boundary of the multipart around it.
+    ///   - isMessage: whether a byte order mark and the From line of a mailbox are allowed at the start.
+    ///   - isDelimiter: whether a line, without its line end, is a boundary of the surrounding multipart.
     /// - Throws: `MIMEError.limitExceeded(.headerBytes)`, `MIMEError.unreadable`
     init(
         reading source: any ByteSource,
@@ -53,7 +53,7 @@ public struct HeaderBlock: Sendable {
                 return
             }
             guard length < limit + 2 else { throw .limitExceeded(.headerBytes) }
-            // The empty line after the largest header must still be in view.
+            // The empty line after a header of the maximum size must also be read.
             length = min(length * 4, limit + 2)
         }
     }
@@ -67,7 +67,8 @@ public struct HeaderBlock: Sendable {
         extents = scan.extents
     }
 
-    /// The same header with its places limited to `place`: a line end that belongs to the following delimiter is not part of it.
+    /// The same header with its ranges limited to `place`. A line end that belongs to the following delimiter is not part of
+    /// the header.
     func clamped(to place: Range<Int>) -> HeaderBlock {
         var header = self
         header.range = range.clamped(to: place)
@@ -78,21 +79,21 @@ public struct HeaderBlock: Sendable {
     /// The fields, in order.
     public var fields: Fields { Fields(block: bytes, extents: extents) }
 
-    /// The first field called `name`, in whatever case.
+    /// The first field called `name`, ignoring case; nil if there is none.
     public func first(_ name: String) -> HeaderField? { fields.first { $0.isNamed(name) } }
 
-    /// All fields called `name`, in whatever case.
+    /// All fields called `name`, ignoring case.
     public func all(_ name: String) -> [HeaderField] { fields.filter { $0.isNamed(name) } }
 
-    /// Whether every field describes the body only, so that the entity is not a mail.
+    /// Whether all fields only describe the body, so that the entity is not a mail.
     package var isOnlyStructural: Bool {
         leadingBytes.isEmpty && fields.allSatisfy(\.isStructural)
     }
 
-    /// The bytes before the first field: a byte order mark, a mailbox's From line.
+    /// The bytes before the first field, such as a byte order mark or the From line of a mailbox.
     package var leadingBytes: ArraySlice<UInt8> { bytes[..<(extents.first.map { Int($0.start) } ?? bytes.count)] }
 
-    /// The fields of a header, made when they are asked for.
+    /// The fields of a header, created on access.
     public struct Fields: RandomAccessCollection, Sendable {
         fileprivate let block: [UInt8]
         fileprivate let extents: [HeaderField.Extent]
@@ -104,7 +105,7 @@ public struct HeaderBlock: Sendable {
 }
 
 extension HeaderBlock {
-    /// The empty line at the end, if there is one.
+    /// The empty line at the end of the header; empty if there is none.
     package var separator: [UInt8] {
         switch separatorRange.count {
         case 0: []

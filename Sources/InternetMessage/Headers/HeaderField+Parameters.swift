@@ -1,9 +1,9 @@
 import ByteStreams
 
 extension HeaderField {
-    /// The field's bytes with the parameter `name="value"` behind all others.
+    /// The field's bytes with the parameter `name="value"` after all others.
     ///
-    /// `removingParameters` gives back the very bytes.
+    /// `removingParameters` restores the original bytes.
     package func appendingParameter(_ name: String, value: String, _ lineEnd: LineEnd) -> [UInt8] {
         var bytes = closedBytes(lineEnd)
         let end = bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1
@@ -11,7 +11,7 @@ extension HeaderField {
         return bytes
     }
 
-    /// The field's bytes without the parameters of these names, given in lower case.
+    /// The field's bytes without the parameters called `names`, which must be in lower case.
     package func removingParameters(_ names: Set<String>, _ lineEnd: LineEnd) -> [UInt8] {
         var output: [UInt8] = []
         let (pieces, end) = parameterPieces(lineEnd)
@@ -22,7 +22,7 @@ extension HeaderField {
         return output + end
     }
 
-    /// The field divided before each semicolon that separates parameters, and its line end.
+    /// The field, divided before each semicolon that separates parameters, and its line end.
     func parameterPieces(_ lineEnd: LineEnd) -> (pieces: [ArraySlice<UInt8>], end: ArraySlice<UInt8>) {
         let bytes = closedBytes(lineEnd)
         let end = bytes.count - (bytes.hasSuffix([.carriageReturn, .lineFeed]) ? 2 : 1)
@@ -54,7 +54,7 @@ extension HeaderField {
 }
 
 extension Array<UInt8> {
-    /// The header field that these bytes are.
+    /// The header field with these bytes; nil if they are not a header field.
     package var field: HeaderField? { (try? HeaderBlock(parsing: self))?.fields.first }
 
     func hasSuffix(_ other: [UInt8]) -> Bool { suffix(other.count).elementsEqual(other) }

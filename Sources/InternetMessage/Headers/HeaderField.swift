@@ -1,10 +1,10 @@
 import ByteStreams
 
-/// One field of a header, in the bytes it was written in.
+/// One header field with its original bytes.
 ///
 /// RFC 5322 §2.2
 public struct HeaderField: Sendable {
-    /// The places of a field and its parts in the bytes of its block.
+    /// The ranges of a field and its parts in the bytes of its header.
     struct Extent: Sendable {
         var start: Int32
         var nameEnd: Int32
@@ -20,29 +20,29 @@ public struct HeaderField: Sendable {
         self.extent = extent
     }
 
-    /// The name as it was written.
+    /// The name as written.
     public var name: String { String(mail: nameBytes) }
 
-    /// Whether the field is called `name`, in whatever case.
+    /// Whether the field is called `name`, ignoring case.
     package func isNamed(_ name: String) -> Bool {
-        // Most names are of another length.
+        // The lengths are compared first, because most names have another length.
         Int(extent.nameEnd - extent.start) == name.utf8.count && nameBytes.equalsIgnoringCase(name)
     }
 
-    /// Whether the name begins with `prefix`, in whatever case.
+    /// Whether the name begins with `prefix`, ignoring case.
     package func isNamed(startingWith prefix: String) -> Bool {
         nameBytes.prefix(prefix.utf8.count).equalsIgnoringCase(prefix)
     }
 
     private var nameBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.nameEnd)] }
 
-    /// Everything: name, colon, body, folding and line ends.
+    /// The whole field: name, colon, and body, including folding and line ends.
     public var rawBytes: ArraySlice<UInt8> { block[Int(extent.start)..<Int(extent.end)] }
 
     /// The bytes after the colon, with folding and line ends.
     package var bodyBytes: ArraySlice<UInt8> { block[Int(extent.bodyStart)..<Int(extent.end)] }
 
-    /// The body unfolded and without blanks around it.
+    /// The unfolded body without blanks at its start and end.
     ///
     /// RFC 5322 §2.2.3
     public var value: String { String(mail: unfoldedBody) }
@@ -52,7 +52,7 @@ public struct HeaderField: Sendable {
     /// RFC 2047
     public var displayValue: String { EncodedWord.decode(value) }
 
-    /// The body's bytes without line breaks and without blanks around them.
+    /// The body's bytes without line breaks, and without blanks at the start and end.
     var unfoldedBody: [UInt8] {
         var unfolded: [UInt8] = []
         let body = bodyBytes.trimmingBlanks()
@@ -66,20 +66,21 @@ public struct HeaderField: Sendable {
         return unfolded
     }
 
-    /// Whether the field goes on behind a line of nothing but blanks, at which some readers end the header (RFC 5322 §4.2).
+    /// Whether the field continues after a line that contains only blanks, at which some programs end the header (RFC 5322
+    /// §4.2).
     package var holdsBlankLine: Bool {
         rawBytes.split(separator: .lineFeed, omittingEmptySubsequences: true).dropFirst().contains { line in
             line.allSatisfy { $0.isBlank || $0 == .carriageReturn }
         }
     }
 
-    /// Whether the field describes the content and so belongs to the part rather than to the message (RFC 2045 §3).
+    /// Whether the field describes the content, so that it belongs to the part and not to the message (RFC 2045 §3).
     package var isContentField: Bool { isNamed(startingWith: "Content-") }
 
-    /// Whether the field says how the body is to be read: a content field or MIME-Version.
+    /// Whether the field determines how the body is read: a content field or MIME-Version.
     package var isStructural: Bool { isContentField || isNamed("MIME-Version") }
 
-    /// The field's bytes, with a line end also where the input ended without one.
+    /// The field's bytes, with a line end even if the input ended without one.
     package func closedBytes(_ lineEnd: LineEnd) -> [UInt8] {
         rawBytes.last == .lineFeed ? Array(rawBytes) : rawBytes + lineEnd.bytes
     }

@@ -1,29 +1,31 @@
 import ByteStreams
 
-/// One walk over the lines of a header.
+/// Finds the fields of a header in one pass over its lines.
 struct HeaderScan {
     let bytes: [UInt8]
     private(set) var extents: [HeaderField.Extent] = []
     private(set) var defects: Set<MIMEDefect> = []
     private(set) var lineEnd: LineEnd?
-    /// Where the fields end, and where the empty line after them ends.
+    /// The end of the fields. The empty line after them ends at `end`.
     private(set) var fieldsEnd = 0
     private(set) var end = 0
 
     private let isMessage: Bool
-    /// Whether the header is that of a whole message, whose author is looked for.
+    /// Whether the header belongs to a whole message. The checks are then stricter, because its author must be unambiguous.
     private let isWholeMessage: Bool
 
     /// - Parameters:
-    ///   - isMessage: whether a byte order mark and a mailbox's From line may stand in front.
-    ///   - start: where `bytes` begin in their source.
+    ///   - isMessage: whether a byte order mark and the From line of a mailbox are allowed at the start.
+    ///   - start: the position of `bytes` in their source.
     init(_ bytes: [UInt8], isMessage: Bool, at start: Int = 0) {
         self.bytes = bytes
         self.isMessage = isMessage
         isWholeMessage = isMessage && start == 0
     }
 
-    /// Walks to the header's end; false if `bytes` end before it and are not all there is.
+    /// Reads to the header's end; returns false if more bytes are needed.
+    ///
+    /// - Parameter isWhole: whether `bytes` extend to the end of the source.
     mutating func run(isWhole: Bool, isDelimiter: (ArraySlice<UInt8>) -> Bool) -> Bool {
         var start = skipByteOrderMark()
         let top = start
@@ -41,7 +43,7 @@ struct HeaderScan {
             if content.starts(with: "--".utf8), isDelimiter(content) { return finish(fieldsEnd: start, end: start) }
             if isMessage, start == top, isMailboxLine(content) {
                 defects.insert(.mboxLine)
-                // `>From ` is no line of a mailbox but text, at which some programs end the header.
+                // `>From ` does not begin a line of a mailbox. It is text, at which some programs end the header.
                 if isWholeMessage, content.first == UInt8(ascii: ">") { defects.insert(.hiddenFields) }
             } else if content.first?.isBlank == true, !extents.isEmpty {
                 extents[extents.count - 1].end = Int32(next)
@@ -65,19 +67,20 @@ struct HeaderScan {
         return true
     }
 
-    /// Notes carriage returns without a line feed, and how readers understand the header for which they end a line.
+    /// Records carriage returns without a line feed, and whether the header has other fields for programs that end a line
+    /// there.
     private mutating func noteBareReturns(before end: Int) {
-        // After the last field it hides nothing.
+        // A carriage return after the last field hides no field.
         let last = bytes[..<end].lastIndex { $0 != .carriageReturn && $0 != .lineFeed } ?? 0
         var position = 0
         while let found = firstIndex(of: .carriageReturn, from: position), found < end {
-            // Each is looked at once.
+            // A run of carriage returns is checked only once.
             position = bytes[found..<end].firstIndex { $0 != .carriageReturn } ?? end
             let isRun = position - found > 1
             let endsLine = position < end && bytes[position] == .lineFeed
             if isRun || !endsLine {
                 defects.insert(.bareCR)
-                // The text after it is no field, or empty: both end the header for some programs.
+                // The text after it is empty or not a field. Some programs end the header in either case.
                 if isWholeMessage, found < last { defects.insert(.hiddenFields) }
             }
             guard !endsLine, position < end else { continue }
@@ -86,8 +89,8 @@ struct HeaderScan {
         }
     }
 
-    /// Notes how readers understand the header for which other control characters end a line, as in some text
-    /// libraries.
+    /// Records whether the header has other fields for programs that also end lines at other control characters, as some text
+    /// libraries do.
     private mutating func noteOtherSeparators(before end: Int) {
         let mayStand = isWholeMessage && LineSeparator.mayStand(in: bytes[..<end])
         guard mayStand, !defects.contains(.hiddenFields) else { return }
@@ -97,11 +100,12 @@ struct HeaderScan {
         }
     }
 
-    /// How far a part is searched behind a line that ends its header here. A message is searched as far as a header may reach.
+    /// The number of bytes that are checked in a part after the line that ends its header. In a message, the maximum size of
+    /// a header is checked.
     private static let lookAhead = 65_536
 
-    /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end before
-    /// that is certain.
+    /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end
+    /// too early to know.
     private func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
         var start = start
         let limit = isWholeMessage ? MIMELimit.headerBytes.rawValue : start + Self.lookAhead
@@ -118,7 +122,8 @@ struct HeaderScan {
         return isWhole ? false : nil
     }
 
-    /// The same for readers that end lines at CRLF only, where an empty line ends the header of a CRLF mail with a line feed.
+    /// Whether programs that end lines only at CRLF find more fields after `line`, an empty line with a bare line feed in a
+    /// mail with CRLF; nil if `bytes` end too early to know.
     private func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
         guard isWholeMessage, lineEnd == .crlf, line.count == 1 else { return false }
         var start = line.upperBound
@@ -132,19 +137,20 @@ struct HeaderScan {
         return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
     }
 
-    /// Whether some reader may take the line at `start` for one of the decisive fields.
+    /// Whether some program may interpret the line at `start` as a decisive field.
     private func opensDecisively(_ start: Int) -> Bool {
         let line = bytes[start...].prefix { $0 != .lineFeed && $0 != .carriageReturn }
         guard let piece = LineSeparator.pieces(of: line).first, piece.startIndex == start else { return false }
         return isDecisive(piece)
     }
 
-    /// The decisive fields: those that determine the author of a message and what is shown of it.
+    /// The decisive fields, which determine the author of a message and what is displayed.
     private static let decisiveNames: Set<String> = [
         "cc", "content-transfer-encoding", "content-type", "date", "from", "reply-to", "sender", "subject", "to",
     ]
 
-    /// Whether some reader may take `line` for one of those fields, with any characters around the letters of its name.
+    /// Whether some program may interpret `line` as a decisive field. In a whole message, characters other than letters and
+    /// hyphens in the name are ignored.
     private func isDecisive(_ line: ArraySlice<UInt8>) -> Bool {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let name = line[..<colon]
@@ -154,13 +160,13 @@ struct HeaderScan {
         )
     }
 
-    /// The letters and hyphens of a name, in lower case.
+    /// The letters and hyphens of a name, in lower case; empty if the name is longer than every decisive name.
     private static func letters(of name: ArraySlice<UInt8>) -> String {
         var letters = ""
         for byte in name {
             let letter = byte.lowercased
             guard UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter || letter == UInt8(ascii: "-") else { continue }
-            // The longest of the names.
+            // The longest decisive name has 25 characters.
             guard letters.utf8.count < 25 else { return "" }
             letters.unicodeScalars.append(Unicode.Scalar(letter))
         }
@@ -178,7 +184,7 @@ struct HeaderScan {
         return mark.count
     }
 
-    /// Where the line ends whose line feed is at `feed`, without a carriage return before it.
+    /// The end of the content of the line with the line feed at `feed`, without a carriage return.
     private func contentEnd(_ feed: Int) -> Int {
         feed > 0 && bytes[feed - 1] == .carriageReturn ? feed - 1 : feed
     }
@@ -191,12 +197,12 @@ struct HeaderScan {
     }
 
     private func isMailboxLine(_ line: ArraySlice<UInt8>) -> Bool {
-        // `From : …` is the field, in the obsolete form of RFC 5322 §4.5.
+        // `From : …` is a header field in the obsolete form of RFC 5322 §4.5.
         (line.starts(with: "From ".utf8) && line.dropFirst(4).first { !$0.isBlank } != UInt8(ascii: ":"))
             || line.starts(with: ">From ".utf8)
     }
 
-    /// Takes the line as the start of a field, if it has a name and a colon.
+    /// Adds the field that begins with the line; returns false if the line has no name and colon.
     private mutating func addField(_ line: ArraySlice<UInt8>, end: Int) -> Bool {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
         var name = line[..<colon]

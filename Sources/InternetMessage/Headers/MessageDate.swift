@@ -14,17 +14,17 @@ package import Foundation
 
 /// The time in a Date field.
 ///
-/// Reads what is obsolete, too: zones by name, years of two and three digits, comments, no seconds.
+/// Obsolete forms are accepted: named zones, years of two or three digits, comments, missing seconds.
 ///
 /// RFC 5322 §3.3, §4.3
 package struct MessageDate: Sendable, Hashable {
-    /// The moment, whatever the zone it was written in.
+    /// The point in time, independent of the zone in the field.
     package let date: Date
 
-    /// The moment `date`.
+    /// The date field value for the point in time `date`.
     package init(_ date: Date) { self.date = date }
 
-    /// Reads the body of a field; nil if it says no time.
+    /// Reads the body of a field; nil if it is not a valid date and time.
     package init?(_ text: String) {
         var words = Self.words(text)
         if let first = words.first, Self.weekdays.contains(String(first.prefix(3)).lowercased()),
@@ -41,12 +41,12 @@ package struct MessageDate: Sendable, Hashable {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
         let midnight = timegm(&parts)
-        // timegm(3) turns 31 April into 1 May.
+        // timegm(3) converts 31 April to 1 May, so this finds days that do not exist.
         guard parts.tm_mday == day else { return nil }
         date = Date(timeIntervalSince1970: TimeInterval(Int(midnight) + seconds - zone))
     }
 
-    /// The same moment as a field body in the time zone -0000, which reveals no place.
+    /// The same time as a field body with the zone -0000, which does not reveal a location.
     package var universal: String {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = .gmt
@@ -61,7 +61,7 @@ package struct MessageDate: Sendable, Hashable {
     private static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
-    /// The words of `text`, without comments and commas; blanks around colons do not count.
+    /// The words of `text`, without comments and commas. Blanks around colons are ignored.
     private static func words(_ text: String) -> [String] {
         var plain = ""
         var depth = 0
@@ -85,7 +85,7 @@ package struct MessageDate: Sendable, Hashable {
         return plain.split(separator: " ").map(String.init)
     }
 
-    /// Two digits are 1950 to 2049, three count from 1900 (§4.3).
+    /// The year; two digits mean 1950 to 2049, and three digits count from 1900 (§4.3).
     private static func year(_ text: String) -> Int? {
         guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text) else { return nil }
         switch text.utf8.count {
@@ -96,7 +96,8 @@ package struct MessageDate: Sendable, Hashable {
         }
     }
 
-    /// `hour:minute` or `hour:minute:second`; a leap second is the last one of its minute.
+    /// The seconds since midnight of `hour:minute` or `hour:minute:second`; nil if invalid. A leap second counts as the last
+    /// second of its minute.
     private static func seconds(_ text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { (1...2).contains($0.utf8.count) ? UInt8($0).map(Int.init) : nil }
@@ -107,7 +108,7 @@ package struct MessageDate: Sendable, Hashable {
         return second <= 60 ? numbers[0] * 3600 + numbers[1] * 60 + min(second, 59) : nil
     }
 
-    /// The seconds that a zone is ahead of UTC. Military letters and what is unknown count as UTC (§4.3).
+    /// The offset of a zone from UTC in seconds. Military letters and unknown zones count as UTC (§4.3).
     private static func zone(_ text: String) -> Int {
         if let sign = text.first, sign == "+" || sign == "-", text.utf8.count == 5,
             let number = UInt16(text.dropFirst())

@@ -17,7 +17,7 @@ package struct NewField: Sendable, Hashable {
         package let name: String
         /// The value, neither quoted nor encoded.
         package let value: String
-        /// Whether the value is quoted by convention, although it need not be.
+        /// Whether the value is always quoted, by convention.
         private let isQuoted: Bool
 
         package init(_ name: String, value: String, isQuoted: Bool = false) {
@@ -36,7 +36,7 @@ package struct NewField: Sendable, Hashable {
             }
         }
 
-        /// The encoded parameter.
+        /// The parameter in its encoded form.
         var bytes: [UInt8] { Array(text.utf8) }
 
         fileprivate var text: String {

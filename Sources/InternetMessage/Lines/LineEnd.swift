@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// How lines end.
+/// The line end of a text.
 public enum LineEnd: String, Sendable, Hashable {
     case crlf = "\r\n"
     case lf = "\n"
@@ -10,7 +10,7 @@ public enum LineEnd: String, Sendable, Hashable {
 }
 
 extension Array<UInt8> {
-    /// The same lines with another end, as `LineEndReader` gives them of what is read.
+    /// The text with all line ends replaced by `lineEnd`, as `LineEndReader` does while reading.
     package func withLines(endingIn lineEnd: LineEnd) -> [UInt8] {
         let end = lineEnd.bytes
         var result: [UInt8] = []
@@ -28,12 +28,12 @@ extension Array<UInt8> {
 }
 
 extension UInt8 {
-    /// The same letter in lower case, if it is an ASCII letter.
+    /// The lower-case letter, if this is an ASCII letter; otherwise the same byte.
     var lowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self }
 }
 
 extension BidirectionalCollection<UInt8> where SubSequence == Self {
-    /// What remains without spaces, tabs and line ends at both ends.
+    /// The bytes without spaces, tabs and line ends at the start and end.
     package func trimmingBlanks() -> Self {
         func isTrimmed(_ byte: UInt8) -> Bool { byte.isBlank || byte == .carriageReturn || byte == .lineFeed }
         var rest = drop(while: isTrimmed)
@@ -43,14 +43,14 @@ extension BidirectionalCollection<UInt8> where SubSequence == Self {
 }
 
 extension Sequence<UInt8> {
-    /// Whether these bytes spell `text`, ASCII letters of either case alike.
+    /// Whether the bytes are `text`, ignoring the case of ASCII letters.
     package func equalsIgnoringCase(_ text: String) -> Bool {
         elementsEqual(text.utf8) { $0.lowercased == $1.lowercased }
     }
 }
 
 extension String {
-    /// Header bytes as text: UTF-8, or Latin-1 where they are no UTF-8.
+    /// Decodes header bytes as UTF-8, or as Latin-1 if they are not valid UTF-8.
     package init(mail bytes: some Collection<UInt8>) {
         self =
             String(validating: bytes, as: UTF8.self)

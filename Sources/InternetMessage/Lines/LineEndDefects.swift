@@ -1,8 +1,8 @@
 package import ByteStreams
 
-/// Defects of lines as they were received, which canonical line ends hide.
+/// Finds defects of received lines that are no longer visible in canonical form.
 ///
-/// It is shown all the bytes in turn, in windows of any size.
+/// The caller passes all bytes in order, in windows of any size.
 package final class LineEndDefects {
     private var bareLF = false
     private var bareCR = false
@@ -12,7 +12,8 @@ package final class LineEndDefects {
 
     package init() {}
 
-    /// The defects found so far. A bare LF is one among lines that end in CRLF only: LF alone is how files have it.
+    /// The defects found so far. A bare LF is a defect only if other lines end in CRLF, because files normally have LF
+    /// everywhere.
     package var defects: Set<MIMEDefect> {
         var defects: Set<MIMEDefect> = []
         if bareLF, hasCRLF { defects.insert(.bareLF) }
@@ -21,7 +22,7 @@ package final class LineEndDefects {
         return defects
     }
 
-    /// Looks at the next bytes.
+    /// Checks the next bytes.
     package func take(_ bytes: Span<UInt8>) {
         guard let first = bytes.first else { return }
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
@@ -40,7 +41,7 @@ package final class LineEndDefects {
         endsInReturn = bytes.last == .carriageReturn
     }
 
-    /// The bytes of `reader`, looked at as they pass.
+    /// A reader that returns the bytes of `reader` and checks them.
     package func watching(_ reader: any ByteReader) -> any ByteReader { WatchedReader(reader, self) }
 }
 

@@ -1,25 +1,25 @@
 package import ByteStreams
 
-/// Gives all lines the same end as they are read; places that hold binary content pass as they are.
+/// Converts all line ends to one kind while reading. Ranges with binary content are not changed.
 ///
-/// To CRLF, a bare LF becomes CRLF and a bare CR stays (the canonical form of RFC 2049 §4); to LF, a CRLF
-/// becomes LF.
+/// If the target is CRLF, a bare LF becomes CRLF and a bare CR is kept (the canonical form of RFC 2049 §4). If the target is
+/// LF, CRLF becomes LF.
 package final class LineEndReader: ByteReader {
     private let upstream: any ByteReader
     private let lineEnd: LineEnd
     private var exempt: ArraySlice<Range<Int>>
     private let input = Window()
     private var unread = 0..<0
-    /// How many bytes were taken from upstream's windows before `unread`.
+    /// The number of bytes that were read from `upstream` before `unread`.
     private var position = 0
     private var last: UInt8 = 0
-    /// A byte that found no room, or a CR whose successor is not known yet.
+    /// A byte for which the output had no room, or a CR whose next byte is not known yet; nil if there is none.
     private var owed: UInt8?
     private var isAtEnd = false
 
     /// A reader of `upstream` with lines that end in `lineEnd`.
     ///
-    /// - Parameter exempt: places in `upstream`, in ascending order, that are passed on unchanged.
+    /// - Parameter exempt: the ranges in `upstream`, in ascending order, that are not changed.
     package init(_ upstream: any ByteReader, lineEnd: LineEnd, exempt: [Range<Int>] = []) {
         self.upstream = upstream
         self.lineEnd = lineEnd
@@ -50,7 +50,7 @@ package final class LineEndReader: ByteReader {
         return exempt.first.map { $0.contains(position) } ?? false
     }
 
-    /// How much of what is unread is text, up to the next exempt place.
+    /// The number of unread bytes before the next exempt range.
     private var textCount: Int {
         min(unread.count, exempt.first.map { $0.lowerBound - position } ?? .max)
     }
@@ -71,7 +71,7 @@ package final class LineEndReader: ByteReader {
         return paid + count
     }
 
-    /// Copies `count` bytes of what is unread.
+    /// Copies `count` unread bytes unchanged.
     private func move(_ count: Int, to out: inout MutableSpan<UInt8>, at index: Int) {
         let input = input
         skip(out.copy(input[unread.prefix(count)], at: index))
@@ -121,7 +121,7 @@ package final class LineEndReader: ByteReader {
             if let found, found + 1 < text.count, text[found + 1] != .lineFeed { continue }
             written += out.copy(piece.extracting(from..<(found ?? end)), at: written)
             from = found.map { $0 + 1 } ?? end
-            // Whether a CR at the end stays depends on the next window.
+            // Whether a CR at the end is kept depends on the first byte of the next window.
             if let found, found + 1 == text.count { owed = .carriageReturn }
         }
         skip(from)
@@ -130,7 +130,7 @@ package final class LineEndReader: ByteReader {
 }
 
 extension ByteStream {
-    /// These bytes with lines that end in `lineEnd`, but for the places in `exempt`.
+    /// The stream with lines that end in `lineEnd`, except in the ranges in `exempt`.
     package func lines(endingIn lineEnd: LineEnd, exempt: [Range<Int>] = []) -> ByteStream {
         ByteStream { LineEndReader(try makeReader(), lineEnd: lineEnd, exempt: exempt) }
     }

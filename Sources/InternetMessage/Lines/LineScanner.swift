@@ -2,27 +2,29 @@ import ByteStreams
 
 /// Finds the lines of a source that start with two hyphens, at the speed of memory.
 ///
-/// Only such lines can be boundaries; no other line is looked at.
+/// Only such lines can be boundaries; all other lines are skipped.
 struct LineScanner {
-    /// A line that was looked for.
+    /// A line that was found.
     struct Line<Match> {
-        /// What it was recognised as.
+        /// The result of the caller's `match` for the line.
         let match: Match
-        /// Where the next line starts.
+        /// The start of the next line.
         let next: Int
-        /// Where the line break before it starts.
+        /// The start of the line break before the line.
         let previousEnd: Int
     }
 
-    /// What the bytes of a line without its end, as many as a boundary may have with its padding, do not show.
+    /// Properties of a line that are not visible in the bytes that `match` receives, which are the bytes without the line
+    /// end, up to the longest possible boundary with padding.
     struct Context {
-        /// Whether the line goes on behind them.
+        /// Whether the line is longer than the bytes.
         let isCut: Bool
-        /// Whether it is a line only for readers for which a carriage return alone ends a line.
+        /// Whether the line starts after a bare carriage return, so that it is a line only for some programs.
         let isBehindReturn: Bool
     }
 
-    /// A boundary of 70 characters with its hyphens, and plausible padding.
+    /// The number of bytes that `match` receives at most: a boundary of 70 characters with its hyphens, and padding of
+    /// plausible length.
     private static let longestLine = 1_024
 
     private let source: any ByteSource
@@ -35,8 +37,8 @@ struct LineScanner {
         self.end = end
     }
 
-    /// The first line at or after `start`, itself the start of a line, that begins with two hyphens and that
-    /// `match` knows.
+    /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
+    /// none. `start` must be the start of a line.
     mutating func next<Match>(
         from start: Int,
         where match: (Span<UInt8>, Context) -> Match?
@@ -46,7 +48,7 @@ struct LineScanner {
         while position < end {
             try load(position, atLeast: 2)
             if isAtLineStart, starts(at: position), let line = try line(at: position, where: match) { return line }
-            // Elsewhere a hyphen is only of interest after the end of a line.
+            // Within a line, hyphens matter only after a line end.
             guard let lineEnd = nextEndBeforeHyphens(from: position) else {
                 position = loaded.upperBound
                 isAtLineStart = window[loaded.count - 1].endsLines
@@ -57,7 +59,8 @@ struct LineScanner {
         return nil
     }
 
-    /// Where, in the window from `start` on, a line feed or a carriage return stands in front of two hyphens.
+    /// The position of the first line feed or carriage return, in the window from `start` on, that is followed by two
+    /// hyphens; nil if there is none.
     private func nextEndBeforeHyphens(from start: Int) -> Int? {
         let window = window
         let bytes = window.prefix(loaded.count)
@@ -79,7 +82,7 @@ struct LineScanner {
             && window[offset + 1] == UInt8(ascii: "-")
     }
 
-    /// The line at `start`, unless `match` does not know it.
+    /// The line at `start`; nil if `match` returns nil for it.
     private mutating func line<Match>(
         at start: Int,
         where match: (Span<UInt8>, Context) -> Match?
@@ -91,7 +94,7 @@ struct LineScanner {
         let feed = visible.firstOffset(of: .lineFeed)
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
-        // Taken from the window where possible: millions of lines may begin like this.
+        // The byte is read from the window if possible, because millions of lines may begin like this.
         let before = offset > 0 ? window[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
         let context = Context(
             isCut: feed == nil && start + visible.count < end,
@@ -102,14 +105,14 @@ struct LineScanner {
         return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
     }
 
-    /// Where the line break before `start` starts.
+    /// The start of the line break before `start`.
     private func endOfPrevious(_ start: Int) throws(MIMEError) -> Int {
         let before = try source.mailBytes(in: max(0, start - 2)..<start)
         guard before.last == .lineFeed else { return start }
         return before.first == .carriageReturn && before.count == 2 ? start - 2 : start - 1
     }
 
-    /// Makes the window hold `position` and, unless the source ends, `count` bytes from there.
+    /// Loads the window so that it contains `position` and at least `count` bytes from there, unless the source ends before.
     private mutating func load(_ position: Int, atLeast count: Int) throws(MIMEError) {
         let wanted = min(position + count, end)
         guard position < loaded.lowerBound || wanted > loaded.upperBound else { return }
@@ -131,6 +134,6 @@ struct LineScanner {
 }
 
 extension UInt8 {
-    /// Whether a line ends here for some reader.
+    /// Whether some program ends a line at this byte.
     fileprivate var endsLines: Bool { self == .lineFeed || self == .carriageReturn }
 }

@@ -1,11 +1,11 @@
-/// Characters that end a line for some readers, but not in mail: vertical tab, form feed, FS, GS, RS, and the characters NEL (U+0085), LS
+/// Characters that end a line for some programs, but not in mail: vertical tab, form feed, FS, GS, RS, NEL (U+0085), LS
 /// (U+2028) and PS (U+2029).
 ///
 /// RFC 5322 §2.1, UAX #14 (BK, NL)
 package enum LineSeparator {
     /// `bytes` divided at line feeds, carriage returns and these characters, without empty pieces.
     ///
-    /// The byte 0x85 is NEL by itself, where no UTF-8 character holds it: it is NEL in ISO 8859-1.
+    /// A byte 0x85 outside of a UTF-8 character counts as NEL, which it is in ISO 8859-1.
     package static func pieces(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var pieces: [ArraySlice<UInt8>] = []
         var start = bytes.startIndex
@@ -22,7 +22,7 @@ package enum LineSeparator {
         return pieces
     }
 
-    /// Whether `bytes` may contain one of these characters. A quick test, since most mail contains none.
+    /// Whether `bytes` may contain one of these characters. This is a quick test, because most mail contains none.
     package static func mayStand(in bytes: ArraySlice<UInt8>) -> Bool {
         bytes.contains { byte in
             switch byte {
@@ -32,8 +32,8 @@ package enum LineSeparator {
         }
     }
 
-    /// How many bytes the character at `position` has, and whether it ends a line. A byte that is no part of a UTF-8
-    /// character counts by itself.
+    /// The length of the character at `position` in bytes, and whether the character ends a line. A byte that is not part of
+    /// a UTF-8 character is a character of its own.
     private static func character(at position: Int, in bytes: ArraySlice<UInt8>) -> (count: Int, endsLine: Bool) {
         let first = bytes[position]
         guard first >= 0x80 else {
@@ -58,7 +58,7 @@ package enum LineSeparator {
         return (count, isSeparator)
     }
 
-    /// Whether a character that begins with `first` may go on so: no overlong forms, no surrogates (RFC 3629 §4).
+    /// Whether `second` may follow `first` in a UTF-8 character: overlong forms and surrogates are not allowed (RFC 3629 §4).
     private static func isSecond(_ second: UInt8?, behind first: UInt8) -> Bool {
         guard let second else { return false }
         return switch first {

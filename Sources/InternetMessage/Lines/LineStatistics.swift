@@ -1,43 +1,44 @@
 package import ByteStreams
 
-/// Statistics of a text's lines, computed in one pass, which show whether it passes every transport unchanged.
+/// Statistics of a text's lines, computed in one pass. They show whether mail transport might change the text.
 ///
 /// RFC 5321 §4.5.2, RFC 5322 §2.1.1
 package struct LineStatistics: Sendable, Equatable {
-    /// Lines that end in CRLF.
+    /// The number of lines that end in CRLF.
     package private(set) var crlf = 0
-    /// Line feeds without a carriage return.
+    /// The number of line feeds without a carriage return.
     package private(set) var bareLF = 0
-    /// Carriage returns without a line feed.
+    /// The number of carriage returns without a line feed.
     package private(set) var bareCR = 0
-    /// Bytes of the longest line, its end not counted.
+    /// The length of the longest line in bytes, without its line end.
     package private(set) var longestLine = 0
-    /// Whether a zero byte was met.
+    /// Whether there is a zero byte.
     package private(set) var hasNUL = false
-    /// Whether a byte above 127 was met.
+    /// Whether there is a byte above 127.
     package private(set) var has8Bit = false
-    /// Lines that end in a space or a tab.
+    /// The number of lines that end in a space or a tab.
     package private(set) var trailingBlanks = 0
-    /// Lines that start with "From ".
+    /// The number of lines that start with "From ".
     package private(set) var mailboxLines = 0
-    /// Lines that are a single dot.
+    /// The number of lines that consist of a single dot.
     package private(set) var loneDots = 0
 
     private var length = 0
-    /// The first five bytes of the line, and its last two, the latest in the low byte.
+    /// The first five bytes of the current line, with the first one in the lowest place (`head`), and its last two bytes, with
+    /// the last one in the lowest place (`tail`).
     private var head: UInt64 = 0
     private var tail: UInt16 = 0
 
-    /// Counts the bytes of `reader`, from where it stands to its end.
+    /// Computes the statistics of all remaining bytes of `reader`.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: errors of reading.
     package init(of reader: any ByteReader) throws {
         let reader = StatisticsReader(reader)
         try reader.copy(to: CountingSink())
         self = reader.finish()
     }
 
-    /// Counts `bytes`.
+    /// Computes the statistics of `bytes`.
     package init(of bytes: [UInt8]) {
         take(bytes.octets)
         finish()
@@ -46,24 +47,25 @@ package struct LineStatistics: Sendable, Equatable {
     /// The statistics of no bytes.
     init() {}
 
-    /// Whether the lines pass every transport as they are: 7-bit, none over 998 bytes, nothing that gets changed.
+    /// Whether mail transport does not change the lines: 7-bit, no line over 998 bytes, and nothing else that mail servers
+    /// change.
     package var isTransportSafe: Bool { mayBeTransportSafe && bareCR == 0 }
 
-    /// The same without carriage returns, of which only the next byte shows whether they are bare.
+    /// The same, ignoring carriage returns, because only the next byte shows whether a carriage return is bare.
     var mayBeTransportSafe: Bool {
         !has8Bit && !hasNUL && longestLine <= 998 && trailingBlanks == 0 && mailboxLines == 0 && loneDots == 0
     }
 
-    /// How lines end, by majority; nil if there is no line end.
+    /// The more frequent line end; nil if there is no line end.
     package var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
-    /// Counts the next bytes.
+    /// Adds the next bytes to the statistics.
     mutating func take(_ bytes: Span<UInt8>) {
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = bytes.has8Bit }
         var position = 0
         while let found = bytes.firstOffset(of: .carriageReturn, from: position) {
-            // A carriage return before a line feed is subtracted again when its line ends.
+            // If a line feed follows, the carriage return is subtracted again at the end of the line.
             bareCR += 1
             position = found + 1
         }
@@ -79,11 +81,11 @@ package struct LineStatistics: Sendable, Equatable {
         extendLine(bytes.extracting(start...))
     }
 
-    /// Ends the last line, which has no line feed.
+    /// Ends the last line if it has no line feed.
     mutating func finish() { endLine(hasFeed: false) }
 
-    /// The fast path for nearly all lines: one that lies in one window, ends in CRLF, is not empty and does not begin with F,
-    /// as the `From ` of a mailbox would.
+    /// The fast path for nearly all lines: the line is complete in the window, ends in CRLF, is not empty, and does not begin
+    /// with F, the first letter of the `From ` of a mailbox.
     ///
     /// - Returns: false for any other line, which is not counted.
     private mutating func endOrdinaryLine(_ line: Span<UInt8>) -> Bool {
@@ -130,7 +132,7 @@ package struct LineStatistics: Sendable, Equatable {
     }
 }
 
-/// Counts the lines of the bytes that pass.
+/// Computes line statistics of the bytes that are read through it.
 final class StatisticsReader: ByteReader {
     private(set) var statistics = LineStatistics()
     private let upstream: any ByteReader
@@ -143,7 +145,7 @@ final class StatisticsReader: ByteReader {
         return count
     }
 
-    /// The statistics, once everything was read.
+    /// The statistics; call this after everything was read.
     func finish() -> LineStatistics {
         statistics.finish()
         return statistics

@@ -1,15 +1,15 @@
 package import ByteStreams
 
-/// The quoting of lines that begin with "From " in mailboxes, and its reversal.
+/// Removes the quoting of lines that begin with "From " in mailboxes.
 ///
-/// A writer of mbox files puts ">" in front of them so that no message seems to begin there; one of the kind "mboxrd"
-/// also in front of those that have some already. RFC 4155
+/// Programs that write mbox files put ">" in front of such lines, so that no message seems to begin there. In the format
+/// "mboxrd", lines that already begin with ">" and "From " get another ">". RFC 4155
 package enum MboxQuoting {
     private static let mark = Array("From ".utf8)
 
-    /// `message` with one ">" less in front of every line that is quoted so; nil if there is none.
+    /// `message` with one ">" removed from every quoted line; nil if there is no such line.
     ///
-    /// - Throws: what reading and spooling throws.
+    /// - Throws: errors of reading and spooling.
     package static func undone(in message: any ByteSource) throws -> (any ByteSource)? {
         let spool = Spool()
         var undoing = Undoing()
@@ -24,12 +24,13 @@ package enum MboxQuoting {
         return undoing.isNeeded ? try spool.finish() : nil
     }
 
-    /// Where in a line the bytes are. The last ">" in front of a mark is held back until it is known to be one.
+    /// The position within a line. The last ">" before a possible "From " is held back until it is clear whether the line is
+    /// quoted.
     private enum Place {
         case start
-        /// Behind ">".
+        /// After ">".
         case quoted
-        /// Behind ">" and so many bytes of the mark.
+        /// After ">" and this number of bytes of "From ".
         case mark(Int)
         case elsewhere
     }
@@ -38,7 +39,7 @@ package enum MboxQuoting {
         private(set) var isNeeded = false
         private var place = Place.start
 
-        /// What the last bytes leave open.
+        /// The bytes that are held back.
         var rest: [UInt8] {
             switch place {
             case .quoted: [UInt8(ascii: ">")]

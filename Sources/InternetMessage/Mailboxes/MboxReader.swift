@@ -1,31 +1,32 @@
 package import ByteStreams
 
-/// Finds the messages of a mailbox file one after the other, whatever its size.
+/// Finds the messages of a mailbox file of any size, one after the other.
 ///
-/// A message begins with a line "From ", a sender and a date, at the start of the file or after an empty line.
+/// A message begins with a line that consists of "From ", a sender and a date, at the start of the file or after an empty
+/// line.
 ///
 /// RFC 4155
 package struct MboxReader {
     private static let mark = Array("From ".utf8)
-    /// The longest line that is looked at for a date.
+    /// The maximum number of bytes of a line that are searched for a date.
     private static let longestLine = 1_024
 
     private let source: any ByteSource
     private let window = Window()
     private var loaded = 0..<0
-    /// Where the next message begins.
+    /// The start of the next message.
     private var start = 0
 
     package init(_ source: any ByteSource) { self.source = source }
 
-    /// Whether `source` begins as a mailbox does.
+    /// Whether `source` begins like a mailbox.
     ///
     /// - Throws: `MIMEError.unreadable`
     package static func isMbox(_ source: any ByteSource) throws(MIMEError) -> Bool {
         isMark(try source.mailBytes(in: 0..<min(source.count, longestLine)))
     }
 
-    /// Where the next message lies, its first line included; nil at the end.
+    /// The range of the next message, including its From line; nil after the last message.
     ///
     /// - Throws: `MIMEError.unreadable`
     package mutating func next() throws(MIMEError) -> Range<Int>? {
@@ -35,7 +36,7 @@ package struct MboxReader {
         return start..<end
     }
 
-    /// Where the first line after the one at `position` stands that begins a message.
+    /// The start of the first line after the line at `position` that begins a message; nil if there is none.
     private mutating func nextMark(after position: Int) throws(MIMEError) -> Int? {
         var position = position
         while position < source.count {
@@ -59,7 +60,7 @@ package struct MboxReader {
         return before.suffix(2) == [.lineFeed, .lineFeed] || before == [.lineFeed, .carriageReturn, .lineFeed]
     }
 
-    /// Whether `bytes` begin with "From ", and a time and a year follow on the line, which prose rarely has.
+    /// Whether `bytes` begin with "From ", and a time and a year follow on the same line, which is rare in prose.
     private static func isMark(_ bytes: [UInt8]) -> Bool {
         guard bytes.starts(with: mark) else { return false }
         let line = bytes.prefix { $0 != .lineFeed }

@@ -1,15 +1,15 @@
 package import ByteStreams
 
-/// The text in a body: transfer encoding and character set undone.
+/// The text of a body after decoding the transfer encoding and the character set.
 package struct BodyText: Sendable {
-    /// The text, with whatever characters it holds; invalid bytes are U+FFFD.
+    /// The text, which may contain any characters. Invalid bytes are replaced by U+FFFD.
     package let text: String
-    /// Whether there is more than was read.
+    /// Whether the body has more text than was read.
     package let isCut: Bool
     /// Whether the transfer encoding is damaged, so that the text ends early.
     package let isDamaged: Bool
 
-    /// Whether nothing was read of what is there.
+    /// Whether the body has text, but none of it was read.
     package var isLeftOut: Bool { isCut && text.isEmpty }
 
     package init(_ text: String, isCut: Bool = false, isDamaged: Bool = false) {
@@ -20,10 +20,10 @@ package struct BodyText: Sendable {
 }
 
 extension Entity {
-    /// The text of the body.
+    /// Reads the text of the body.
     ///
-    /// - Parameter limit: how many decoded bytes are read.
-    /// - Throws: what reading the source throws.
+    /// - Parameter limit: the maximum number of decoded bytes to read.
+    /// - Throws: errors of reading the source.
     package func bodyText(of source: any ByteSource, limit: Int) throws -> BodyText {
         var bytes: [UInt8] = []
         var isDamaged = false
@@ -43,7 +43,7 @@ extension Entity {
         return BodyText(text, isCut: isCut, isDamaged: isDamaged)
     }
 
-    /// The name that the part's file has, decoded; nil if it has none.
+    /// The decoded file name of the part; nil if there is none.
     package var fileName: String? {
         (disposition?.filename ?? contentType.parameters["name"]).map { EncodedWord.decode($0) }
     }

@@ -1,8 +1,9 @@
-/// Character references of HTML, `&amp;` and `&#8364;`: those by number, and those names that occur in mail.
+/// Character references of HTML, such as `&amp;` and `&#8364;`: all numeric references, and the named ones that occur in
+/// mail.
 ///
 /// HTML Living Standard §13.5
 enum HTMLEntities {
-    /// `bytes` as text with its references decoded; what is none stays as it is.
+    /// `bytes` as text with decoded references. Text that only resembles a reference is not changed.
     static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         var text = ""
         var rest = bytes
@@ -30,7 +31,8 @@ enum HTMLEntities {
         let isHexadecimal = digits.first == "x" || digits.first == "X"
         let number = isHexadecimal ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
         guard let number else { return nil }
-        // The numbers from 128 to 159 are those of windows-1252 for browsers; here they are controls, and are taken out.
+        // Browsers interpret the numbers from 128 to 159 as windows-1252. Here they are control characters, which are removed
+        // later.
         return Unicode.Scalar(number) ?? "\u{FFFD}"
     }
 
@@ -47,7 +49,7 @@ enum HTMLEntities {
 }
 
 extension UInt8 {
-    /// Whether it may be in a character reference.
+    /// Whether the byte can be part of a character reference.
     fileprivate var isReference: Bool {
         0x30...0x39 ~= self || 0x41...0x5A ~= self || 0x61...0x7A ~= self || self == UInt8(ascii: "#")
     }

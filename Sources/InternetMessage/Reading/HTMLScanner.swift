@@ -1,6 +1,7 @@
-/// Divides HTML into tags and text, as browsers do: nothing is refused, what is cut off ends with the input.
+/// Divides HTML into tags and text like a browser: nothing is rejected, and an incomplete tag extends to the end of the
+/// input.
 ///
-/// It builds no tree. Comments, declarations and the content of scripts and style sheets are left out.
+/// The scanner builds no tree. Comments, declarations and the content of scripts and style sheets are left out.
 ///
 /// HTML Living Standard §13.2.5
 struct HTMLScanner {
@@ -10,11 +11,11 @@ struct HTMLScanner {
         case text(String)
     }
 
-    /// Elements whose content is no markup and is never shown.
+    /// The elements whose content is not markup and is never shown.
     private static let hidden: Set<String> = [
         "iframe", "noembed", "noframes", "script", "style", "template", "title", "xmp",
     ]
-    /// How many attributes of one tag are read.
+    /// The maximum number of attributes that are read from one tag.
     private static let maximumAttributes = 64
 
     private let bytes: [UInt8]
@@ -22,7 +23,7 @@ struct HTMLScanner {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The next token; nil at the end.
+    /// The next token; nil at the end of the input.
     mutating func next() -> Token? {
         while position < bytes.count {
             guard bytes[position] == UInt8(ascii: "<") else { return .text(text()) }
@@ -39,7 +40,7 @@ struct HTMLScanner {
         return HTMLEntities.decode(bytes[start..<position])
     }
 
-    /// What begins with `<`; nil for what is left out.
+    /// Reads markup, which begins with `<`; nil for markup that is left out.
     private mutating func markup() -> Token? {
         let next = position + 1 < bytes.count ? bytes[position + 1] : 0
         switch next {
@@ -78,7 +79,7 @@ struct HTMLScanner {
         return String(decoding: bytes[start..<position], as: UTF8.self).lowercased()
     }
 
-    /// The attributes up to the end of the tag; nil if the input ends before it.
+    /// Reads the attributes to the end of the tag; nil if the input ends before that.
     private mutating func attributes() -> [String: String]? {
         var attributes: [String: String] = [:]
         while let byte = current {
@@ -122,14 +123,14 @@ struct HTMLScanner {
         return value
     }
 
-    /// Moves behind the next `mark`, or to the end.
+    /// Skips to the end of the next `mark`, or to the end of the input.
     private mutating func skip(to mark: [UInt8], from start: Int) {
         var index = min(start, bytes.count)
         while index < bytes.count, !bytes[index...].starts(with: mark) { index += 1 }
         position = min(index + mark.count, bytes.count)
     }
 
-    /// Moves behind the end tag of `name`, or to the end.
+    /// Skips to the end of the end tag of `name`, or to the end of the input.
     private mutating func skip(pastEndOf name: String) {
         let end = Array("</\(name)".utf8)
         while position < bytes.count {
@@ -144,7 +145,7 @@ struct HTMLScanner {
 }
 
 extension UInt8 {
-    /// Whether HTML takes it for a blank.
+    /// Whether the byte is a blank in HTML.
     var isHTMLSpace: Bool { [0x20, 0x09, 0x0A, 0x0C, 0x0D].contains(self) }
     fileprivate var isLetter: Bool { 0x41...0x5A ~= self || 0x61...0x7A ~= self }
 }

@@ -1,5 +1,5 @@
 extension MailHTML {
-    /// The words of the HTML as plain text: paragraphs and rows on lines of their own, blanks put together as browsers do.
+    /// The content as plain text. Paragraphs and rows are on lines of their own; blanks are merged as in a browser.
     package var text: String {
         var writer = PlainTextWriter()
         forEach { piece in
@@ -13,19 +13,19 @@ extension MailHTML {
     }
 }
 
-/// Lays out the words of HTML in lines.
+/// Arranges the words of HTML in lines.
 private struct PlainTextWriter {
     private(set) var text = ""
-    /// The line ends that are due before the next word.
+    /// The number of line ends to write before the next word.
     private var breaks = 0
     private var needsSpace = false
     private var preformatted = 0
 
-    /// Elements that begin and end a paragraph.
+    /// The elements that begin and end a paragraph.
     private static let paragraphs: Set<String> = [
         "blockquote", "dl", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "ol", "p", "pre", "table", "ul",
     ]
-    /// Elements on lines of their own.
+    /// The elements that are on lines of their own.
     private static let lines: Set<String> = [
         "address", "article", "aside", "caption", "center", "dd", "div", "dt", "figcaption", "footer", "header", "li",
         "main",

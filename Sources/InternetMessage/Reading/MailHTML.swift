@@ -1,13 +1,13 @@
-/// The HTML of a mail, reduced to what can be shown without loading anything: words and their arrangement.
+/// The HTML of a mail, reduced to words and their layout. Displaying it loads nothing from the network.
 ///
-/// Only elements and attributes of a short list remain. There are no links, pictures, forms, scripts or styles; the target of
-/// a link stands behind its words, and a picture is its description.
+/// Only the elements and attributes of a short list are kept. Links, images, forms, scripts and styles are removed: the
+/// target of a link is written after its text, and an image is replaced by its description.
 package struct MailHTML: Sendable {
     private let source: String
 
     package init(_ source: String) { self.source = source }
 
-    /// The elements that remain.
+    /// The elements that are kept.
     private static let elements: Set<String> = [
         "abbr", "address", "article", "aside", "b", "blockquote", "br", "caption", "center", "cite", "code", "dd",
         "del",
@@ -17,9 +17,9 @@ package struct MailHTML: Sendable {
         "strong",
         "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul", "var", "wbr",
     ]
-    /// How deep elements may be inside each other: browsers allow 512.
+    /// The maximum nesting of elements; browsers allow 512.
     private static let maximumDepth = 200
-    /// How much of the target of a link is shown.
+    /// The maximum length of a displayed link target.
     private static let maximumTarget = 300
 
     enum Piece {
@@ -28,7 +28,7 @@ package struct MailHTML: Sendable {
         case text(String)
     }
 
-    /// Calls `body` with what remains, in order.
+    /// Calls `body` with each piece that is kept, in order.
     func forEach(_ body: (Piece) -> Void) {
         var scanner = HTMLScanner(source)
         var target: String?
@@ -60,7 +60,7 @@ package struct MailHTML: Sendable {
         endLink()
     }
 
-    /// The target of a link as it is shown; nil if it leads nowhere outside.
+    /// The displayed target of a link; nil unless it is a web, mail, FTP or telephone link.
     private static func target(_ text: String) -> String? {
         let line = text.filter { !$0.isWhitespace }.asDisplayedLine
         guard ["http:", "https:", "mailto:", "ftp:", "tel:"].contains(where: line.lowercased().hasPrefix) else {
@@ -69,7 +69,7 @@ package struct MailHTML: Sendable {
         return line.count > maximumTarget ? "\(line.prefix(maximumTarget))…" : line
     }
 
-    /// HTML that can stand in the body of a page.
+    /// HTML that can be inserted into the body of a page.
     package var safe: String {
         var output = ""
         var depth = 0
@@ -100,7 +100,7 @@ package struct MailHTML: Sendable {
 }
 
 extension String {
-    /// This text for the content of an element, and for the value of an attribute in double quotes.
+    /// The text, escaped for the content of an element and for an attribute value in double quotes.
     package var escapedForHTML: String {
         var output = ""
         output.reserveCapacity(utf8.count)

@@ -21,7 +21,7 @@ extension String {
         return lines
     }
 
-    /// The line that begins at `start`, and the start of the next one.
+    /// The line that begins at `start`, and the start of the next line.
     private static func line(
         of scalars: [Unicode.Scalar],
         from start: Int,
@@ -30,7 +30,7 @@ extension String {
     ) -> (line: String, end: Int) {
         var line = prefix.unicodeScalars
         var (width, end) = (prefix.utf8.count, start)
-        /// The line up to its last blank so far.
+        /// The line up to its last blank; nil if it has no blank.
         var broken: (line: String.UnicodeScalarView, end: Int)?
         while end < scalars.count {
             let scalar = scalars[end]

@@ -1,24 +1,24 @@
 package import ByteStreams
 
-/// An entity in a form that survives every mail transport: canonical line ends, 7-bit, short lines, and nothing that a
-/// transport would change.
+/// An entity in a form that no mail transport changes: canonical line ends, 7-bit, short lines, and nothing else that mail
+/// servers change.
 ///
-/// Parts that need it get another transfer encoding: text becomes quoted-printable, or base64 if that is shorter, and
-/// everything else becomes base64. The decoded content stays the same. Header fields of parts are written in 7-bit. A
-/// message with a non-ASCII header must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in
-/// base64, which is meant for such messages (RFC 6532 §3.7). All other bytes are unchanged. The form can be written
-/// repeatedly and is always the same.
+/// Parts that are not in this form are encoded: text becomes quoted-printable, or base64 if that is shorter; everything else
+/// becomes base64. The decoded content stays the same. Header fields of parts are written in 7-bit. A message with a
+/// non-ASCII header must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it becomes message/global in base64, which is
+/// meant for such messages (RFC 6532 §3.7). All other bytes are unchanged. The form can be written repeatedly and is always
+/// the same.
 ///
 /// RFC 2045 §2.7, §6, RFC 2049 §4
 package struct SevenBitEncoding: Sendable {
     /// Whether anything besides line ends must change.
     package let needsEncoding: Bool
-    /// The parts that cannot be made safe, because their encoding must not or cannot be changed.
+    /// The parts that mail transport may still change, because no permitted 7-bit encoding exists for them.
     package let unsafeParts: [Range<Int>]
-    /// The embedded messages that cannot be made safe, because their header is neither ASCII nor UTF-8.
+    /// The embedded messages that mail transport may still change, because their header is neither ASCII nor UTF-8.
     package let unsafeMessages: [Range<Int>]
 
-    /// Whether `viewer` received exactly the bytes of the form during the planning.
+    /// Whether `viewer` received exactly the bytes of the form during planning.
     package let wasShown: Bool
 
     /// Writes a header, including the empty line at its end.
@@ -31,7 +31,8 @@ package struct SevenBitEncoding: Sendable {
     ///
     /// - Parameters:
     ///   - header: writes the replacement of the entity's own header. Its argument is the transfer encoding that the header
-    ///     must name, or nil if that is unchanged. Its fields about the content are written in 7-bit, all others unchanged.
+    ///     must name; nil keeps the previous one. The fields about the content are then written in 7-bit; all others are
+    ///     unchanged.
     ///   - viewer: receives the form, if that is possible in the same pass; see `wasShown`.
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages nested too deeply; errors of reading.
     package init(

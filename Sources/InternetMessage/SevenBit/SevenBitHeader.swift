@@ -7,15 +7,15 @@ extension HeaderBlock {
     package var hasReturnInLine: Bool {
         var position = 0
         while let found = bytes.octets.firstOffset(of: .carriageReturn, from: position) {
-            // Several of them at the end of a line are no part of its text.
+            // Several carriage returns at the end of a line are not part of the line's text.
             guard let next = bytes[found...].firstIndex(where: { $0 != .carriageReturn }) else { return false }
             guard bytes[next] == .lineFeed else { return true }
             position = next
         }
         return false
     }
-    /// Why other programs may find other fields in this header, or end it elsewhere, even with an empty line after the last
-    /// field; nil if they do not.
+    /// The defect because of which other programs may find other fields in this header, or end it elsewhere, even if an empty
+    /// line follows the last field; nil if there is none.
     package var ambiguity: MIMEDefect? {
         guard !hasReturnInLine else { return .bareCR }
         guard defects.contains(.hiddenFields) else { return nil }
@@ -104,8 +104,8 @@ extension Array<UInt8> {
         return result
     }
 
-    /// The same lines with at most one carriage return before a line feed, and none at the end of the input. The other ones
-    /// would become part of the line end where lines end in a line feed alone.
+    /// The same lines with at most one carriage return before a line feed, and none at the end of the input. After conversion
+    /// to bare line feeds, additional carriage returns would become part of the line end.
     private var withoutReturnsBeforeLineEnds: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)

@@ -2,16 +2,17 @@ import ByteStreams
 
 /// One piece of a `SevenBitEncoding`, in the order of the output.
 enum SevenBitPiece: Sendable {
-    /// Bytes that are not in the source.
+    /// Bytes that are not from the source.
     case literal([UInt8])
-    /// Text of the source, with canonical line ends.
+    /// Text from the source, with canonical line ends.
     case lines(Range<Int>)
-    /// Bytes of the source, unchanged.
+    /// Bytes from the source, unchanged.
     case exact(Range<Int>)
-    /// Content of the source in another transfer encoding.
+    /// Content from the source in another transfer encoding.
     case encoded(Range<Int>, from: TransferEncoding, to: TransferEncoding)
 
-    /// Text of the source with line statistics `statistics`. If it already has canonical line ends, it is copied unchanged.
+    /// A piece for text of the source with the line statistics `statistics`. Text with canonical line ends is copied
+    /// unchanged.
     static func text(_ range: Range<Int>, _ statistics: LineStatistics) -> SevenBitPiece {
         statistics.bareLF == 0 ? .exact(range) : .lines(range)
     }

@@ -1,8 +1,8 @@
 extension SevenBitPlan {
-    /// Adds the header, with `newEncoding` as its Content-Transfer-Encoding unless that is nil.
+    /// Adds the header, with `newEncoding` as its Content-Transfer-Encoding; nil keeps the previous one.
     ///
     /// - Parameters:
-    ///   - newType: another media type; the parameters are kept.
+    ///   - newType: another media type, with the same parameters; nil keeps the previous one.
     ///   - addsVersion: whether to add MIME-Version, without which the header of a message is not a MIME header.
     mutating func addHeader(
         of entity: Entity,
@@ -14,7 +14,7 @@ extension SevenBitPlan {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let replacement {
-            // The author is responsible for the other fields, 8-bit or not.
+            // The other fields are not changed, even if they are 8-bit: the author is responsible for them.
             return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {

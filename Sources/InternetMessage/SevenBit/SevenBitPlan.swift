@@ -62,8 +62,8 @@ struct SevenBitPlan {
         try addGap(position..<entity.range.upperBound, instead: "\r\n--\(entity.delimiter)--\r\n")
     }
 
-    /// Adds the bytes between two parts, before the first, or after the last: delimiters, and text that mail programs do not
-    /// display (RFC 2046 §5.1.1). Such text is omitted if it is not safe.
+    /// Adds the bytes before, between or after the parts: delimiters, and text that mail programs do not display (RFC 2046
+    /// §5.1.1). Such text is omitted if mail transport might change it.
     private mutating func addGap(_ range: Range<Int>, instead delimiter: String) throws {
         guard try !addSafeText(range) else { return }
         needsEncoding = true
@@ -94,7 +94,7 @@ struct SevenBitPlan {
 
     /// Adds the text in `range` if no transport would change it.
     ///
-    /// The viewer receives the text as long as it appears to be safe.
+    /// The viewer receives the text in windows, until a window contains a line that mail transport might change.
     ///
     /// - Returns: whether the text was added.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
@@ -103,7 +103,7 @@ struct SevenBitPlan {
         let isAsItIs = viewer == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
-        // One unsafe line suffices, so reading can stop.
+        // Reading stops at the first line that mail transport might change.
         while case let count = try window.fill(from: text), count > 0, reader.statistics.mayBeTransportSafe {
             try viewer?.write(window.prefix(count))
         }
@@ -113,7 +113,7 @@ struct SevenBitPlan {
         return statistics.isTransportSafe
     }
 
-    /// The encoding that makes an unsafe leaf part safe; nil if there is none.
+    /// The transfer encoding for a leaf part that mail transport might change; nil if none is permitted.
     private func targetEncoding(of entity: Entity) throws -> TransferEncoding? {
         // Multipart entities and message fragments must not be encoded (RFC 2046 §5.1, §5.2).
         let name = entity.contentType.name
@@ -146,7 +146,8 @@ struct SevenBitPlan {
 }
 
 extension Entity {
-    /// The new Content-Transfer-Encoding of safe content that is labelled 8bit or binary.
+    /// The new Content-Transfer-Encoding of content that is labelled 8bit or binary, but is in fact 7-bit; nil for other
+    /// labels.
     fileprivate var sevenBitLabel: TransferEncoding? {
         transferEncoding == .eightBit || transferEncoding == .binary ? .sevenBit : nil
     }

@@ -1,9 +1,9 @@
 package import ByteStreams
 
 extension Entity {
-    /// The body's bytes with base64 or quoted-printable undone.
+    /// The body, decoded from base64 or quoted-printable.
     ///
-    /// - Parameter noteMissingPadding: called at the end of base64 that lacks its padding.
+    /// - Parameter noteMissingPadding: called at the end of base64 text that lacks its padding.
     package func decodedBody(
         of source: any ByteSource,
         noteMissingPadding: (@Sendable () -> Void)? = nil
@@ -13,20 +13,20 @@ extension Entity {
         return text.base64Decoded(noteMissingPadding: noteMissingPadding)
     }
 
-    /// Where this entity and those in it have bodies that are binary, so that no line end there may be touched.
+    /// The ranges of all binary bodies in this entity, whose line ends must not be changed.
     package var binaryRanges: [Range<Int>] {
         guard children.isEmpty else { return children.flatMap(\.binaryRanges) }
         return transferEncoding == .binary && !bodyRange.isEmpty ? [bodyRange] : []
     }
 
-    /// The entity, or a place in it, with lines that end in CRLF; binary bodies pass as they are.
+    /// The entity, or a range of it, with CRLF line ends. Binary bodies are not changed.
     ///
     /// RFC 2049 §4
     package func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
         stream(of: source, range: range, lineEnd: .crlf)
     }
 
-    /// The whole entity in canonical lines, while `defects` sees the lines as they came.
+    /// The whole entity in canonical form. `defects` receives the original lines.
     package func canonicalStream(of source: any ByteSource, watchedBy defects: LineEndDefects) -> ByteStream {
         let place = range
         let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
@@ -34,7 +34,7 @@ extension Entity {
         return ByteStream { defects.watching(source.reader(in: place)) }.lines(endingIn: .crlf, exempt: exempt)
     }
 
-    /// The entity, or a place in it, with lines that end in `lineEnd`; binary bodies pass as they are.
+    /// The entity, or a range of it, with lines that end in `lineEnd`. Binary bodies are not changed.
     package func stream(of source: any ByteSource, range: Range<Int>? = nil, lineEnd: LineEnd) -> ByteStream {
         let range = range ?? self.range
         let exempt = binaryRanges.map { $0.clamped(to: range) }
@@ -44,7 +44,7 @@ extension Entity {
 }
 
 extension TransferEncoding {
-    /// `text` decoded; as it is for all but base64 and quoted-printable.
+    /// Decodes base64 or quoted-printable text; text in other encodings is not changed.
     package func decoded(_ text: ByteStream) -> ByteStream {
         switch self {
         case .base64: text.base64Decoded()

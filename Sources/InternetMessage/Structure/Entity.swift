@@ -1,16 +1,16 @@
-/// A message or a part of one: a header, a body and the parts in it, as places in a `ByteSource`.
+/// A message or a part of a message: header, body and child parts, as ranges in a `ByteSource`.
 ///
-/// Whatever a message says, its places are in order, and all that computes with them relies on it:
+/// For every message, however malformed, these rules hold, and other code relies on them:
 /// - `header.range` begins where `range` begins; `header.separatorRange` and then `bodyRange` follow it without a gap.
 /// - `bodyRange` ends where `range` ends.
-/// - The children lie inside `bodyRange` in ascending order. None overlaps the one before it.
+/// - The children lie inside `bodyRange` in ascending order, and do not overlap.
 ///
-/// The initializer makes it so, and is the only place that does: a part that begins at a delimiter of a multipart further out
-/// would begin behind the end of the parts around it, because the line break in front of that delimiter belongs to the delimiter.
+/// Only the initializer enforces these rules. Without it, a part that begins at the delimiter of an outer multipart would
+/// begin after the end of its parent, because the line break before the delimiter belongs to the delimiter.
 ///
 /// RFC 2045 §2.4
 package struct Entity: Sendable {
-    /// The header with its fields. Its ranges end where the entity ends, even if `header.bytes` have one more line end.
+    /// The header with its fields. Its ranges end where the entity ends, even if `header.bytes` contains one more line end.
     package private(set) var header: HeaderBlock
     /// The range of header and body, without the line break before the next boundary.
     package private(set) var range: Range<Int>
@@ -22,12 +22,13 @@ package struct Entity: Sendable {
     package let transferEncoding: TransferEncoding
     /// The parts of a multipart, in order.
     package private(set) var children: [Entity]
-    /// Whether a multipart has its closing delimiter; true for all else.
+    /// Whether a multipart has its closing delimiter; true for all other types.
     package let isTerminated: Bool
     /// The defects of this entity, without those of its parts.
     package let defects: Set<MIMEDefect>
 
-    /// An entity that begins with `header` and ends at `end`, or where it begins if `end` lies before that.
+    /// An entity that begins with `header` and ends at `end`. If `end` is before the start of the header, the entity is
+    /// empty.
     init(
         header: HeaderBlock,
         end: Int,
@@ -49,12 +50,12 @@ package struct Entity: Sendable {
         clampChildren()
     }
 
-    /// How the part wants to be shown, and under what name (RFC 2183).
+    /// The Content-Disposition of the part (RFC 2183); nil if there is none.
     package var disposition: ContentDisposition? {
         header.first("Content-Disposition").flatMap { ContentDisposition(field: $0) }
     }
 
-    /// Moves the children inside the body, each after the one before it.
+    /// Limits the children to the body, and each child to the range after the previous one.
     private mutating func clampChildren() {
         var position = bodyRange.lowerBound
         for index in children.indices {

@@ -1,14 +1,15 @@
 import ByteStreams
 
-/// Whether bytes can be the start of a MIME entity: a header field, or the empty line.
+/// Checks whether bytes can be the start of a MIME entity: a header field, or the empty line.
 ///
-/// `HeaderBlock` finds out the same, but in a time that depends on the bytes. This takes one table look-up for each
-/// byte, and so may read plaintext that was not verified yet.
+/// `HeaderBlock` could check this as well, but in a time that depends on the bytes. This type needs one table look-up for
+/// each byte, so it may be used for plaintext that was not verified yet.
 package enum EntityStart {
-    /// The number of bytes in which the first header field must begin, after a byte order mark and a From line of a mailbox.
+    /// The number of bytes in which the name of the first header field must end, including a byte order mark and the From line
+    /// of a mailbox before it.
     package static let reach = 4096
 
-    /// Whether `head`, the first bytes of something, may begin an entity. Nothing at all is one, too.
+    /// Whether `head`, the first bytes of the content, may begin an entity. Empty content may, too.
     package static func isThere(in head: [UInt8]) -> Bool {
         let table = table
         var state = State.start.rawValue
@@ -16,26 +17,26 @@ package enum EntityStart {
         return state == State.yes.rawValue || head.isEmpty
     }
 
-    /// How much of the possible start was read.
+    /// The position in the possible start of an entity.
     private enum State: UInt8, CaseIterable {
-        /// Nothing yet; only here a byte order mark or an empty line may follow.
+        /// At the start. Only here a byte order mark or an empty line may follow.
         case start
-        /// A carriage return that may be that of the empty line.
+        /// After a carriage return that may belong to the empty line.
         case emptyLine
         case mark1, mark2
-        /// The start of the first line, behind a byte order mark.
+        /// At the start of the first line, after a byte order mark.
         case top
-        /// `F`, `Fr`, `Fro`, `From`: of a mailbox's line, or of a field's name.
+        /// After `F`, `Fr`, `Fro` or `From`, which may begin the From line of a mailbox or the name of a field.
         case f, fr, fro, from
-        /// Blanks behind `From`, which the colon of a field may still follow.
+        /// In blanks after `From`. The colon of a field may still follow.
         case fromBlank
-        /// The same with a greater-than sign before it.
+        /// The same states after a greater-than sign.
         case quote, quoteF, quoteFr, quoteFro, quoteFrom
-        /// In a mailbox's From line, which decides nothing.
+        /// In the From line of a mailbox, whose content does not matter.
         case mailbox
-        /// The start of the line behind that.
+        /// At the start of the line after the From line.
         case line
-        /// In a field's name, and in the blanks between it and the colon (RFC 5322 §4.5).
+        /// In a field's name, or in the blanks between the name and the colon (RFC 5322 §4.5).
         case name, nameBlank
         case yes, no
     }

@@ -4,9 +4,9 @@ package import ByteStreams
 ///
 /// RFC 2046 §5.1
 package enum MIMEReader {
-    /// The message in `source`, or in a part of it, with all its parts.
+    /// Reads the structure of the message in `source`, or in a range of it.
     ///
-    /// A message in a message is a part without children; `Entity.embeddedMessage(in:)` reads it.
+    /// An embedded message is a part without children; `Entity.embeddedMessage(in:)` reads it.
     ///
     /// - Throws: `MIMEError.limitExceeded`, `MIMEError.unreadable`
     package static func message(in source: any ByteSource, range: Range<Int>? = nil) throws(MIMEError) -> Entity {
@@ -17,9 +17,9 @@ package enum MIMEReader {
 }
 
 extension Entity {
-    /// The message that this part is, or nil if it is none or its bytes are encoded.
+    /// The embedded message in this part; nil if the part is not a message or its bytes are encoded.
     ///
-    /// - Throws: as `MIMEReader.message(in:range:)`
+    /// - Throws: the errors of `MIMEReader.message(in:range:)`
     package func embeddedMessage(in source: any ByteSource) throws(MIMEError) -> Entity? {
         guard contentType.isMessage, transferEncoding.isIdentity else { return nil }
         return try MIMEReader.message(in: source, range: bodyRange)

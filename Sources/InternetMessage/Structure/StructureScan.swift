@@ -73,16 +73,17 @@ struct StructureScan {
         }
     }
 
-    /// What a line means for the multiparts around it.
+    /// The meaning of a line for the multiparts around it.
     private enum Mark {
         case delimiter(level: Int, isClosing: Bool)
-        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and controls follow.
+        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
         case likeness(level: Int, isMere: Bool)
     }
 
     private static let hyphens = Array("--".utf8)
 
-    /// The multipart whose boundary `line` is; the innermost one if there are several.
+    /// The meaning of `line`: the delimiter of the innermost multipart with this boundary, or a line that begins like a
+    /// delimiter. Nil if it is neither.
     private static func mark(
         of line: Span<UInt8>,
         _ context: LineScanner.Context,

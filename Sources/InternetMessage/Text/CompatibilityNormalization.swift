@@ -5,7 +5,7 @@ extension String {
     ///
     /// UAX #15
     package var compatiblyComposed: String {
-        // The table is large, and nearly every text needs nothing of it.
+        // The table is large, and most texts are ASCII, which does not change.
         guard !utf8.allSatisfy({ $0 < 128 }) else { return self }
         var view = UnicodeScalarView()
         for scalar in unicodeScalars {

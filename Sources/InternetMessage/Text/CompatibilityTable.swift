@@ -1,10 +1,11 @@
-/// What becomes of characters in Normalization Forms KC and KD, but not in C and D: the compatibility decompositions of
-/// Unicode 15.0, each to its end.
+/// The characters that change in Normalization Forms KC and KD, but not in C and D: the full compatibility decompositions of
+/// Unicode 15.0.
 ///
-/// `code point:scalars joined by _`, in hexadecimal. Without a code point it is the next one; `+count` says how many follow
-/// each other and decompose into one scalar each, which follow each other as well.
+/// An entry is `code point:scalars joined by _`, in hexadecimal. An entry without a code point is for the code point after the
+/// previous entry. `+count` before the colon makes it an entry for `count` consecutive code points: the first one decomposes
+/// into the given scalar, and each further one into the scalar after the previous one's.
 enum CompatibilityTable {
-    /// The scalars that a scalar stands for.
+    /// The compatibility decomposition of each scalar.
     static let mappings: [Unicode.Scalar: [Unicode.Scalar]] = {
         var mappings: [Unicode.Scalar: [Unicode.Scalar]] = [:]
         var next: UInt32 = 0

@@ -1,18 +1,20 @@
-/// Recognizes characters that imitate others.
+/// Recognizes characters that look like other characters.
 ///
-/// Suspicious are a word that mixes alphabets with similar letters, a word in an address all of whose letters look Latin and are
-/// not, and the special forms of Latin letters.
+/// Suspicious are:
+/// - a word that mixes alphabets with similar letters
+/// - a word in an address whose letters all look Latin, but are not
+/// - variant forms of Latin letters
 ///
-/// UTS #39 §5, as far as the alphabets go that imitate ASCII
+/// UTS #39 §5, limited to alphabets with letters that look like ASCII
 enum Confusables {
     private enum Alphabet { case latin, greek, cyrillic, armenian, cherokee, coptic, lisu }
 
-    /// The indices in `scalars` of characters that look like others.
+    /// The indices in `scalars` of characters that look like other characters.
     static func indices(in scalars: [Unicode.Scalar]) -> Set<Int> {
         var found: Set<Int> = []
         var start = 0
         while start < scalars.count {
-            // An address is the text around an @, between blanks and brackets; its words also end at dots.
+            // An address is the text around an @ between blanks and brackets. Its words also end at dots.
             let end = scalars[start...].firstIndex(where: isBoundary) ?? scalars.count
             let isAddress = scalars[start..<end].contains("@")
             for word in scalars[start..<end].split(whereSeparator: { $0.isASCII && !$0.properties.isAlphabetic }) {
@@ -52,7 +54,7 @@ enum Confusables {
         }
     }
 
-    /// Whether the scalar is another form of an ASCII character: phonetic, full-width, mathematical, or similar.
+    /// Whether the scalar is a variant form of an ASCII character, for example phonetic, full-width or mathematical.
     private static func isVariant(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x131, 0x17F, 0x250...0x2AF, 0x2B0...0x2FF, 0x1D00...0x1DBF, 0x2010...0x2012, 0x2024, 0x2043, 0x2044,
@@ -64,7 +66,7 @@ enum Confusables {
         }
     }
 
-    /// Letters of other alphabets that look like Latin ones in most typefaces.
+    /// Letters of other alphabets that look like Latin letters in most typefaces.
     private static let imitations = Set(
         "аеіјорсухѕһԁԛԝүӏАВЕІЈКМНОРСТХУЅԌԚԜҮӀαγικνορτυχωΑΒΕΖΗΙΚΜΝΟΡΤΥΧοսոօհցԱՍՕ".unicodeScalars
     )

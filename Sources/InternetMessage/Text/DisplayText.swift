@@ -1,11 +1,11 @@
 import ByteStreams
 
 extension String {
-    /// This text made harmless for terminals and logs: control, bidirectional and invisible characters, and those that
-    /// pose as others, stand as `\u{…}`.
+    /// The text in a form that is safe for terminals and logs: control, bidirectional, invisible and confusable characters
+    /// are written as `\u{…}`.
     package var escapedForDisplay: String { escaped { "\\u{\(String($0.value, radix: 16, uppercase: true))}" } }
 
-    /// The same for a JSON text: what reads it gets the characters back.
+    /// The text escaped in the same way for JSON: a JSON parser restores the characters.
     ///
     /// RFC 8259 §7
     package var escapedForJSON: String {
@@ -36,7 +36,8 @@ extension String {
 }
 
 extension [String] {
-    /// These names in one line, made harmless as above: the first 20, none longer than 80 characters, and how many more there are.
+    /// The names in one line and escaped for display: the first 20 names, each cut to 80 characters, and the number of
+    /// further names.
     package var listedForDisplay: String {
         let names = prefix(20).map { ($0.count > 80 ? $0.prefix(80) + "..." : $0).escapedForDisplay }
         return names.joined(separator: ", ") + (count > 20 ? " and \(count - 20) more" : "")

@@ -10,12 +10,13 @@ import Foundation
 ///
 /// RFC 2047
 public enum EncodedWord {
-    /// `text` as a header field can hold it: unchanged, if it is ASCII that does not look like encoded words; else in encoded words of UTF-8.
+    /// Encodes `text` for a header field. ASCII text that does not look like encoded words is unchanged; other text becomes
+    /// encoded words in UTF-8.
     public static func encode(_ text: String) -> String {
         guard mayHoldWords(text) || !text.utf8.allSatisfy({ 32...126 ~= $0 }) else { return text }
         var chunks = [""]
         for character in text {
-            // A character is divided only if it fills more than a word by itself.
+            // A character is divided only if it is longer than a word.
             let pieces =
                 character.utf8.count > maximumCount ? character.unicodeScalars.map(String.init) : ["\(character)"]
             for piece in pieces {
@@ -27,30 +28,31 @@ public enum EncodedWord {
             .map { "=?utf-8?B?\(Data($0.utf8).base64EncodedString())?=" }.joined(separator: " ")
     }
 
-    /// The number of bytes in one word, which has at most 75 characters: 12 around it, and 4 for each 3 bytes (RFC 2047
-    /// §2).
+    /// The maximum number of bytes in one word. A word has at most 75 characters: 12 around the base64 text, and 4 for each 3
+    /// bytes (RFC 2047 §2).
     private static let maximumCount = 45
 
-    /// How to treat words in unknown character sets, or with bytes that are invalid in theirs.
+    /// How to treat words in unknown character sets, or with bytes that are invalid in their character set.
     package enum Undecodable {
-        /// Their ASCII characters are decoded, for callers that search for ASCII.
+        /// The ASCII characters in the words are decoded, for callers that search for ASCII.
         case guessed
-        /// They stay as they are.
+        /// The words are not changed.
         case kept
-        /// A word in an unknown character set, and bytes that are invalid in a known one, become U+FFFD, so that nothing remains
-        /// that another program may decode.
+        /// A word in an unknown character set becomes U+FFFD, as do bytes that are invalid in a known character set. Nothing
+        /// remains that another program may decode.
         case replaced
     }
 
-    /// `text` with its encoded words decoded; what cannot be decoded stays as it is.
+    /// Decodes the encoded words in `text`.
     ///
-    /// - Parameter replacing: whether words in unknown character sets, or that end within a character, are decoded as
-    ///   far as they are ASCII, for callers that search for ASCII text.
+    /// - Parameter replacing: whether words that cannot be decoded, because their character set is unknown or they end within
+    ///   a character, are decoded as far as they are ASCII, for callers that search for ASCII text. Otherwise such words are
+    ///   not changed.
     package static func decode(_ text: String, replacing: Bool = false) -> String {
         decode(text, else: replacing ? .guessed : .kept)
     }
 
-    /// `text` with its encoded words decoded.
+    /// Decodes the encoded words in `text`, and treats words that cannot be decoded according to `undecodable`.
     package static func decode(_ text: String, else undecodable: Undecodable) -> String {
         guard mayHoldWords(text) else { return text }
         let bytes = Array(text.utf8)
@@ -79,10 +81,10 @@ public enum EncodedWord {
         return String(decoding: decoded + bytes[blanks], as: UTF8.self)
     }
 
-    /// `text` with everything decoded that some program may take for an encoded word: words that are too long, cut off, or
-    /// contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
+    /// Decodes everything in `text` that some program may interpret as an encoded word, including words that are too long,
+    /// incomplete, or contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
     ///
-    /// Only for searching in the result.
+    /// The result is only meant to be searched.
     package static func decodeLoosely(_ text: String) -> String? {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
@@ -114,7 +116,7 @@ public enum EncodedWord {
         return decoded + String(decoding: rest, as: UTF8.self)
     }
 
-    /// Whether the bytes `=?` occur. A search by bytes, because this is called for each field.
+    /// Whether the text contains the bytes `=?`. The search compares bytes, because it runs for each field.
     private static func mayHoldWords(_ text: String) -> Bool {
         var last = UInt8(ascii: " ")
         for byte in text.utf8 {
@@ -124,7 +126,7 @@ public enum EncodedWord {
         return false
     }
 
-    /// The decoded word at `start` and its end; nil if there is none that can be decoded.
+    /// The decoded word at `start` and its end; nil if there is no word that can be decoded.
     private static func word(
         at start: Int,
         in bytes: [UInt8],
@@ -132,7 +134,7 @@ public enum EncodedWord {
     ) -> (text: String, end: Int)? {
         let (equals, mark) = (UInt8(ascii: "="), UInt8(ascii: "?"))
         guard bytes[start] == equals, start + 1 < bytes.count, bytes[start + 1] == mark else { return nil }
-        // Some programs write longer words than RFC 2047 allows. The limit bounds the search from each beginning.
+        // Some programs write longer words than RFC 2047 allows. The limit keeps the search from each possible start short.
         let limit = min(start + 512, bytes.count)
         guard let charsetEnd = bytes[(start + 2)..<limit].firstIndex(of: mark), case let textStart = charsetEnd + 3,
             textStart < limit, bytes[textStart - 1] == mark
@@ -165,7 +167,7 @@ public enum EncodedWord {
     }
 }
 
-/// Text in the character sets that mail names (RFC 2978).
+/// Decoding of the character sets that are used in mail (RFC 2978).
 enum Charset {
     /// `bytes` as text; nil if the character set is unknown or the bytes are invalid in it.
     static func decode(_ bytes: [UInt8], charset: String) -> String? {
@@ -183,7 +185,7 @@ enum Charset {
         }
     }
 
-    /// `bytes` read as UTF-8, with replacement characters; nil for a character set that does not extend ASCII.
+    /// `bytes` decoded as UTF-8 with replacement characters; nil for a character set that does not extend ASCII.
     static func readAsASCII(_ bytes: [UInt8], charset: String) -> String? {
         let others = ["utf-1", "utf-3", "utf-7", "utf7", "ucs", "iso-10646", "ibm", "cp", "hz", "ebcdic", "unicode"]
         guard !others.contains(where: charset.lowercased().hasPrefix) else { return nil }
@@ -214,7 +216,7 @@ enum Charset {
         }
     }
 
-    /// Character sets that Foundation knows by their numbers in CFStringEncodingExt.h.
+    /// The numbers of further character sets that Foundation supports, from CFStringEncodingExt.h.
     private static let other: [String: UInt] = [
         "big5": 0x0A03, "cp866": 0x0419, "euc-kr": 0x0940, "gb18030": 0x0632, "gb2312": 0x0632, "gbk": 0x0632,
         "iso-8859-3": 0x0203, "iso-8859-4": 0x0204, "iso-8859-5": 0x0205, "iso-8859-6": 0x0206, "iso-8859-7": 0x0207,

@@ -1,18 +1,20 @@
 import ByteStreams
 
-/// Looks at bytes as they pass: are they clean text, UTF-8 (RFC 3629) without control characters but TAB, LF, FF and CR?
+/// Checks whether bytes are clean text: UTF-8 (RFC 3629) without control characters except TAB, LF, FF and CR.
 ///
-/// It is shown all the bytes in turn, in windows of any size. It takes the same time for any bytes, so it may read plaintext whose
-/// integrity is not checked yet: eight bytes at once, without a branch.
+/// The caller passes all bytes in order, in windows of any size. The duration does not depend on the bytes, so plaintext may
+/// be checked before its integrity is verified. Eight bytes are processed at once, without a branch.
 package struct CleanText {
     /// The top bit of each byte of a word.
     private static let tops: UInt64 = 0x8080_8080_8080_8080
-    /// One in each byte of a word.
+    /// The number 1 in each byte of a word.
     private static let ones: UInt64 = 0x0101_0101_0101_0101
 
-    /// Which bytes of a word begin a sequence, by its length or by what may follow. Each is marked in the top bit of its byte.
+    /// Marks the bytes of a word that begin a multi-byte sequence, grouped by the sequence's length or by the bytes that may
+    /// follow. A mark is the top bit of the byte.
     private struct Leads {
-        /// Of two, three or four bytes; of three or four; of four.
+        /// The lead bytes of sequences of at least two bytes (`two`), at least three bytes (`three`), and four bytes
+        /// (`four`).
         var two: UInt64 = 0
         var three: UInt64 = 0
         var four: UInt64 = 0
@@ -26,24 +28,24 @@ package struct CleanText {
         var from90: UInt64 = 0
     }
 
-    /// Not 0 once a byte was met that does not belong there.
+    /// Not 0 if an invalid byte was found.
     private var faults: UInt64 = 0
-    /// The sequence that the previous word began.
+    /// The lead bytes in the previous word.
     private var before = Leads()
-    /// The bytes that do not fill a word yet, the first in the lowest byte, and how many they are.
+    /// The bytes that do not fill a word yet, with the first byte in the lowest place, and their number.
     private var pending: (word: UInt64, count: Int) = (0, 0)
 
     package init() {}
 
-    /// Whether all the bytes that were shown are clean text, and the last character is whole.
+    /// Whether all bytes so far are clean text and the last character is complete.
     package var isClean: Bool {
-        // A cut-off sequence lacks its continuation, so a blank after it is an error.
+        // A blank after an incomplete sequence is an error, because a continuation byte is missing.
         var copy = self
         for _ in copy.pending.count..<8 { copy.take(0x20) }
         return copy.faults == 0
     }
 
-    /// Looks at the next bytes.
+    /// Checks the next bytes.
     package mutating func take(_ bytes: Span<UInt8>) {
         var index = 0
         while index < bytes.count, pending.count > 0 {
@@ -72,14 +74,14 @@ package struct CleanText {
         take(word: word)
     }
 
-    /// RFC 3629 §4: each byte shows whether it is a continuation, and the bytes before it show whether one must follow. U+0080 to U+009F
-    /// are control characters, too.
+    /// Checks eight bytes (RFC 3629 §4). Each byte shows whether it is a continuation, and the bytes before it show whether a
+    /// continuation must follow. U+0080 to U+009F are control characters, too.
     @inline(__always)
     private mutating func take(word: UInt64) {
         let (tops, ones) = (Self.tops, Self.ones)
         let high = word & tops
         let low = word & ~tops
-        // Each sum has its top bit set if the lower seven bits are at least that number.
+        // In each sum the top bit of a byte is set if the lower seven bits of `word` are at least the number in the name.
         let from09 = low &+ ones &* 0x77
         let from0B = low &+ ones &* 0x75
         let from0C = low &+ ones &* 0x74
@@ -111,7 +113,7 @@ package struct CleanText {
         leads.fromA0 = high & from6D & ~from6E
         leads.before90 = high & from70 & ~from71
         leads.from90 = high & from74 & ~from75
-        // C0 and C1 begin overlong sequences, F5 and more what lies beyond U+10FFFF.
+        // C0 and C1 begin overlong sequences. F5 and higher bytes begin sequences beyond U+10FFFF.
         let never = high & ((from40 & ~from42) | from75)
 
         let second = leads.two << 8 | before.two >> 56

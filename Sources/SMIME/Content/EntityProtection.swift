@@ -4,21 +4,23 @@ import InternetMessage
 ///
 /// RFC 8551 §3.2, §3.5
 enum EntityProtection {
-    /// A CMS object as the entity's body, and what the header says is in it.
+    /// The body is a CMS object. `declaredType` is the `smime-type` of the header, or nil if there is none.
     case cms(declaredType: String?)
-    /// multipart/signed: content beside its detached signature.
+    /// The entity is a multipart/signed: content with a detached signature.
     case multipartSigned(content: Entity, signature: Entity)
-    /// It claims to be S/MIME, but must not be treated as such.
+    /// The header says that the entity is protected, but the entity must not be treated as protected.
     case malformed(MessageError)
 }
 
 extension Entity {
-    /// How this entity is protected; nil if it is not.
+    /// How this entity is protected; nil if the entity is not protected.
     var protection: EntityProtection? { protection(ignoring: []) }
 
-    /// The same for an entity whose header may have the defects `ignored`, if none of them makes the entity's own type ambiguous.
+    /// How this entity is protected, as `protection`. The header may have the defects `ignored`, unless one of the defects
+    /// makes the entity's own type ambiguous.
     func protection(ignoring ignored: Set<MIMEDefect>) -> EntityProtection? {
-        // With two Content-Type fields some programs use the first and some the last, so a claim in either counts.
+        // If there are two Content-Type fields, some programs use the first one and some the last one. The entity counts as
+        // protected if either field says so.
         if defects.contains(.duplicateContentType), header.all("Content-Type").contains(where: Self.isSecured) {
             return .malformed(.defective(.duplicateContentType))
         }
@@ -36,7 +38,7 @@ extension Entity {
         return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
     }
 
-    /// Whether a header like this one can belong to a protected entity.
+    /// Whether an entity with the header `header` can be protected.
     static func mayBeSecured(_ header: HeaderBlock) -> Bool {
         header.all("Content-Type").contains { field in
             isSecured(field) || InternetMessage.ContentType(field: field)?.name == "application/octet-stream"
@@ -48,12 +50,12 @@ extension Entity {
         InternetMessage.ContentType(field: field).map { $0.name == "multipart/signed" || $0.isCMS } ?? false
     }
 
-    /// Whether an entity with a header like this one is a message.
+    /// Whether an entity with the header `header` is a message.
     static func isMessage(_ header: HeaderBlock) -> Bool {
         header.first("Content-Type").flatMap { InternetMessage.ContentType(field: $0) }?.isMessage ?? false
     }
 
-    /// Whether this part is a detached signature by its type, wherever it stands.
+    /// Whether the type of this part is that of a detached signature, wherever the part is in the message.
     var isSignature: Bool { contentType.isSignature }
 
     private func multipartSigned(_ defect: MIMEDefect?) -> EntityProtection? {
@@ -84,7 +86,7 @@ extension Entity {
 }
 
 extension InternetMessage.ContentType {
-    /// Whether the body is a CMS object, by today's or the older name.
+    /// Whether the body is a CMS object, by the current or the older name of the media type.
     fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
 
     /// Whether the body is a detached signature.

@@ -1,7 +1,7 @@
 import ByteStreams
 import InternetMessage
 
-/// An entity and where its bytes are.
+/// An entity and the source that contains its bytes.
 struct LocatedEntity: Sendable {
     let entity: Entity
     let source: any ByteSource

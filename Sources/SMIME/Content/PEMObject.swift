@@ -2,33 +2,34 @@ package import ByteStreams
 import InternetMessage
 import PKIX
 
-/// A CMS object in PEM (RFC 7468 §9), of any size, with any text before and after it (§5.2).
+/// A CMS object in PEM (RFC 7468 §9), of any size. Text may precede and follow the PEM block (§5.2).
 package enum PEMObject {
-    /// How far the beginning of a block is looked for, in bytes.
+    /// The number of bytes in which a block must begin to be found.
     private static let searched = 1 << 20
     private static let begin = Array("-----BEGIN ".utf8)
     private static let end = Array("-----END ".utf8)
-    /// The last two are gpgsm's.
+    /// gpgsm writes the last two labels.
     private static let labels = ["CMS", "PKCS7", "PKCS #7 SIGNED DATA", "SIGNED MESSAGE", "ENCRYPTED MESSAGE"]
 
-    /// The beginning of a block.
+    /// The BEGIN line of a block.
     private struct Mark {
         let label: String
-        /// The start of the line after it.
+        /// The start of the line after the BEGIN line.
         let bodyStart: Int
     }
 
-    /// Whether `source` is a CMS object in PEM, and not a mail that contains one.
+    /// Whether `source` is a CMS object in PEM, and not a mail that contains a PEM block.
     package static func isThere(in source: any ByteSource) throws -> Bool {
         let head = try head(of: source)
         guard let mark = mark(in: head), labels.contains(mark.label) else { return false }
         guard !head.starts(with: begin) else { return true }
-        // The mail reader rejects a header beyond the limit.
+        // A header beyond the limit is not a PEM object; the mail reader rejects it.
         guard let header = try? HeaderBlock(parsing: head) else { return false }
         return !header.isMail(besidePEM: true)
     }
 
-    /// The object in the first PEM block of `source` that is said to be one, else in the first block.
+    /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
+    /// object in the first block.
     package static func stream(of source: any ByteSource) throws -> ByteStream {
         guard let mark = try mark(in: head(of: source)) else { throw CMSError.malformed(.pem, "no PEM block") }
         guard let end = try hyphen(in: source, from: mark.bodyStart),
@@ -38,7 +39,7 @@ package enum PEMObject {
         return source.stream(in: mark.bodyStart..<end).base64Decoded()
     }
 
-    /// Writes what `body` writes as one PEM block with this label.
+    /// Writes the output of `body` as one PEM block with the label `label`.
     package static func write(
         to sink: any ByteSink,
         label: String = "CMS",
@@ -55,7 +56,8 @@ package enum PEMObject {
         try source.bytes(in: 0..<min(source.count, searched))
     }
 
-    /// The first block in `head` that is said to be a CMS object; else the first one.
+    /// The first block in `head` whose label is that of a CMS object; otherwise the first block of all. Nil if there is no
+    /// block.
     private static func mark(in head: [UInt8]) -> Mark? {
         var first: Mark?
         var position = 0
@@ -71,7 +73,7 @@ package enum PEMObject {
         return first
     }
 
-    /// The label in what follows BEGIN in a line; nil if hyphens do not end it.
+    /// The label in the rest of a BEGIN line; nil if the label does not end with hyphens.
     private static func label(of line: ArraySlice<UInt8>) -> String? {
         let label = line.prefix { $0 != UInt8(ascii: "-") }
         let rest = line.dropFirst(label.count).prefix { ![9, 13, 32].contains($0) }
@@ -89,7 +91,7 @@ package enum PEMObject {
         return nil
     }
 
-    /// The offset of the first hyphen at or after `start`; base64 contains none.
+    /// The offset of the first hyphen at or after `start`. Base64 contains no hyphen.
     private static func hyphen(in source: any ByteSource, from start: Int) throws -> Int? {
         let window = Window()
         let reader = source.reader(in: min(start, source.count)..<source.count)
@@ -103,9 +105,10 @@ package enum PEMObject {
 }
 
 extension HeaderBlock {
-    /// Whether this is the header of a mail: it has at least one of the usual fields.
+    /// Whether this is the header of a mail: at least one of the usual fields is present.
     ///
-    /// - Parameter besidePEM: whether a PEM block follows. People write `Subject:` in front of those, too (RFC 7468 §5.2).
+    /// - Parameter besidePEM: whether a PEM block follows. People write `Subject:` in front of PEM blocks, too (RFC 7468
+    ///   §5.2).
     func isMail(besidePEM: Bool) -> Bool {
         fields.contains { field in
             Self.mailFields.contains { field.isNamed($0) } || !besidePEM && field.isNamed("Subject")

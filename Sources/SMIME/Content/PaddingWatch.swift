@@ -5,10 +5,10 @@ import Synchronization
 final class PaddingWatch: Sendable {
     private let isMissing = Atomic(false)
 
-    /// Says that it does.
+    /// Records that padding is missing.
     func note() { isMissing.store(true, ordering: .relaxed) }
 
-    /// The problems to report.
+    /// A warning if padding is missing; otherwise empty.
     var problems: [Problem] {
         guard isMissing.load(ordering: .relaxed) else { return [] }
         return [Problem(.base64Padding, "the base64 of the CMS object lacks its padding")]

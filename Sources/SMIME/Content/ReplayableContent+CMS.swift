@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension ReplayableContent {
-    /// A SignedData object over these bytes, with them inside if it is opaque (RFC 5652 §5).
+    /// A SignedData object over these bytes. If `isOpaque` is true, the object contains the bytes (RFC 5652 §5).
     func signed(by signer: SignedDataWriter.Signer, isOpaque: Bool, at time: Date) throws -> ReplayableContent {
         let (digest, count) = try self.digest(signer.digest)
         let writer = try SignedDataWriter(

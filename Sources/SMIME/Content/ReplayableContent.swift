@@ -3,12 +3,12 @@ import CMSSyntax
 import InternetMessage
 import LibCrypto
 
-/// Bytes that can be written as often as needed, each time the same.
+/// Content that can be written repeatedly, with the same bytes each time.
 struct ReplayableContent {
     let write: (any ByteSink) throws -> Void
-    /// The digest and the number of the bytes, if they were computed in the pass that found their form.
+    /// The digest and the number of the bytes; nil if the pass that determined the encoding did not compute them.
     var digest: (algorithm: DigestAlgorithm, value: [UInt8], count: Int)?
-    /// How many bytes there are, if that is known without writing them.
+    /// The number of bytes; nil if the bytes must be written to count them.
     private let knownCount: Int?
 
     init(
@@ -21,13 +21,13 @@ struct ReplayableContent {
         knownCount = count
     }
 
-    /// The digest of the bytes, and how many they are.
+    /// The digest and the number of the bytes.
     func digest(_ algorithm: DigestAlgorithm) throws -> (value: [UInt8], count: Int) {
         if let digest, digest.algorithm == algorithm { return (digest.value, digest.count) }
         return try SignedDataWriter.digest(algorithm, of: write)
     }
 
-    /// How many bytes that are.
+    /// The number of bytes.
     func count() throws -> Int {
         if let knownCount { return knownCount }
         let sink = CountingSink()
@@ -45,14 +45,15 @@ struct ReplayableContent {
     }
 }
 
-/// Passes canonical lines on with the line ends of the output.
+/// Receives lines with CRLF and passes them on with the line ends of the output.
 ///
-/// What we write ends with a line end, so no carriage return is left over.
+/// The content always ends with a line end, so no carriage return is still held back at the end.
 final class LineEndSink: ByteSink {
     private let downstream: any ByteSink
     private let lineEnd: LineEnd
     private lazy var window = Window()
-    /// Whether a carriage return was met that may belong to a line end; any other stays what it is.
+    /// Whether a carriage return is held back because it may belong to a line end. A carriage return that does not belong to
+    /// a line end is written unchanged.
     private var owesReturn = false
 
     init(_ downstream: any ByteSink, lineEnd: LineEnd) {
@@ -62,7 +63,7 @@ final class LineEndSink: ByteSink {
 
     func write(_ bytes: Span<UInt8>) throws {
         guard lineEnd == .lf else { return try downstream.write(bytes) }
-        // The output may be one byte longer than the input: a carriage return held back before.
+        // The output may be one byte longer than the input, by the carriage return that was held back.
         let (window, room) = (window, window.count - 1)
         var rest = bytes
         while !rest.isEmpty {
@@ -73,7 +74,9 @@ final class LineEndSink: ByteSink {
         }
     }
 
-    /// Writes `piece` to the front of `window` without the carriage returns of line ends, and returns how many bytes are left.
+    /// Writes `piece` to the start of `window` without the carriage returns of line ends.
+    ///
+    /// - Returns: the number of bytes written.
     private func drop(returnsOf piece: Span<UInt8>, into window: Window) -> Int {
         var output = window.bytes
         var (count, owesReturn) = (0, owesReturn)

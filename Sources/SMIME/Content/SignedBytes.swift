@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// Bytes that were hashed, and where they come from.
+/// The bytes that a signature covers, with the source that contains them.
 struct SignedBytes: Sendable {
     let stream: ByteStream
     let source: any ByteSource

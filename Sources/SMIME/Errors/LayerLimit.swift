@@ -1,5 +1,5 @@
-/// How deep protection may be nested.
+/// The limit for nested layers of protection.
 package enum LayerLimit {
-    /// The most layers around each other in one message.
+    /// The maximum number of nested layers in one message.
     package static let count = 8
 }

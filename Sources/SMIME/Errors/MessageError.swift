@@ -10,37 +10,37 @@ import Foundation
 /// Why a message could not be protected or opened.
 @nonexhaustive
 package enum MessageError: Error, Equatable, Sendable {
-    /// The message has nothing to decrypt and no signature: it only brings certificates, or revocation lists (RFC 8551 §3.8).
+    /// The message has no encryption and no signature. It only contains certificates or revocation lists (RFC 8551 §3.8).
     case certificatesOnly
-    /// The demanded cipher is weaker than the weakest one allowed.
+    /// The caller demanded a cipher that is weaker than the weakest allowed cipher.
     case cipherBelowFloor(ContentCipher, floor: ContentCipher)
-    /// The MIME structure around the protected content has a defect that allows no verdict.
+    /// The MIME structure around the protected content has a defect, so no verdict is possible.
     case defective(MIMEDefect)
-    /// The MIME structure around the protected content does not follow S/MIME; the text completes "…: ".
+    /// The MIME structure around the protected content does not follow S/MIME. The text is printed after a colon.
     case malformed(String)
-    /// No cipher is announced by all recipients; the text says who announces what.
+    /// No cipher is announced by all recipients. The text lists the announced ciphers of each recipient.
     case noCommonCipher(String)
-    /// Layers are nested too deeply.
+    /// The layers of protection are nested too deeply.
     case tooManyLayers
-    /// No RecipientInfo names a certificate whose key is available.
+    /// No available private key belongs to a certificate that a RecipientInfo names.
     case notARecipient
-    /// Every RecipientInfo is for a password or a secret key, and none that fits was given.
+    /// Every RecipientInfo is for a password or a shared key, and the caller provided none that matches.
     case needsSecret
     /// The message is not encrypted.
     case notEncrypted
-    /// A layer is encrypted with this cipher, which does not protect against changes, and the caller allows authenticated
-    /// encryption only.
+    /// A layer is encrypted with this cipher, which does not detect changes of the ciphertext, and the caller allows
+    /// authenticated encryption only.
     case unauthenticated(cipher: String)
-    /// The certificate must not be encrypted to; the text says whose it is, and why.
+    /// The certificate must not be used to encrypt. The text names the recipient and the reason.
     case unusableRecipient(String)
-    /// A signature with this certificate could not be valid; the text says whose it is, and why.
+    /// A signature with this certificate would not be valid. The text names the signer and the reason.
     case unusableSigner(String)
 }
 
 extension MessageError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
+    /// One sentence for a log or a user, in lower case and without a full stop. It never contains a secret.
     package var description: String {
         switch self {
         case .certificatesOnly: "malformed: it only brings certificates"

@@ -2,12 +2,12 @@ import InternetMessage
 import PKIX
 
 extension Problem {
-    /// A MIME defect outside the protected part, as a problem.
+    /// Reports a MIME defect outside the protected part as a problem.
     init(_ defect: MIMEDefect) { self.init(ProblemCode(defect), defect.text) }
 
-    /// The problem that an error reports about a message.
+    /// The problem that `error` describes.
     ///
-    /// - Throws: errors that are not about the message, such as a file that cannot be read.
+    /// - Throws: `error` itself if it is not about the message, such as a file that cannot be read.
     package init(tellingOf error: any Error) throws {
         switch error {
         case CMSError.decryptionFailed: self.init(.decryptionFailed, "\(CMSError.decryptionFailed)")
@@ -29,7 +29,7 @@ extension Problem {
 }
 
 extension ProblemCode {
-    /// The code of a defect, which bears the same name.
+    /// The problem code with the same name as the defect.
     init(_ defect: MIMEDefect) {
         self =
             switch defect {

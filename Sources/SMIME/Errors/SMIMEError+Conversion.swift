@@ -4,14 +4,14 @@ import InternetMessage
 import LibCrypto
 import PKIX
 
-/// An error inside that says which code of the public interface it is.
+/// An internal error that has a code of the public interface.
 package protocol CodedError: Error, CustomStringConvertible {
-    /// The code that callers see.
+    /// The code in the public interface.
     var code: SMIMEError.Code { get }
 }
 
 extension SMIMEError {
-    /// Any error as the one that callers see.
+    /// Converts any error to the error of the public interface.
     package init(_ error: any Error) {
         switch error {
         case let error as SMIMEError: self = error
@@ -21,7 +21,7 @@ extension SMIMEError {
         }
     }
 
-    /// Runs `body`; what it throws becomes the error that callers see.
+    /// Runs `body` and converts the error that it throws to the error of the public interface.
     package static func catching<Value>(_ body: () throws -> Value) throws(SMIMEError) -> Value {
         do { return try body() } catch { throw SMIMEError(error) }
     }

@@ -1,9 +1,9 @@
 package import InternetMessage
 
 extension HeaderBlock {
-    /// This header of an entity that is signed, as the one of a message: with a MIME-Version, and with `fields`.
+    /// This header of a signed entity as the header of a message: with MIME-Version, and with `fields`.
     ///
-    /// - Throws: `MIMEError.limitExceeded` for a header that is too long.
+    /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
     package func asMessage(with fields: [HeaderField] = [], _ end: LineEnd = .crlf) throws(MIMEError) -> HeaderBlock {
         var bytes: [UInt8] = []
         if first("MIME-Version") == nil { bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: lineEnd) }

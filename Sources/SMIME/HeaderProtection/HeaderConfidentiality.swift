@@ -1,22 +1,23 @@
 import InternetMessage
 
-/// Which header fields of an encrypted message are hidden during transport, and what replaces them.
+/// Which header fields of an encrypted message are hidden during transport, and which values replace them (Header
+/// Confidentiality Policy).
 ///
-/// A Header Confidentiality Policy. Readers who can decrypt the message see the hidden fields again.
+/// Recipients who can decrypt the message see the hidden fields again.
 ///
 /// RFC 9788 §3
 public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
-    /// The subject becomes `[...]`; comments and keywords are removed (RFC 9788 §3.2.1), and the copy of the subject that
-    /// Outlook keeps.
+    /// The subject becomes `[...]`. Comments, Keywords (RFC 9788 §3.2.1) and the copy of the subject that Outlook stores in a
+    /// field of its own are removed.
     case baseline
     /// Nothing is hidden (RFC 9788 §3.2.3).
     case none
-    /// As `baseline`; moreover the names in From, To and Cc are removed, and the time zone of Date (RFC 9788 §3.2.2).
+    /// As `baseline`. In addition, the names in From, To and Cc and the time zone of Date are removed (RFC 9788 §3.2.2).
     case shy
 
-    /// The outer field for `field`: its own bytes if nothing in it is hidden, nil if it is removed.
+    /// The bytes of the outer field for `field`: unchanged if nothing in the field is hidden; nil if the field is removed.
     ///
-    /// An address is never changed (RFC 9788 §3.1.1). A field that cannot be read stays as it is.
+    /// Addresses are never changed (RFC 9788 §3.1.1). A field that cannot be parsed stays unchanged.
     func outerField(_ field: HeaderField, lineEnd: LineEnd) -> [UInt8]? {
         let name = field.name
         switch (self, name.lowercased()) {
@@ -37,7 +38,8 @@ public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
     /// The replacement for a hidden subject.
     static let obscured = "[...]"
 
-    /// The addresses without names; nil if the field is no plain list of mailboxes, or has more that would be lost.
+    /// The addresses of `field` without names; nil if the field is not a plain list of mailboxes, so that more than the names
+    /// would be lost.
     private static func bareAddresses(_ field: HeaderField) -> String? {
         guard let list = try? AddressList(field: field), list.defects.isEmpty, !list.mailboxes.isEmpty else {
             return nil

@@ -4,13 +4,14 @@ import InternetMessage
 ///
 /// RFC 9788 §1.8, §2
 enum HeaderFieldKind {
-    /// Added in transit, or meant only for mail servers and Bcc recipients: it stays outside.
+    /// The field was added in transit, or is meant only for mail servers or Bcc recipients. It is not copied into the
+    /// protected part.
     case carried
-    /// A field of header protection itself (HP-Outer).
+    /// The field belongs to header protection itself (HP-Outer).
     case mechanism
-    /// Written by the sender about the message.
+    /// The field is part of the message that the sender wrote.
     case message
-    /// Describes the body that follows (RFC 9788: "structural").
+    /// The field describes the body (RFC 9788: "structural").
     case structural
 
     init(_ field: HeaderField) {
@@ -31,20 +32,22 @@ enum HeaderFieldKind {
         "received", "received-spf", "resent-bcc", "return-path", "x-envelope-to", "x-original-to",
     ]
 
-    /// The fields that mail programs show or act upon. An unprotected one must not be taken for a protected one.
+    /// The fields that mail programs display or act upon. Users must be able to tell unprotected fields of these names from
+    /// protected ones.
     static let shownNames: Set = [
         "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
         "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
     ]
 
-    /// The fields that a gateway restores from an encrypted header: those that people read or that mail programs thread by. Scanners, lists
-    /// and filters rely on the other fields, which therefore must not come from content that scanners could not see.
+    /// The fields that a gateway restores from an encrypted header: fields that people read, or that mail programs use for
+    /// threading. Scanners, lists and filters rely on the other fields, so these must not come from content that scanners
+    /// could not read.
     static let gatewayNames: Set = [
         "cc", "comments", "date", "from", "in-reply-to", "keywords", "message-id", "references", "reply-to", "subject",
         "to",
     ]
 
-    /// The content fields that a gateway restores from an encrypted part: those of MIME, in lower case.
+    /// The content fields that a gateway restores from an encrypted part: the MIME fields, in lower case.
     ///
     /// RFC 2045 §3, RFC 2183, RFC 3282
     static let gatewayContentNames: Set = [
@@ -52,9 +55,9 @@ enum HeaderFieldKind {
         "content-type", "mime-version",
     ]
 
-    /// The fields of which a message may have several (RFC 5322 §3.6.5).
+    /// The fields that may occur several times in a message (RFC 5322 §3.6.5).
     static let repeatedNames: Set = ["comments", "keywords"]
 
-    /// Required fields, which mail servers add if the author left them out (RFC 6409 §8.2, §8.3).
+    /// Required fields, which mail servers add if the author omitted them (RFC 6409 §8.2, §8.3).
     static let completedNames: Set = ["date", "message-id"]
 }

@@ -1,21 +1,22 @@
 package import InternetMessage
 
-/// How a message's header fields are copied into what is signed or encrypted.
+/// How the header fields of a message are copied into the signed or encrypted part.
 ///
 /// RFC 9788 §2, §5
 package struct HeaderProtection: Hashable, Sendable {
-    /// How outer header fields are hidden; nil for a message that is only signed, where nothing can be hidden.
+    /// How outer header fields are hidden; nil for a message that is signed but not encrypted, in which no field can be
+    /// hidden.
     package let confidentiality: HeaderConfidentiality?
-    /// Whether the hidden fields were also written into the text, for readers without header protection. Text parts may then be
-    /// marked `hp-legacy-display`.
+    /// Whether the text also contains the hidden fields, for mail programs without header protection. Text parts may then
+    /// have the parameter `hp-legacy-display`.
     package let hasLegacyDisplay: Bool
     /// The charset to declare for the text of a message without a Content-Type.
     package var undeclaredCharset = UndeclaredCharset.ascii
 
-    /// For a message that is signed and not encrypted: `hp="clear"`.
+    /// For a message that is signed but not encrypted: `hp="clear"`.
     package static let clear = HeaderProtection(confidentiality: nil, hasLegacyDisplay: false)
 
-    /// For a message that is encrypted: `hp="cipher"`.
+    /// For an encrypted message: `hp="cipher"`.
     package static func cipher(
         _ confidentiality: HeaderConfidentiality,
         hasLegacyDisplay: Bool = false
@@ -23,7 +24,7 @@ package struct HeaderProtection: Hashable, Sendable {
         HeaderProtection(confidentiality: confidentiality, hasLegacyDisplay: hasLegacyDisplay)
     }
 
-    /// The fields of `header` of which something is not shown outside.
+    /// The fields of `header` that are completely or partly hidden outside.
     package func hiddenFields(of header: HeaderBlock) -> [HeaderField] {
         header.fields.filter { field in
             HeaderFieldKind(field) == .message && HeaderFieldKind.shownNames.contains(field.name.lowercased())
@@ -36,10 +37,10 @@ package struct HeaderProtection: Hashable, Sendable {
 
     /// The name of the inner fields that record the outer fields, in lower case (RFC 9788 §2.2).
     static let recordName = "hp-outer"
-    /// The parameters of Content-Type that are of the mechanism.
+    /// The parameters of Content-Type that belong to header protection.
     static let parameters: Set = ["hp", LegacyDisplay.parameter, "protected-headers"]
 
-    /// Every Content-Type that may have been added to a message.
+    /// Every Content-Type field that this library may add to a message without one.
     static let addedTypes: [[UInt8]] = UndeclaredCharset.allCases.flatMap { charset in
         [HeaderProtection.clear, .cipher(.none)].map { protection in
             var protection = protection
@@ -48,7 +49,8 @@ package struct HeaderProtection: Hashable, Sendable {
         }
     }
 
-    /// A Content-Type for a message without one. The order of its parameters distinguishes it from an original one.
+    /// The Content-Type for a message without one. The order of the parameters distinguishes an added field from an original
+    /// one.
     func addedType(_ lineEnd: LineEnd) -> [UInt8] {
         NewField(
             "Content-Type",
@@ -59,11 +61,12 @@ package struct HeaderProtection: Hashable, Sendable {
         ).bytes(lineEnd: lineEnd)
     }
 
-    /// The Content-Type that says inside that the fields around it are protected; nil if it cannot be read with that.
+    /// The Content-Type `field` with the parameters that announce header protection; nil if the field with these parameters
+    /// could not be parsed.
     func markedType(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let type = ContentType(field: field) else { return nil }
         var bytes = field.closedBytes(lineEnd)
-        // Header protection parameters outside of protection have no meaning.
+        // Outside the protected part the parameters of header protection have no meaning, so they are removed first.
         let meaningless = hasLegacyDisplay ? Self.parameters.subtracting([LegacyDisplay.parameter]) : Self.parameters
         if !type.parameters.names.isDisjoint(with: meaningless) {
             bytes = field.removingParameters(meaningless, lineEnd)
@@ -75,16 +78,16 @@ package struct HeaderProtection: Hashable, Sendable {
         return marked
     }
 
-    /// The outer field for `field`; nil for none.
+    /// The outer field for `field`; nil if there is no outer field.
     func outerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         guard let confidentiality, HeaderFieldKind(field) == .message else { return field.closedBytes(lineEnd) }
         return confidentiality.outerField(field, lineEnd: lineEnd)
     }
 
-    /// The inner copy of `field`; nil if there is only an outer one.
+    /// The inner copy of `field`; nil if the field has no inner copy.
     ///
-    /// A signed copy must pass every mail server unchanged: blanks at line ends are removed, and a field that cannot be
-    /// written in seven bits gets no copy.
+    /// The signed copy must not be changed by mail servers. Therefore blanks at line ends are removed, and a field that
+    /// cannot be written in 7-bit gets no copy.
     func innerField(_ field: HeaderField, _ lineEnd: LineEnd) -> [UInt8]? {
         let bytes = field.closedBytes(lineEnd)
         guard confidentiality == nil else { return bytes }
@@ -93,7 +96,7 @@ package struct HeaderProtection: Hashable, Sendable {
         return rewritten.isTransportSafe ? rewritten : nil
     }
 
-    /// The fields that record the outer header.
+    /// The HP-Outer fields that record the outer header.
     func records(of header: HeaderBlock, omitting: Set<String>) -> [UInt8] {
         guard confidentiality != nil else { return [] }
         return header.fields.flatMap { field -> [UInt8] in
@@ -106,6 +109,6 @@ package struct HeaderProtection: Hashable, Sendable {
 }
 
 extension Array<UInt8> {
-    /// Whether these header lines pass every transport as they are.
+    /// Whether mail transport does not change these header lines.
     fileprivate var isTransportSafe: Bool { LineStatistics(of: self).isTransportSafe }
 }

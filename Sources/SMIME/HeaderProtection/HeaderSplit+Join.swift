@@ -1,15 +1,15 @@
 package import InternetMessage
 
 extension HeaderSplit {
-    /// The header, with its empty line, of the message that `outer` was made from around an entity with the header
-    /// `inner`; it has the outer header's line ends.
+    /// The header of the original message, including the empty line. `outer` is the header of the protected message, `inner`
+    /// the header of the protected entity. The line ends are those of `outer`.
     ///
-    /// Of the inner header only the Content-* fields count, and MIME-Version if we added the outer one.
+    /// Of the inner header only the Content-* fields are used, and MIME-Version if smime added the outer MIME-Version.
     package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
 
-    /// The same with as many of the inner header's fields as `extent` lets take part.
+    /// The same, but only with the fields of the inner header that `extent` includes.
     package static func join(outer: HeaderBlock, inner: HeaderBlock, _ extent: ProtectedHeader.Extent) -> [UInt8] {
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
@@ -35,13 +35,14 @@ extension HeaderSplit {
         return output + inner.separator.withLines(endingIn: outer.lineEnd)
     }
 
-    /// Whether an outer field only exists for the protected content.
+    /// Whether `field` of the outer header only describes the protected content, so that it is omitted from the joined
+    /// header.
     static func isReplaced(_ field: HeaderField, _ lineEnd: LineEnd) -> Bool {
         field.isContentField || field.isNamed(placeholderName)
             || field.rawBytes.elementsEqual(addedVersion.bytes(lineEnd: lineEnd))
     }
 
-    /// The index of the outer field that marks the place of a moved field, by the number of the moved field.
+    /// The index of the outer field at the original place of each moved field; the key is the number of the moved field.
     private static func marks(_ slots: [(index: Int, field: HeaderField)], names: [String]) -> [Int: Int] {
         var marks: [Int: Int] = [:]
         let firstNumbers = names.firstPlaces

@@ -1,44 +1,45 @@
 package import ByteStreams
 package import InternetMessage
 
-/// A message's header divided for S/MIME: the fields that describe the content move into the protected entity, and all
-/// others stay outside, with unchanged order and bytes. Header protection also copies these inside.
+/// Divides a message's header for S/MIME. The fields that describe the content move into the protected entity. All other
+/// fields stay outside, with unchanged order and bytes. Header protection also copies the other fields into the entity.
 ///
-/// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is placed where the
-/// first field of its name was, and `join` puts that field back there. Without header protection a moved field leaves a
-/// placeholder with its number, unless it has such a mark or follows another moved field. If the message had no
-/// MIME-Version, the added one has a recognizable form, and `join` removes it.
+/// Decryption must restore exactly the message that was encrypted. Therefore each new outer field is written at the place of
+/// the first original field with the same name, and `join` puts the original field back there. Without header protection a
+/// moved field leaves a placeholder with its number, unless a new outer field marks its place or it follows another moved
+/// field. If the message had no MIME-Version, the added field has a recognizable form, and `join` removes it.
 ///
 /// RFC 8551 §3.1, RFC 9788 §2
 package struct HeaderSplit: Sendable {
-    /// Names of the fields that stay outside though the others are protected, as they cannot be written in seven bits.
+    /// The names of fields that have no protected copy although header protection is on, because the fields cannot be written
+    /// in 7-bit.
     package let unprotectedNames: [String]
-    /// How the fields are copied inside; nil if they are not.
+    /// How the fields are copied into the protected entity; nil if they are not copied.
     package let protection: HeaderProtection?
 
     private let header: HeaderBlock
     /// The fields of the protected entity's header.
     private let innerFields: [InnerField]
-    /// The names of the fields that move, in lower case.
+    /// The names of the moved fields, in lower case.
     private let movedNames: [String]
-    /// The number of the first field of each such name.
+    /// For each name, the number of the first moved field with that name.
     private let firstNumbers: [String: Int]
-    /// The names of the fields that are left out, in lower case.
+    /// The names of the omitted fields, in lower case.
     private let omitted: Set<String>
 
     /// A field of the protected entity's header.
     private struct InnerField {
         let bytes: [UInt8]
-        /// Whether it says how the body is encoded.
+        /// Whether the field is the Content-Transfer-Encoding.
         var isTransferEncoding = false
     }
 
     /// Divides the header of a whole message.
     ///
     /// - Parameters:
-    ///   - omitting: names of fields to leave out both outside and inside, such as `Bcc`.
-    ///   - protection: how the fields are copied inside. If the Content-Type cannot be read, it cannot announce the
-    ///     copies, and there are none.
+    ///   - omitting: names of fields to omit both outside and inside, such as `Bcc`.
+    ///   - protection: how the fields are copied inside. If the Content-Type cannot be parsed, it cannot announce the copies,
+    ///     and no field is copied.
     package init(_ header: HeaderBlock, omitting: Set<String> = [], protection: HeaderProtection? = nil) {
         self.header = header
         let omitted = Set(omitting.map { $0.lowercased() })
@@ -62,14 +63,15 @@ package struct HeaderSplit: Sendable {
         }
     }
 
-    /// The protected entity's header: its fields and the empty line after them.
+    /// The protected entity's header, including the empty line at the end.
     package var innerHeader: [UInt8] { innerHeader(newEncoding: nil) }
 
-    /// The protected entity's header if its body is encoded with `newEncoding` instead of what the message said.
+    /// The protected entity's header if its body is encoded with `newEncoding`; nil keeps the encoding that the message
+    /// names.
     package func innerHeader(newEncoding: TransferEncoding?) -> [UInt8] {
         guard let newEncoding else {
-            // Without an empty line the body would be read as part of the header, by some programs even after a line that ends the header
-            // here.
+            // Without an empty line the body would be read as part of the header. Some programs would do so even after a line
+            // that ends the header for smime.
             let isEnded = !innerFields.isEmpty && !header.defects.contains(.missingHeaderEnd)
             let hasEnd = !header.separatorRange.isEmpty || isEnded
             return innerFields.flatMap(\.bytes) + (hasEnd ? header.separator : header.lineEnd.bytes)
@@ -86,14 +88,16 @@ package struct HeaderSplit: Sendable {
             bytes += field ?? []
             field = nil
         }
-        // Content-Type counts only with a MIME-Version, also in the message that decryption restores.
+        // Content-Type has an effect only together with MIME-Version. This also holds in the message that decryption
+        // restores.
         if header.first("MIME-Version") == nil {
             bytes += NewField("MIME-Version", value: "1.0").bytes(lineEnd: header.lineEnd)
         }
         return bytes + (field ?? []) + header.lineEnd.bytes
     }
 
-    /// The inner fields with the message's own among them, in order; nil if Content-Type cannot announce them.
+    /// The fields of the inner header, including the message's own fields, in order, and the names of the fields without a
+    /// copy; nil if the Content-Type cannot announce the copies.
     private static func protectedFields(
         _ header: HeaderBlock,
         _ protection: HeaderProtection,
@@ -122,12 +126,13 @@ package struct HeaderSplit: Sendable {
         }
         if !hasType { inside.append(InnerField(bytes: protection.addedType(header.lineEnd))) }
         inside.append(InnerField(bytes: protection.records(of: header, omitting: omitted)))
-        // The doubled fields may exceed the limit for a header.
+        // The inner header must be shorter than half the limit for a header, because it contains the fields and additionally
+        // the records of the outer fields.
         guard inside.reduce(0, { $0 + $1.bytes.count }) < MIMELimit.headerBytes.rawValue / 2 else { return nil }
         return (inside, unprotected)
     }
 
-    /// The outer message's header with `newFields`, which describe the protected content, and its empty line.
+    /// The outer message's header, including the empty line, with `newFields`, which describe the protected content.
     package func outerHeader(_ newFields: [NewField]) -> [UInt8] {
         let newNames = newFields.map { $0.name.lowercased() }
         var others = newFields.filter { firstNumbers[$0.name.lowercased()] == nil }
@@ -157,7 +162,7 @@ package struct HeaderSplit: Sendable {
         return protection.outerField(field, header.lineEnd) ?? []
     }
 
-    /// The protected entity of `message`, whose header this is: inner header and body, in canonical form.
+    /// The protected entity of `message`, to which this header belongs: inner header and body, in canonical form.
     package func canonicalEntity(of message: Entity, in source: any ByteSource) -> ByteStream {
         let header = innerHeader.withLines(endingIn: .crlf)
         let body = message.canonicalStream(of: source, range: message.bodyRange)
@@ -166,12 +171,12 @@ package struct HeaderSplit: Sendable {
 }
 
 extension HeaderSplit {
-    /// A MIME-Version that the original message does not have, marked by a comment (RFC 2045 §4).
+    /// The MIME-Version that is added to a message without one. A comment marks it (RFC 2045 §4).
     static let addedVersion = NewField("MIME-Version", value: "1.0 (S/MIME)")
-    /// Stands for the moved field whose number it has.
+    /// The name of the placeholder field; its value is the number of the moved field.
     static let placeholderName = "X-Moved-Content-Field"
 
-    /// The numbers of the moved fields whose place has no other mark.
+    /// The numbers of the moved fields that need a placeholder because nothing else marks their place.
     private func placeholders(newNames: [String], hasOthers: Bool) -> Set<Int> {
         var placeholders: Set<Int> = []
         var number = 0
@@ -194,7 +199,7 @@ extension HeaderSplit {
 }
 
 extension Array<String> {
-    /// The first index of each name.
+    /// The first index of each name in the array.
     var firstPlaces: [String: Int] {
         Dictionary(zip(self, indices)) { first, _ in first }
     }

@@ -1,21 +1,22 @@
 package import ByteStreams
 package import InternetMessage
 
-/// Hidden header fields, written once more at the top of the text for readers that decrypt but know no header protection.
+/// Copies of hidden header fields at the start of the text, for mail programs that can decrypt but do not support header
+/// protection.
 ///
 /// RFC 9788 §5.2.2 (writing), §4.5.3 (reading)
 package enum LegacyDisplay {
-    /// `message` with `fields` at the top of each main body part; nil if there is no part to put them in.
+    /// Inserts `fields` at the start of each main body part of `message`; nil if no part can hold them.
     ///
-    /// - Throws: `MIMEError`, and what reading throws.
+    /// - Throws: `MIMEError`, and errors of reading.
     package static func adding(
         _ fields: [HeaderField],
         to message: Entity,
         in source: any ByteSource
     ) throws -> (any ByteSource)? {
         guard !fields.isEmpty else { return nil }
-        // An empty part has no header to mark. A part that begins at a delimiter of an outer multipart is empty too,
-        // and text written for it would follow the parts of its parent.
+        // An empty part has no header for the parameter. A part that begins at the delimiter of an outer multipart is empty
+        // too, and text inserted into it would follow the parts of its parent.
         let parts = message.mainBodyParts.filter { !$0.range.isEmpty && $0.contentType.parameters[parameter] == nil }
         let edits = try parts.compactMap { part in
             try LegacyDisplayPart(part, in: source)?.adding(fields)
@@ -23,19 +24,19 @@ package enum LegacyDisplay {
         return edits.isEmpty ? nil : try splice(edits, into: source, message.range)
     }
 
-    /// `entity` without the copies of header fields that `adding` inserts; nil if there are none.
+    /// `entity` without the copies of header fields that `adding` inserts; nil if there are no copies.
     ///
-    /// - Throws: `MIMEError`, and what reading throws.
+    /// - Throws: `MIMEError`, and errors of reading.
     package static func removing(from entity: Entity, in source: any ByteSource) throws -> (any ByteSource)? {
         let parts = entity.mainBodyParts.filter { $0.contentType.parameters[parameter] == "1" }
         let edits = try parts.compactMap { try LegacyDisplayPart($0, in: source)?.removing() }
         return edits.isEmpty ? nil : try splice(edits, into: source, entity.range)
     }
 
-    /// Marks a part that has it.
+    /// The Content-Type parameter that marks a part with a legacy display.
     static let parameter = "hp-legacy-display"
 
-    /// Another form of one part.
+    /// The replacement of one part.
     struct Edit {
         let range: Range<Int>
         let bytes: [UInt8]
@@ -57,7 +58,7 @@ package enum LegacyDisplay {
 }
 
 extension Entity {
-    /// The parts that readers show as the message's text.
+    /// The parts that mail programs show as the message's text.
     ///
     /// RFC 9787 §1.6.1 ("main body part")
     var mainBodyParts: [Entity] {

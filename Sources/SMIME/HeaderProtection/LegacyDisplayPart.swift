@@ -1,9 +1,9 @@
 import ByteStreams
 import InternetMessage
 
-/// A main body part, taken apart to put a legacy display element into its text or to take it out.
+/// Inserts the legacy display into the text of a main body part, or removes it.
 struct LegacyDisplayPart {
-    /// Larger texts are left as they are.
+    /// The maximum size of a text in bytes. Larger texts are not changed.
     private static let limit = 16 * 1024 * 1024
     private static let division = Array("<div class=\"header-protection-legacy-display\">".utf8)
 
@@ -12,7 +12,7 @@ struct LegacyDisplayPart {
 
     private var isHTML: Bool { part.contentType.subtype == "html" }
     private var isEncoded: Bool { !part.transferEncoding.isIdentity }
-    /// How lines end in the text.
+    /// The line ends of the text.
     private var lineEnd: LineEnd { isEncoded ? .crlf : part.header.lineEnd }
 
     /// Reads the text of `part`; nil if it is too large, or its encoding or character set does not extend ASCII.
@@ -27,13 +27,13 @@ struct LegacyDisplayPart {
         do {
             text = try stream.makeReader().readAll(limit: Self.limit, orThrow: MIMEError.limitExceeded(.headerBytes))
         } catch StreamError.malformedBase64, MIMEError.limitExceeded {
-            // With CRLF line ends it may be longer than before.
+            // The text with CRLF line ends may be longer than the limit.
             return nil
         }
         self.part = part
     }
 
-    /// The part with `fields` at the top of its text.
+    /// The part with `fields` at the start of its text.
     func adding(_ fields: [HeaderField]) throws -> LegacyDisplay.Edit {
         let shown = fields.map { "\($0.name): \($0.displayValue.escapedForDisplay)" }
         if isHTML { return try edit(addingDivision(shown)) { $0 } }
@@ -51,13 +51,13 @@ struct LegacyDisplayPart {
         }
     }
 
-    /// The part without its legacy display; nil if it has none.
+    /// The part without its legacy display; nil if it has no legacy display.
     func removing() throws -> LegacyDisplay.Edit? {
         guard let rest = isHTML ? removingDivision() : removingLines() else { return nil }
         return try edit(rest, isMarked: false) { $0 }
     }
 
-    /// Plain text: up to the first empty line.
+    /// Plain text without the lines up to the first empty line.
     private func removingLines() -> [UInt8]? {
         var start = 0
         while let end = text[start...].firstIndex(of: .lineFeed) {
@@ -93,7 +93,7 @@ struct LegacyDisplayPart {
         return Array(text[..<start] + text[(close + 6)...])
     }
 
-    /// The part with another text, in the same transfer encoding if that can take it.
+    /// The part with a different text. The transfer encoding stays the same if it can encode the text.
     private func edit(
         _ text: [UInt8],
         isMarked: Bool = true,
@@ -148,7 +148,7 @@ struct LegacyDisplayPart {
 }
 
 extension RandomAccessCollection<UInt8> where Index == Int {
-    /// The start of the first `tag`, ignoring the case of ASCII letters.
+    /// The index at which the first `tag` begins, in any ASCII case.
     fileprivate func firstIndex(ofTag tag: String) -> Int? {
         let count = tag.utf8.count
         var rest = self[...]

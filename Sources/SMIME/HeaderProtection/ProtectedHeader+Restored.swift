@@ -1,14 +1,15 @@
 package import InternetMessage
 
 extension ProtectedHeader {
-    /// The message's header as its author wrote it, with its empty line, in the line ends of `outer`.
+    /// The message's header as its author wrote it, including the empty line, with the line ends of `outer`.
     ///
-    /// The protected fields replace those outside. Fields added in transit stay, except those that readers show, as they would pass for
-    /// protected ones. Of these only the fields that mail servers must add stay (RFC 6409 §8).
+    /// The protected fields replace the outer fields. Fields added in transit stay, except fields that mail programs display:
+    /// readers would take these for protected fields. Of the displayed fields only those that mail servers must add stay (RFC
+    /// 6409 §8).
     ///
     /// - Parameters:
-    ///   - keepingFrom: whether the outer From stays, since the inner one is not verified.
-    ///   - extent: which of the fields take part; all others stay as they are outside.
+    ///   - keepingFrom: whether the outer From stays, because the inner From is not verified.
+    ///   - extent: which fields are restored; all other fields stay as they are outside.
     ///
     /// RFC 9788 §4.2, §4.4
     package func restored(into outer: HeaderBlock, keepingFrom: Bool, _ extent: Extent) -> [UInt8] {
@@ -47,7 +48,7 @@ extension ProtectedHeader {
         return output + header.separator.withLines(endingIn: outer.lineEnd)
     }
 
-    /// The same with all fields of the message.
+    /// The same for all fields of the message.
     package func restored(into outer: HeaderBlock, keepingFrom: Bool) -> [UInt8] {
         restored(into: outer, keepingFrom: keepingFrom, .all)
     }

@@ -2,33 +2,33 @@ package import InternetMessage
 
 /// The header fields inside a signed or encrypted entity.
 ///
-/// They are only as trustworthy as the layers around them: nothing is verified here.
+/// The fields are only as trustworthy as the layers around them; this type verifies nothing.
 ///
 /// RFC 9788 §4
 public struct ProtectedHeader: Sendable {
     /// How the fields were copied into the entity.
     public enum Scheme: String, Sendable {
-        /// `hp="cipher"`: the sender hid some fields, and recorded the outer ones (RFC 9788 §2.1.1).
+        /// `hp="cipher"`: the sender hid some fields and recorded the outer fields (RFC 9788 §2.1.1).
         case cipher = "hp-cipher"
-        /// `hp="clear"`: nothing is hidden (RFC 9788 §2.1.1).
+        /// `hp="clear"`: no field is hidden (RFC 9788 §2.1.1).
         case clear = "hp-clear"
-        /// `protected-headers="v1"`: what several agents did before there was a standard.
+        /// `protected-headers="v1"`: the scheme of several mail programs before RFC 9788.
         case draft = "protected-headers-v1"
-        /// The whole message is inside as message/rfc822 (RFC 8551 §3.1).
+        /// The protected entity is the whole message as message/rfc822 (RFC 8551 §3.1).
         case wrapped = "message-rfc822"
 
-        /// Whether all fields of the message are inside, so that a field which is only outside was added in transit.
+        /// Whether the entity contains all fields of the message, so that a field found only outside was added in transit.
         public var isComplete: Bool { self == .cipher || self == .clear }
     }
 
-    /// How the fields were copied inside.
+    /// How the fields were copied into the entity.
     package let scheme: Scheme
-    /// The header with the fields: the protected entity's own, or the wrapped message's.
+    /// The header that contains the fields: the protected entity's own header, or the header of the wrapped message.
     package let header: HeaderBlock
-    /// What the sender says to have left outside.
+    /// The outer fields that the sender recorded in HP-Outer.
     private let records: Set<Statement>
 
-    /// Reads the header of a protected entity; nil if it does not say that the message's fields are among it.
+    /// Reads the header of a protected entity; nil if the header does not say that it contains the message's fields.
     package init?(of entity: HeaderBlock) {
         guard let parameters = entity.first("Content-Type").flatMap({ ContentType(field: $0) })?.parameters else {
             return nil
@@ -45,8 +45,8 @@ public struct ProtectedHeader: Sendable {
 
     /// The header of the message in `wrapper`, a protected entity; nil if that message was only forwarded.
     ///
-    /// A sender who protects the header by wrapping says `forwarded=no`, or the outer header has the same author and date as the
-    /// message inside.
+    /// A sender who protects the header by wrapping writes `forwarded=no`, or the outer header has the same author and date
+    /// as the wrapped message.
     package init?(wrapped message: HeaderBlock, in wrapper: HeaderBlock, outer: HeaderBlock) {
         guard let type = wrapper.first("Content-Type").flatMap({ ContentType(field: $0) }), type.isMessage else {
             return nil
@@ -58,13 +58,13 @@ public struct ProtectedHeader: Sendable {
         records = []
     }
 
-    /// Which protected fields the header of a decrypted message gets.
+    /// Which protected fields are restored in the header of a decrypted message.
     package enum Extent: Sendable {
         /// All fields of the message.
         case all
-        /// Only the fields that a gateway may take out of an encrypted header: Subject, Comments, Keywords, From, To,
-        /// Cc, Reply-To, Date, Message-ID, References and In-Reply-To; of the fields about the content those of MIME.
-        /// Each is taken once, but Comments and Keywords as often as they occur.
+        /// Only the fields that a gateway may restore from an encrypted header: Subject, Comments, Keywords, From, To, Cc,
+        /// Reply-To, Date, Message-ID, References and In-Reply-To. Of the content fields, only the MIME fields. Each field is
+        /// restored once; only Comments and Keywords may be repeated.
         case gateway
 
         func includes(_ name: String) -> Bool { self == .all || HeaderFieldKind.gatewayNames.contains(name) }
@@ -74,7 +74,7 @@ public struct ProtectedHeader: Sendable {
             self == .all || HeaderFieldKind.gatewayContentNames.contains(name)
         }
 
-        /// `fields` with each name only once, except those that may be repeated.
+        /// `fields` with the first field of each name, and all fields whose name may be repeated.
         func once(_ fields: [HeaderField]) -> [HeaderField] {
             guard self == .gateway else { return fields }
             var seen = Set<String>()
@@ -91,13 +91,13 @@ public struct ProtectedHeader: Sendable {
         self.records = records
     }
 
-    /// The same with another form of the entity's header.
+    /// The same protected fields with `header` as the entity's header.
     package func with(header: HeaderBlock) -> ProtectedHeader { ProtectedHeader(scheme, header, records: records) }
 
-    /// Only the fields that are hidden outside, in the header `inner` of an entity whose signature is kept. All other outer
-    /// fields are left for the recipient to compare.
+    /// Only the fields that are hidden outside. `inner` is the header of an entity whose signature stays in the message, so
+    /// the recipient can compare all other outer fields.
     ///
-    /// - Throws: `MIMEError.limitExceeded` for a header that is too long.
+    /// - Throws: `MIMEError.limitExceeded` if the header becomes too long.
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
@@ -107,21 +107,22 @@ public struct ProtectedHeader: Sendable {
     /// The fields of the message, in order.
     package var fields: [HeaderField] { header.fields.filter { HeaderFieldKind($0) == .message } }
 
-    /// The addresses of the fields called `name`; nil if there is no such field.
+    /// The addresses in the fields called `name`; nil if there is no such field.
     package func addresses(_ name: String) -> Set<EmailAddress>? {
         header.first(name) == nil ? nil : header.readableAddresses(name)
     }
 
-    /// Whether nothing is hidden, and the fields of the message stand in `outer` byte for byte and in this order, without others.
+    /// Whether no field is hidden, and `outer` contains exactly the protected fields of the message, in the same order and
+    /// with the same bytes.
     func isCopied(in outer: HeaderBlock) -> Bool {
         guard scheme == .clear else { return false }
         let others = outer.fields.lazy.filter { HeaderFieldKind($0) == .message }
         return fields.elementsEqual(others) { $0.rawBytes == $1.rawBytes }
     }
 
-    /// The names, in lower case, of the fields that were hidden outside, completely or in part.
+    /// The names, in lower case, of the fields that are completely or partly hidden outside.
     ///
-    /// Without HP-Outer records: those whose value in `outer` differs from the one inside.
+    /// Without HP-Outer records: the names of the fields whose values in `outer` and inside differ.
     package func hiddenNames(outer: HeaderBlock) -> [String] {
         switch scheme {
         case .cipher: names(missingIn: records)
@@ -130,8 +131,8 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of the fields whose outer value is neither the one that the sender recorded nor the one inside.
-    /// (A decrypting gateway copies the value inside to the outside.)
+    /// The names, in lower case, of the fields whose outer value is neither the value that the sender recorded nor the inner
+    /// value. (A decrypting gateway copies the inner value to the outer header.)
     package func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
@@ -145,7 +146,7 @@ public struct ProtectedHeader: Sendable {
         }
     }
 
-    /// The names, in lower case, of fields that are only outside, or that occur outside with one more value.
+    /// The names, in lower case, of fields that exist only outside, or that have an additional value outside.
     ///
     /// Fields that mail servers add are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
@@ -157,25 +158,25 @@ public struct ProtectedHeader: Sendable {
         return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in
             guard seen.insert(name).inserted else { return false }
             guard let expected = expected[name] else { return !known.contains(name) }
-            // A missing statement counts as a change.
+            // A recorded field that is missing outside counts as changed.
             let found = Set(statements[name] ?? [])
             return expected.isStrictSubset(of: found)
         }
     }
 
-    /// Whether readers show fields of this name, in lower case, or act upon them.
+    /// Whether mail programs display fields of this name, which is in lower case, or act upon them.
     package static func isShown(_ name: String) -> Bool { HeaderFieldKind.shownNames.contains(name) }
 
-    /// Whether mail servers add a field of this name, in lower case, where its author left it out (RFC 6409 §8.2, §8.3).
+    /// Whether mail servers add a field of this name, which is in lower case, if the author omitted it (RFC 6409 §8.2, §8.3).
     package static func isCompleted(_ name: String) -> Bool { HeaderFieldKind.completedNames.contains(name) }
 
-    /// The names, in lower case and each once, that `isMeant`.
+    /// The names, in lower case, for which `isMeant` is true, each name once.
     private func names(where isMeant: (String) -> Bool) -> [String] {
         var seen: Set<String> = []
         return fields.map { $0.name.lowercased() }.filter { seen.insert($0).inserted && isMeant($0) }
     }
 
-    /// The names of the fields of which one is not among `statements`.
+    /// The names of the fields that have a value missing in `statements`.
     private func names(missingIn statements: Set<Statement>) -> [String] {
         let missing = Set(fields.map { Statement($0) }.filter { !statements.contains($0) }.map(\.name))
         return names(where: missing.contains)
@@ -200,7 +201,7 @@ public struct ProtectedHeader: Sendable {
 
 /// The value of a field without folding, blanks and encoding.
 private struct Statement: Hashable {
-    /// In lower case.
+    /// The field's name in lower case.
     let name: String
     let value: String
 
@@ -209,7 +210,7 @@ private struct Statement: Hashable {
         value = Self.plain(field.displayValue)
     }
 
-    /// The value that an HP-Outer field records for another field.
+    /// Reads the name and value that an HP-Outer field records for an outer field; nil if the record cannot be parsed.
     init?(record: HeaderField) {
         let text = record.value
         guard let colon = text.firstIndex(of: ":") else { return nil }
@@ -219,7 +220,7 @@ private struct Statement: Hashable {
     }
 
     private static func plain(_ text: String) -> String {
-        // Nearly every field is ASCII and needs no Unicode tables.
+        // Most fields are ASCII and need no Unicode tables.
         guard !text.utf8.allSatisfy({ $0 < 128 }) else {
             return text.utf8.split { $0 == 0x20 || 0x09...0x0D ~= $0 }.map { String(Substring($0)) }.joined(
                 separator: " "

@@ -2,9 +2,10 @@ import ByteStreams
 import InternetMessage
 
 extension SevenBitEncoding {
-    /// The form of `message`'s protected entity: with the inner header of `split`, if there is one.
+    /// Plans the 7-bit form of `message`'s protected entity. The entity's header is the inner header of `split`, if `split`
+    /// is not nil.
     ///
-    /// - Throws: `MIMEError.limitExceeded(.depth)` for messages too deep in each other, and what reading throws.
+    /// - Throws: `MIMEError.limitExceeded(.depth)` for messages nested too deeply, and errors of reading.
     init(
         of message: Entity,
         in source: any ByteSource,

@@ -1,16 +1,16 @@
 package import ByteStreams
 
-/// The charset of a message that declares none.
+/// The charset to declare for a message that declares none.
 package enum UndeclaredCharset: String, Sendable, CaseIterable {
-    /// RFC 2045 §5.2: the default.
+    /// ASCII, the default of RFC 2045 §5.2.
     case ascii = "us-ascii"
-    /// Bytes above 127 that are no UTF-8 (RFC 1428).
+    /// The text contains bytes above 127 that are not UTF-8 (RFC 1428).
     case unknown = "unknown-8bit"
     case utf8 = "utf-8"
 
-    /// Reads all that `reader` has.
+    /// Determines the charset of all bytes of `reader`.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: errors of reading.
     package init(of reader: any ByteReader) throws {
         let window = Window()
         var carried: [UInt8] = []
@@ -27,7 +27,7 @@ package enum UndeclaredCharset: String, Sendable, CaseIterable {
         if !carried.isEmpty { self = .unknown }
     }
 
-    /// The beginning of a character at the end of `bytes`.
+    /// The bytes of an incomplete character at the end of `bytes`.
     private static func unfinished(_ bytes: [UInt8]) -> [UInt8] {
         guard let lead = bytes.suffix(3).lastIndex(where: { $0 >= 0xC0 }) else { return [] }
         let length = bytes[lead] >= 0xF0 ? 4 : bytes[lead] >= 0xE0 ? 3 : 2

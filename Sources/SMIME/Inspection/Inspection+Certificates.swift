@@ -2,7 +2,7 @@ package import CMSSyntax
 package import PKIX
 
 extension Inspection {
-    /// Every CMS object, from the outside in.
+    /// The outline of every CMS object, the outermost first.
     package var outlines: [CMSOutline] {
         switch subject {
         case .certificates, .pkcs12: []
@@ -11,7 +11,7 @@ extension Inspection {
         }
     }
 
-    /// The certificates that the file itself is made of, and those in its CMS objects.
+    /// The certificates in the file, and the certificates in its CMS objects.
     package var certificates: [Certificate] {
         guard case .certificates(let items) = subject else { return outlines.flatMap(\.certificates) }
         return items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }

@@ -4,14 +4,14 @@ import InternetMessage
 import PKIX
 
 extension Inspection {
-    /// Recognises a file by its beginning.
+    /// Recognizes the format of a file by its start.
     static func anything(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
         let head = try source.bytes(in: 0..<min(source.count, headCount))
         if head.first == 0x30 { return try binary(source, &inspector) }
         if try PEMObject.isThere(in: source) { return try armored(source, &inspector) }
         let header = try HeaderBlock(parsing: head)
         if !header.isMail(besidePEM: KeyMaterial.isPEM(head)) {
-            // Text that may be keys or certificates with explanatory text in front.
+            // Text may be keys or certificates that follow explanatory text.
             do { return try keyMaterial(source) } catch let error as CMSError {
                 if head.starts(with: "-----BEGIN ".utf8) { throw error }
             }
@@ -26,13 +26,13 @@ extension Inspection {
         return Inspection(.message(try inspector.message(in: source)))
     }
 
-    /// PEM: a CMS object, or keys and certificates.
+    /// Reads PEM: a CMS object, or keys and certificates.
     static func armored(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
         guard try PEMObject.isThere(in: source) else { return try keyMaterial(source) }
         return Inspection(.cms(try inspector.object(PEMObject.stream(of: source))))
     }
 
-    /// DER or BER: a CMS object, or keys and certificates.
+    /// Reads DER or BER: a CMS object, or keys and certificates.
     static func binary(_ source: any ByteSource, _ inspector: inout Inspector) throws -> Inspection {
         guard try CMSOutline.isCMS(source.stream()) else { return try keyMaterial(source) }
         return Inspection(.cms(try inspector.object(source.stream())))
@@ -59,8 +59,8 @@ extension Inspection {
         do { return try CMSOutline.isCMS(stream) } catch StreamError.malformedBase64 { return false }
     }
 
-    /// How much of a file is looked at to recognise it, in bytes.
+    /// The number of bytes at the start of a file that are used to recognize its format.
     private static let headCount = 64 * 1024
-    /// The largest file of keys, certificates or revocation lists, which is read whole.
+    /// The maximum size in bytes of a file of keys, certificates or revocation lists. Such a file is read into memory.
     private static let maximumKeyMaterial = 32 << 20
 }

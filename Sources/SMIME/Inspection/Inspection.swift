@@ -3,7 +3,7 @@ package import CMSSyntax
 import InternetMessage
 package import PKIX
 
-/// The structure of a file, as far as it is visible without keys. Nothing is verified.
+/// The structure of a file, as far as it is readable without keys. Nothing is verified.
 package struct Inspection: Sendable {
     /// The kind of the file.
     package enum Subject: Sendable {
@@ -18,7 +18,7 @@ package struct Inspection: Sendable {
 
     /// The format of the input.
     package enum InputFormat: Sendable {
-        /// To be found out.
+        /// Recognize the format by the content.
         case any
         /// A mail message.
         case message
@@ -30,21 +30,21 @@ package struct Inspection: Sendable {
 
     /// A MIME entity.
     package struct Part: Sendable {
-        /// The media type, as `text/plain`.
+        /// The media type, such as `text/plain`.
         package let mediaType: String
-        /// The parameters that matter to S/MIME and to people.
+        /// The parameters that matter to S/MIME or to users.
         package let parameters: [String: String]
         /// The name of the transfer encoding.
         package let transferEncoding: String
-        /// The name that the part's file would have.
+        /// The file name of the part; nil if there is none.
         package let filename: String?
-        /// The length of the body in bytes, as it is encoded.
+        /// The length of the encoded body in bytes.
         package let count: Int
-        /// The CMS object that is this part's body, or that signs it; nil if there is none.
+        /// The CMS object that is this part's body, or that contains its signature; nil if there is none.
         package internal(set) var layer: Layer?
-        /// The parts of a multipart, or the message in a message.
+        /// The parts of a multipart, or the embedded message.
         package internal(set) var parts: [Part] = []
-        /// The problems of this part, without those of its layer and its parts.
+        /// The problems of this part, without the problems of its layer and its parts.
         package internal(set) var problems: [Problem] = []
     }
 
@@ -52,9 +52,9 @@ package struct Inspection: Sendable {
     package struct Layer: Sendable {
         /// The structure of the object.
         package let outline: CMSOutline
-        /// The object's content; nil if it is encrypted, detached, or has no structure.
+        /// The content of the object; nil if the content is encrypted, detached, or neither a MIME entity nor a CMS object.
         package internal(set) var content: Content?
-        /// The problems of the object, or of its place in the message.
+        /// The problems of the object, or of its position in the message.
         package internal(set) var problems: [Problem]
     }
 
@@ -64,18 +64,19 @@ package struct Inspection: Sendable {
         case layer(Layer)
     }
 
-    /// The kind of the file, with its content.
+    /// The kind of the file, and its content.
     package let subject: Subject
     /// The problems of the file as a whole.
     package internal(set) var problems: [Problem] = []
 
     init(_ subject: Subject) { self.subject = subject }
 
-    /// Finds out what `source` is, and looks into it.
+    /// Recognizes the format of `source` and reads its structure.
     ///
-    /// Memory does not grow with the content of a message; opaque content is spooled to look for layers inside it.
-    /// - Throws: `MessageError.malformed` for what is empty or nothing that is known; `CMSError` and `MIMEError` where
-    ///   nothing can be shown; `StreamError`.
+    /// The memory used does not depend on the size of a message. Opaque content is written to a temporary file to find layers
+    /// inside.
+    /// - Throws: `MessageError.malformed` for an empty input or an unknown format; `CMSError` and `MIMEError` if nothing can
+    ///   be shown; `StreamError`.
     package init(of source: any ByteSource, form: InputFormat = .any) throws {
         guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
         var inspector = Inspector()
@@ -88,7 +89,7 @@ package struct Inspection: Sendable {
         try source.checkUnchanged()
     }
 
-    /// Every problem there is, from the outside in.
+    /// All problems, the outermost first.
     package var allProblems: [Problem] {
         switch subject {
         case .certificates, .pkcs12: problems

@@ -3,22 +3,23 @@ import CMSSyntax
 import InternetMessage
 import PKIX
 
-/// Describes the parts and layers of one file, found by `MessagePlace` as for every other reader, and counts them.
+/// Describes the parts and layers of one file, and counts them. `MessagePlace` finds the layers.
 ///
-/// It opens no layer but reads each as an outline, so that what is damaged can be shown, too.
+/// The inspector reads each layer as an outline instead of opening it, so it can also show damaged layers.
 struct Inspector {
     private var parts = 0
     private var layers = 0
-    /// How many more bytes of certificates and similar data may be kept.
+    /// The number of bytes of certificates and similar data that may still be kept.
     private var left = CMSOutline.maximumCount
-    /// How many bytes may still be decompressed.
+    /// The number of bytes that may still be decompressed.
     private var decompressedLeft = 256 << 20
 
-    /// How many CMS objects of one file are opened, at any depth.
+    /// The maximum number of CMS objects in one file, at any depth.
     private static let maximumObjects = 200
-    /// How many bytes a body is read at a time: where its encoding is damaged no more than these are lost.
+    /// The number of bytes that are read from a body at once. If the encoding is damaged, at most this number of bytes is
+    /// lost.
     private static let piece = 256
-    /// The parameters of a Content-Type that are shown.
+    /// The Content-Type parameters that are shown.
     fileprivate static let shownParameters = ["charset", "micalg", "protocol", "smime-type"]
 
     /// Inspects a mail message.
@@ -28,7 +29,7 @@ struct Inspector {
 
     /// Inspects a bare CMS object.
     ///
-    /// - Throws: `CMSError` if it is none.
+    /// - Throws: `CMSError` if it is not a CMS object.
     mutating func object(_ stream: ByteStream, depth: Int = 0) throws -> Inspection.Layer {
         layers += 1
         let spool = Spool()
@@ -52,7 +53,7 @@ struct Inspector {
     private mutating func decompress(_ stream: ByteStream) throws -> any ByteSource {
         let spool = Spool()
         var count = 0
-        // The output of a damaged object counts, too.
+        // The output of a damaged object counts toward the limit, too.
         defer { decompressedLeft -= count }
         let sink = ClosureSink { bytes in
             count += bytes.count
@@ -62,7 +63,7 @@ struct Inspector {
         return try spool.finish()
     }
 
-    /// The signed or compressed content: a MIME entity, a CMS object, or nil for anything else.
+    /// The signed or compressed content: a MIME entity or a CMS object; nil for anything else.
     private mutating func content(of source: any ByteSource, depth: Int) throws -> Inspection.Content? {
         let head = try source.bytes(in: 0..<min(source.count, 2))
         if head.first == 0x30, try CMSOutline.isCMS(source.stream()) {
@@ -90,7 +91,7 @@ struct Inspector {
             }
         }
         if let content = found?.content, let found {
-            // The signature that belongs to the multipart was opened already.
+            // The signature of the multipart was already inspected.
             parts += 1
             result.parts = [try part(place.beside(content)), Inspection.Part(found.object)]
         } else {
@@ -99,7 +100,7 @@ struct Inspector {
         return result
     }
 
-    /// The parts of a multipart, or the message in a message.
+    /// The parts of a multipart, or the embedded message.
     private mutating func children(of place: MessagePlace, problems: inout [Problem]) throws -> [Inspection.Part] {
         guard place.depth < MessageOpener.maximumLayers || !place.part.entity.contentType.isMessage else {
             problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
@@ -113,7 +114,7 @@ struct Inspector {
         return try children.map { try part($0) }
     }
 
-    /// Reads the CMS object that was found, and describes it.
+    /// Reads and describes the CMS object `found`.
     private mutating func open(_ found: FoundLayer, _ depth: Int, into result: inout Inspection.Part) throws {
         guard mayOpen(depth) else {
             result.problems.append(Problem(.tooManyLayers, "there are too many layers to look into"))
@@ -134,7 +135,7 @@ struct Inspector {
 }
 
 extension Inspection.Part {
-    /// Reads the header of an entity.
+    /// Describes the entity by its header.
     fileprivate init(_ entity: Entity) {
         let type = entity.contentType
         mediaType = type.name

@@ -9,9 +9,9 @@ public import Foundation
 #endif
 
 extension Certificate {
-    /// The first certificate in bytes of PEM, DER, base64 or PKCS#7.
+    /// Reads the first certificate in PEM, DER, base64 or PKCS#7.
     ///
-    /// - Throws: `.malformed` if there is none; `.limitExceeded`
+    /// - Throws: `.malformed` if there is no certificate; `.limitExceeded`
     public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) {
         guard let first = try Self.all(in: bytes).first else {
             throw SMIMEError(CMSError.malformed(.keyMaterial, "it holds no certificate"))
@@ -19,12 +19,12 @@ extension Certificate {
         self = first
     }
 
-    /// The first certificate in a file.
+    /// Reads the first certificate in a file.
     ///
-    /// - Throws: `.file`; as for bytes.
+    /// - Throws: `.file`; the errors of reading from bytes.
     public init(contentsOf path: String) throws(SMIMEError) { try self.init(SMIMEError.bytes(ofFile: path)) }
 
-    /// Every certificate in bytes of PEM, DER, base64 or PKCS#7, as in a bundle; none is no error.
+    /// All certificates in PEM, DER, base64 or PKCS#7, such as a bundle; empty if there are none.
     ///
     /// - Throws: `.malformed`, `.limitExceeded`
     public static func all(in bytes: some Sequence<UInt8>) throws(SMIMEError) -> [Certificate] {
@@ -35,7 +35,7 @@ extension Certificate {
         }
     }
 
-    /// The certificate's addresses that are well-formed, each once.
+    /// The well-formed addresses in the certificate, without duplicates.
     public var emailAddresses: [EmailAddress] {
         let addresses = addresses.compactMap { try? EmailAddress($0) }
         guard addresses.count > 1 else { return addresses }
@@ -43,23 +43,23 @@ extension Certificate {
         return addresses.filter { seen.insert($0).inserted }
     }
 
-    /// The problems that prevent using the certificate for `purpose`, whatever chain it has; empty if there are none.
+    /// The problems that prevent using the certificate for `purpose`, independent of its chain; empty if there are none.
     ///
-    /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also
-    /// judges the chain.
+    /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also judges the
+    /// chain.
     public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
         CertificateFitness.problems(of: self, for: purpose, at: time)
     }
 }
 
 extension Certificate: Codable {
-    /// Its DER, as the coder writes `Data`.
+    /// Encodes the DER of the certificate as `Data`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Data(der))
     }
 
-    /// - Throws: `DecodingError`; `SMIMEError` if the bytes are no certificate.
+    /// - Throws: `DecodingError`; `SMIMEError` if the bytes are not a certificate.
     public init(from decoder: any Decoder) throws {
         let der = try decoder.singleValueContainer().decode(Data.self)
         self = try SMIMEError.catching { try Certificate(der: Array(der)) }
@@ -72,7 +72,7 @@ extension Certificate: CustomStringConvertible {
 }
 
 extension SMIMEError {
-    /// A file of keys or certificates.
+    /// The bytes of a file of keys or certificates.
     static func bytes(ofFile path: String) throws(SMIMEError) -> [UInt8] {
         try catching {
             let source = try FileSource(path: path)

@@ -8,10 +8,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Signed and encrypted objects that are no mail: passes, documents, code (RFC 5652).
+/// Signed and encrypted objects other than mail, such as passes, documents and code (RFC 5652).
 ///
-/// The caller decides whose certificates may sign such an object: mail addresses are not compared, and `TrustStore.usage` is the required
-/// extended key usage.
+/// The caller decides whose certificates may sign such an object: addresses are not compared. `TrustStore.usage` is the
+/// required extended key usage.
 public enum CryptographicMessage {
     /// Input or output bytes, in memory or in a file of any size.
     public struct Content: Sendable, WritableContent {
@@ -37,26 +37,27 @@ public enum CryptographicMessage {
 
         /// Writes the bytes in pieces that fit in memory.
         ///
-        /// - Throws: `.file`, `.cancelled`, `.decryptionFailed`; what `sink` throws, as for `Message`.
+        /// - Throws: `.file`, `.cancelled`, `.decryptionFailed`; errors that `sink` throws, as described at
+        ///   `Message.write(to:)`.
         public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-        /// Writes the bytes into a file of mode 0600, which appears whole or not at all.
+        /// Writes the bytes into a file of mode 0600. The file appears only when it is complete.
         ///
-        /// - Throws: as for a sink.
+        /// - Throws: the errors of writing to a sink.
         public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
 
-        /// All of it, if it fits in memory.
+        /// All bytes, if they fit in memory.
         ///
-        /// - Throws: as for a sink.
+        /// - Throws: the errors of writing to a sink.
         public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
     }
 
-    /// A SignedData in DER over the bytes as they are (RFC 5652 §5).
+    /// Signs bytes without changing them: a SignedData in DER (RFC 5652 §5).
     ///
     /// - Parameters:
-    ///   - content: what is signed, as it is.
+    ///   - content: the bytes to sign.
     ///   - identity: the signer.
-    ///   - isAttached: whether the content is inside.
+    ///   - isAttached: whether the object contains the content.
     ///   - time: the signing time.
     /// - Throws: `.unsupported` for a key that cannot sign; `.file`
     public static func sign(
@@ -73,9 +74,9 @@ public enum CryptographicMessage {
         }
     }
 
-    /// The report about a signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
+    /// Verifies the signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and the provider's errors; a malformed object is a problem in the report.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors. A malformed object is a problem in the report.
     public static func verify(
         _ signature: some Sequence<UInt8>,
         of content: Content? = nil,
@@ -88,12 +89,13 @@ public enum CryptographicMessage {
         }
     }
 
-    /// An AuthEnvelopedData, or an EnvelopedData for a cipher that needs one, in DER (RFC 5083, RFC 5652 §6).
+    /// Encrypts bytes into an AuthEnvelopedData in DER, or into an EnvelopedData if the cipher requires it (RFC 5083, RFC
+    /// 5652 §6).
     ///
     /// - Parameters:
-    ///   - content: what is encrypted, as it is.
-    ///   - recipients: everyone who can decrypt it.
-    ///   - cipher: nil takes the best that all recipients are known to read, or AES-256-GCM.
+    ///   - content: the bytes to encrypt.
+    ///   - recipients: everyone who can decrypt the content.
+    ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
     /// - Throws: `.noCommonCipher`, `.unsupported`, `.file`
     public static func encrypt(
         _ content: Content,
@@ -108,7 +110,7 @@ public enum CryptographicMessage {
         }
     }
 
-    /// The content of an encrypted object. Runs on `SMIMEExecutor`.
+    /// Decrypts an encrypted object. Runs on `SMIMEExecutor`.
     ///
     /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors.
     public static func decrypt(

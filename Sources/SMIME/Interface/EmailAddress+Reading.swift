@@ -1,7 +1,7 @@
 public import InternetMessage
 
 extension EmailAddress {
-    /// Reads `text`, which must be an address and nothing else.
+    /// Reads `text`, which must contain an address and nothing else.
     ///
     /// - Throws: `.malformed`
     public init(_ text: some StringProtocol) throws(SMIMEError) {

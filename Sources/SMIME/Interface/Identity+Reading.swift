@@ -8,11 +8,11 @@ extension Identity {
         self.init(unchecked: certificate, key, chain: chain)
     }
 
-    /// The identity in a PKCS#12 file that signs mail, or else its first one.
+    /// Reads the first identity in a PKCS#12 file that can sign mail; if there is none, the first identity.
     ///
-    /// `PKCS12(_:openedBy:)` has all of them, and takes a `Passphrase`, which is wiped.
+    /// `PKCS12(_:openedBy:)` reads all identities and takes a `Passphrase`, which is wiped from memory.
     ///
-    /// - Throws: `.noKeyPair`; what `PKCS12` throws.
+    /// - Throws: `.noKeyPair`; the errors of `PKCS12`.
     public init(pkcs12 bytes: some Sequence<UInt8>, passphrase: String) throws(SMIMEError) {
         let file = try PKCS12(bytes, passphrase: passphrase)
         guard let first = file.identities.first(where: \.certificate.canSign) ?? file.identities.first else {
@@ -21,13 +21,13 @@ extension Identity {
         self = first
     }
 
-    /// The first private key in bytes of PEM, with the certificate about it, and the others as its chain.
+    /// Reads the first private key in PEM and its certificate. The other certificates become the chain.
     ///
     /// - Parameters:
     ///   - bytes: certificates and keys in PEM, in any order.
-    ///   - passphrase: for an encrypted key.
-    /// - Throws: `.noKeyPair` if there is no key, or no certificate about it; `.wrongPassphrase`, `.malformed`, `.unsupported`,
-    ///   `.limitExceeded`
+    ///   - passphrase: the passphrase of an encrypted key.
+    /// - Throws: `.noKeyPair` if there is no key, or no certificate for the key; `.wrongPassphrase`, `.malformed`,
+    ///   `.unsupported`, `.limitExceeded`
     public init(pem bytes: some Sequence<UInt8>, passphrase: String? = nil) throws(SMIMEError) {
         self = try SMIMEError.catching {
             var certificates: [Certificate] = []
@@ -52,7 +52,7 @@ extension Identity {
 }
 
 extension PrivateKey {
-    /// Reads a PKCS#8 PrivateKeyInfo in DER (RFC 5958); the bytes stay the caller's to wipe.
+    /// Reads a PKCS#8 PrivateKeyInfo in DER (RFC 5958). The caller must wipe `bytes`.
     ///
     /// - Throws: `.malformed`, `.unsupported`, `.limitExceeded`
     public init(pkcs8 bytes: some Sequence<UInt8>) throws(SMIMEError) {
@@ -63,18 +63,19 @@ extension PrivateKey {
         }
     }
 
-    /// Lends the key as PKCS#8 in DER, for another library; the bytes are wiped when `body` returns.
+    /// Passes the key as PKCS#8 in DER to `body`, for another library. The bytes are wiped when `body` returns.
     ///
-    /// - Throws: `.bug` if libcrypto cannot encode it; what `body` throws.
+    /// - Throws: `.bug` if libcrypto cannot encode the key; errors that `body` throws.
     public func withPKCS8<Value>(_ body: (RawSpan) throws -> Value) throws -> Value {
         try withPKCS8 { (bytes: Span<UInt8>) in try body(bytes.bytes) }
     }
 }
 
 extension PKCS12 {
-    /// All that a PKCS#12 file holds (RFC 7292).
+    /// Reads everything in a PKCS#12 file (RFC 7292).
     ///
-    /// Takes up to a third of a second, as files make guessing slow on purpose: see `SMIMEExecutor`.
+    /// Takes up to a third of a second, because the format makes guessing the passphrase slow on purpose: see
+    /// `SMIMEExecutor`.
     ///
     /// - Throws: `.wrongPassphrase`, `.malformed`, `.unsupported`, `.limitExceeded`
     public init(_ bytes: some Sequence<UInt8>, passphrase: String?) throws(SMIMEError) {
@@ -84,16 +85,16 @@ extension PKCS12 {
         }
     }
 
-    /// The same with a passphrase that is wiped after use, as a `String` is not.
+    /// The same with a passphrase that is wiped from memory after use. A `String` cannot be wiped.
     ///
-    /// - Throws: as above.
+    /// - Throws: the errors of `init(_:passphrase:)`.
     public init(_ bytes: some Sequence<UInt8>, openedBy passphrase: borrowing Passphrase) throws(SMIMEError) {
         do { try self.init(Array(bytes), passphrase: passphrase.copy()) } catch { throw SMIMEError(error) }
     }
 
-    /// The same on the library's own threads, so that no cooperative one is blocked.
+    /// The same on the library's own threads, so that no cooperative thread is blocked.
     ///
-    /// - Throws: as above; `.cancelled`
+    /// - Throws: the errors of `init(_:passphrase:)`; `.cancelled`
     public static func read(
         _ bytes: some Sequence<UInt8> & Sendable,
         passphrase: String?
@@ -101,9 +102,9 @@ extension PKCS12 {
         try await SMIMEError.inBackground { try PKCS12(bytes, passphrase: passphrase) }
     }
 
-    /// A PKCS#12 file with these identities and certificates, in DER.
+    /// Encodes a PKCS#12 file in DER with these identities and certificates.
     ///
-    /// - Throws: `.limitExceeded` for more than a file may hold that is read; `.bug`
+    /// - Throws: `.limitExceeded` if the file would be too large to be read again; `.bug`
     public static func encoded(
         _ identities: [Identity],
         chain: [Certificate] = [],
@@ -122,7 +123,7 @@ extension PKCS12 {
 }
 
 extension CertificateList {
-    /// A revocation list in DER or PEM (RFC 5280 §5).
+    /// Reads a revocation list in DER or PEM (RFC 5280 §5).
     ///
     /// - Throws: `.malformed`, `.limitExceeded`
     public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) {

@@ -9,15 +9,16 @@ public import Foundation
 #endif
 
 extension Recipient {
-    /// A recipient with a certificate that may be encrypted to.
+    /// A recipient whose certificate is suitable for encryption.
     ///
-    /// Whether it is trusted, and whether it was revoked, is not looked at: see `TrustStore.problems(of:for:at:)`.
+    /// Whether the certificate is trusted or revoked is not checked: see `TrustStore.problems(of:for:at:)`.
     ///
     /// - Parameters:
     ///   - certificate: the certificate to encrypt to.
-    ///   - capabilities: what the recipient announces to read; nil takes what the certificate says.
-    ///   - time: when the certificate must be valid.
-    /// - Throws: `.unusableRecipient` for a certificate that is an authority's, not for encryption, weak, or not valid at `time`.
+    ///   - capabilities: the algorithms that the recipient announced; nil uses those that the certificate announces.
+    ///   - time: the time at which the certificate must be valid.
+    /// - Throws: `.unusableRecipient` for a certificate that belongs to an authority, is not for encryption, is weak, or is
+    ///   not valid at `time`.
     public init(
         _ certificate: Certificate,
         capabilities: [SMIMECapability]? = nil,
@@ -30,18 +31,18 @@ extension Recipient {
         self.capabilities = known
     }
 
-    /// Everyone who knows `password` (RFC 5652 §6.2.4). Few mail programs can open such a message.
+    /// Everyone who knows `password` (RFC 5652 §6.2.4). Few mail programs can decrypt such a message.
     ///
-    /// A short password is found by trying, for which the message is all that an attacker needs.
+    /// An attacker who has the message can try passwords without limit, so a short password will be found.
     public init(password: String) { self.init(SharedSecret(password: Passphrase(password.utf8))) }
 }
 
 extension [Recipient] {
-    /// The cipher that all of them read.
+    /// The best cipher that all recipients support.
     ///
     /// - Throws: `.noCommonCipher`
     func commonCipher(demanded cipher: ContentCipher?) throws(SMIMEError) -> ContentCipher {
-        // A password announces no capabilities: it leaves the choice to the certificates.
+        // A password announces no capabilities, so the certificates alone determine the cipher.
         let parties = compactMap { recipient in
             recipient.certificate.map {
                 CipherNegotiation.Party(name: "\($0.subject)", certificate: $0, capabilities: recipient.capabilities)

@@ -7,10 +7,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The library's own threads for long work, so that the caller's cooperative threads are never blocked: one for each core but one.
+/// The library's own threads for long work, which keep the caller's cooperative threads free. There is one thread for each
+/// processor core, except one core.
 ///
-/// `Message.opened` and the other asynchronous calls run here automatically. Use `run` for synchronous calls such as signing, encrypting
-/// and writing:
+/// `Message.opened` and the other asynchronous calls run here automatically. Use `run` for synchronous calls such as signing,
+/// encrypting and writing:
 ///
 /// ```swift
 /// try await SMIMEExecutor.run { try mail.encrypted(to: bob).write(to: "secret.eml") }
@@ -18,12 +19,12 @@ import Foundation
 public final class SMIMEExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
-        /// How many of `jobs`, from the front, are taken.
+        /// The number of jobs at the front of `jobs` that a worker has already taken.
         var taken = 0
         var workers = 0
     }
 
-    /// The one that the library's calls use.
+    /// The executor that the library's calls use.
     public static let shared = SMIMEExecutor(width: max(1, ProcessInfo.processInfo.activeProcessorCount - 1))
 
     private let width: Int
@@ -31,7 +32,7 @@ public final class SMIMEExecutor: TaskExecutor {
 
     private init(width: Int) { self.width = width }
 
-    /// Runs `work` on the library's threads, and waits for it without blocking a thread.
+    /// Runs `work` on the library's threads and waits for the result without blocking a thread.
     public static func run<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
         try await withTaskExecutorPreference(shared) { try await work() }
     }
@@ -52,7 +53,7 @@ public final class SMIMEExecutor: TaskExecutor {
         while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// The job that waits longest; nil if there is none, and the worker is then to end.
+    /// The job that has waited longest; nil if there is none, in which case the worker must end.
     private func next() -> UnownedJob? {
         state.withLock { state in
             guard state.taken < state.jobs.count else {
@@ -63,7 +64,7 @@ public final class SMIMEExecutor: TaskExecutor {
             }
             let job = state.jobs[state.taken]
             state.taken += 1
-            // Jobs that were taken are removed in batches, so that the queue does not grow under a steady load.
+            // Taken jobs are removed in batches, so that the queue does not grow under a steady load.
             if state.taken >= 1024 {
                 state.jobs.removeFirst(state.taken)
                 state.taken = 0
@@ -74,7 +75,7 @@ public final class SMIMEExecutor: TaskExecutor {
 }
 
 extension SMIMEError {
-    /// Runs `body` on the library's own threads; what it throws becomes the error that callers see.
+    /// Runs `body` on the library's own threads and converts the error that it throws to the error of the public interface.
     package static func inBackground<Value: Sendable>(
         _ body: @Sendable () async throws -> Value
     ) async throws(SMIMEError) -> Value {

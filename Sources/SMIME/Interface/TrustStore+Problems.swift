@@ -7,13 +7,14 @@ public import Foundation
 #endif
 
 extension TrustStore {
-    /// The problems of `certificate`: of its chain to an anchor, its validity, and its known revocation; empty if there are none.
+    /// The problems of `certificate`: of its chain to an anchor, its validity, and its known revocation; empty if there are
+    /// none.
     ///
     /// - Parameters:
-    ///   - certificate: the certificate that is judged.
-    ///   - purpose: what it is to be used for.
-    ///   - others: certificates that may complete the chain; they are not trusted.
-    ///   - time: when everything must be valid.
+    ///   - certificate: the certificate to judge.
+    ///   - purpose: the intended use of the certificate.
+    ///   - others: untrusted certificates that may complete the chain.
+    ///   - time: the time at which all certificates must be valid.
     public func problems(
         of certificate: Certificate,
         for purpose: Certificate.KeyPurpose,

@@ -2,18 +2,19 @@ public import PKIX
 
 /// A source of keys, certificates and trust: a store, or an in-memory value in tests.
 ///
-/// It is called after a layer was opened and before it is read; arguments and results are values.
+/// The library calls the provider between opening a layer and reading its content. Arguments and results are values.
 public protocol KeyProvider: Sendable {
-    /// Our identity for the first of `recipients` that is ours, old ones included; nil if none is. No other is tried.
+    /// The user's identity for the first of `recipients` for which there is one, including old identities; nil if there is
+    /// none. The library tries no other identity.
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity?
 
-    /// Certificates of `signers` that may not be in the message.
+    /// Certificates of `signers`, in addition to those in the message.
     func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate]
 
-    /// Anchors, pins and the intermediates above `certificates`.
+    /// The anchors, the pinned certificates and the intermediate certificates for `certificates`.
     func trust(for certificates: [Certificate]) async throws -> TrustStore
 
-    /// The errors that count as warnings; none by default.
+    /// The errors to treat as warnings; none by default.
     func exceptions() async throws -> VerdictExceptions
 }
 

@@ -2,7 +2,7 @@ import ByteStreams
 import CMSSyntax
 import InternetMessage
 
-/// A compressed entity, opened as far as its content.
+/// A compressed entity whose structure was read up to the content.
 ///
 /// RFC 8551 §3.6
 struct CompressedLayer: Sendable {
@@ -10,10 +10,10 @@ struct CompressedLayer: Sendable {
 
     init(cms stream: ByteStream) throws { data = try CompressedData(reading: stream) }
 
-    /// The layer in the report.
+    /// The entry for this layer in the report.
     static let layer = VerificationReport.Layer(kind: .compressed, algorithm: "zlib", problems: [])
 
-    /// The decompressed content, in a temporary file.
+    /// The decompressed content, stored in a temporary file.
     func content() throws -> LocatedEntity {
         let spool = Spool()
         try data.content.makeReader().copy(to: spool)

@@ -3,18 +3,19 @@ import CMSSyntax
 import InternetMessage
 package import PKIX
 
-/// An encrypted entity, opened as far as its recipients.
+/// An encrypted entity whose structure was read up to the content, including the recipients.
 ///
-/// The caller finds the private key of one of `recipientIdentifiers`, and then calls `decrypt`.
+/// The caller finds the private key of one of `recipientIdentifiers` and then calls `decrypt`.
 package struct EncryptedLayer: Sendable {
     /// The allowed kinds of plaintext.
     enum Content {
-        /// Anything, as in a bare CMS object.
+        /// Any bytes, for a bare CMS object.
         case anything
-        /// Anything if tag or key wrap show that the key was the right one, else a MIME entity or clean text: an object that
-        /// merely travels in MIME, as openssl writes it. Padding alone passes one wrong key of 256.
+        /// Any bytes if the authentication tag or the key wrap proves the key; otherwise a MIME entity or clean text. For an
+        /// object that is in mail but whose content is not MIME, as openssl writes it. The padding alone would accept one in
+        /// 256 wrong keys.
         case anythingProven
-        /// A MIME entity or clean text, as in mail.
+        /// A MIME entity or clean text, for mail.
         case entity
     }
 
@@ -23,10 +24,10 @@ package struct EncryptedLayer: Sendable {
     private let padding: PaddingWatch?
     private let declaredDefects: [Problem]
 
-    /// Warnings about the encoded bytes; complete after decryption.
+    /// Warnings about the encoding of the bytes; complete after decryption.
     var defects: [Problem] { padding?.problems ?? [] }
 
-    /// The certificates that open it, in the order of the message, each once.
+    /// The identifiers of the recipients' certificates, in the order of the message, without duplicates.
     package var recipientIdentifiers: [EntityIdentifier] {
         var seen: Set<EntityIdentifier> = []
         return data.recipients.compactMap(\.identifier).filter { seen.insert($0).inserted }
@@ -45,7 +46,7 @@ package struct EncryptedLayer: Sendable {
         declaredDefects = defects
     }
 
-    /// The layer in the report.
+    /// The entry for this layer in the report.
     var layer: VerificationReport.Layer {
         let isAuthenticated = data.isAuthenticated
         return VerificationReport.Layer(
@@ -57,9 +58,9 @@ package struct EncryptedLayer: Sendable {
         )
     }
 
-    /// Decrypts with the first key that a recipient names; one is tried and no other.
+    /// Decrypts with the first RecipientInfo that names the certificate of `identity`. No other RecipientInfo is tried.
     ///
-    /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every fault after that.
+    /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every later fault.
     func decrypt(with identity: Identity?) throws -> Plaintext {
         let named = data.recipients.first { recipient in
             identity.flatMap { recipient.identifier?.matches($0.certificate) } == true
@@ -69,12 +70,12 @@ package struct EncryptedLayer: Sendable {
             ? MessageError.needsSecret : .notARecipient
     }
 
-    /// Whether a RecipientInfo is for a secret of this kind.
+    /// Whether a RecipientInfo matches the secret: the same kind and, if the secret has an identifier, the same identifier.
     func mayOpen(with secret: SharedSecret) -> Bool { data.recipients.contains { secret.matches($0) } }
 
-    /// Decrypts with the first RecipientInfo for a secret of this kind; no other one is tried.
+    /// Decrypts with the first RecipientInfo that matches the secret. No other RecipientInfo is tried.
     ///
-    /// - Throws: as `decrypt(with:)`.
+    /// - Throws: the errors of `decrypt(with:)`.
     func decrypt(with secret: SharedSecret) throws -> Plaintext {
         guard let recipient = data.recipients.first(where: { secret.matches($0) }) else {
             throw MessageError.notARecipient
@@ -98,7 +99,8 @@ package struct EncryptedLayer: Sendable {
                 return observer
             }
         }
-        // Evaluated in any case: otherwise the time would reveal that the padding was right and only the content wrong.
+        // Evaluated in every case; otherwise the duration would reveal that the padding was correct and only the content was
+        // not.
         let startsEntity = observer.startsEntity
         let isCleanText = observer.isCleanText
         let content = try checked.get().content
@@ -123,7 +125,7 @@ package struct EncryptedLayer: Sendable {
         "what was encrypted has no MIME header, and is taken for plain text"
     )
 
-    /// The header that clean text gets in place of the one that it lacks.
+    /// The header for clean text that has no header of its own.
     private static func textHeader() throws(MIMEError) -> HeaderBlock {
         let fields = [
             NewField("Content-Type", value: "text/plain", parameters: [.init("charset", value: "utf-8")]),
@@ -133,22 +135,22 @@ package struct EncryptedLayer: Sendable {
     }
 }
 
-/// Plaintext that was checked, and the header at its beginning.
+/// Plaintext whose integrity was checked, and the header at its start.
 struct Plaintext: Sendable {
     let content: CheckedContent
-    /// The header of the decrypted entity. Plain text without a header gets one; nil if the plaintext is neither an entity nor
-    /// text.
+    /// The header of the decrypted entity. Clean text without a header gets one; nil if the plaintext is neither an entity
+    /// nor text.
     var header: HeaderBlock?
-    /// The start of the body in the plaintext; clean text is all body.
+    /// The start of the body in the plaintext; 0 for clean text without a header.
     var bodyStart = 0
-    /// Whether a part may be binary, so that its line ends must not be touched.
+    /// Whether a part may be binary, so that its line ends must not be changed.
     var mayHoldBinary = false
-    /// Whether a part may have hidden header fields in its text.
+    /// Whether the text of a part may contain copies of hidden header fields.
     var mayHoldLegacyDisplay = false
-    /// Warnings about it.
+    /// Warnings about the plaintext.
     var problems: [Problem] = []
 
-    /// The plaintext in a spool of its own, to look at its structure.
+    /// Writes the plaintext to a temporary file and reads its structure.
     func spooled() throws -> LocatedEntity {
         let spool = Spool()
         try content.stream.makeReader().copy(to: spool)

@@ -3,18 +3,23 @@ import CMSSyntax
 package import InternetMessage
 package import PKIX
 
-/// How a whole message is protected before we touch it.
+/// How the original message is already protected.
 package enum ExistingProtection: Hashable, Sendable {
     case encrypted
     case signed
     case unprotected
 }
 
-/// The outermost layer of a message that is already protected, and who can open it.
+/// The outermost layer of an already protected message, and the recipients who can open it.
 ///
-/// A message counts as protected only if it consists of a single sound CMS object, whatever its header claims. It counts as encrypted if it
-/// has a known cipher with sound parameters, the tag and whole blocks that the cipher requires, a recipient of a known kind, and content
-/// that is not plain text. Neither signatures nor certificates are judged.
+/// A message counts as protected only if it consists of a single CMS object without defects, whatever its header claims. It
+/// counts as encrypted only if all of this holds:
+/// - The cipher is known, and its parameters are valid.
+/// - The tag has the length that the cipher requires, or the content consists of whole blocks.
+/// - At least one recipient is of a known kind.
+/// - The content is not plaintext.
+///
+/// Neither signatures nor certificates are judged.
 package struct ExistingLayer: Sendable {
     /// The kind of the layer.
     package let protection: ExistingProtection
@@ -23,7 +28,7 @@ package struct ExistingLayer: Sendable {
     /// Whether an encrypted layer has a cipher that smime reads but does not write, such as 3DES or RC2.
     package let hasHistoricCipher: Bool
 
-    /// No layer, or one of `protection` for `recipients`.
+    /// A layer with the protection `protection` for `recipients`; by default no layer.
     package init(
         _ protection: ExistingProtection = .unprotected,
         recipients: Set<EntityIdentifier> = [],
@@ -34,9 +39,9 @@ package struct ExistingLayer: Sendable {
         self.hasHistoricCipher = hasHistoricCipher
     }
 
-    /// Looks at the outermost layer of `message`.
+    /// Reads the outermost layer of `message`.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: errors of reading.
     package init(of message: Entity, in source: any ByteSource) throws {
         switch message.protection {
         case .cms: self = try Self.layer(of: message, in: source)
@@ -68,7 +73,7 @@ package struct ExistingLayer: Sendable {
         }
         guard outline.isSound else { return ExistingLayer() }
         if outline.type == .signedData { return ExistingLayer(outline.signers.isEmpty ? .unprotected : .signed) }
-        // An attacker could put clear text behind any cipher's name, or name a recipient that does not exist.
+        // An attacker could declare plaintext to be encrypted, or name a recipient that does not exist.
         guard outline.isWellFormedCiphertext, outline.recipients.contains(where: { $0.kind != .other }),
             !content.isPlaintext
         else { return ExistingLayer() }

@@ -2,13 +2,13 @@ import ByteStreams
 import CMSSyntax
 import PKIX
 
-/// One layer of protection, opened as far as it can be without keys.
+/// One layer of protection, whose structure was read as far as possible without keys.
 enum Layer {
     case compressed(CompressedLayer)
     case encrypted(EncryptedLayer)
     case signed(SignedLayer)
 
-    /// The layer in the report.
+    /// The entry for this layer in the report.
     var reported: VerificationReport.Layer {
         switch self {
         case .compressed: CompressedLayer.layer
@@ -17,7 +17,7 @@ enum Layer {
         }
     }
 
-    /// Opens a CMS object that is said to be of type `declared`.
+    /// Reads a CMS object whose smime-type is `declared`.
     init(
         cms stream: ByteStream,
         declared: String?,
@@ -50,21 +50,21 @@ enum Layer {
         }
     }
 
-    /// Why a CMS object of this type is not what its smime-type says; nil if it may be.
+    /// The reason why a CMS object of type `type` contradicts its smime-type; nil if it does not.
     static func contradiction(of type: CMSContentType, to declared: String?) -> String? {
         guard let declared, let expected = types[declared], !expected.contains(type) else { return nil }
         return "smime-type says \(declared.escapedForDisplay), but the content is something else"
     }
 
-    /// The problem of an smime-type that names less protection than the object has: senders of AuthEnvelopedData often write the older
-    /// name.
+    /// The warning for an smime-type that names less protection than the object has. Senders of AuthEnvelopedData often write
+    /// the older name.
     static func understatement(of type: CMSContentType, _ declared: String?) -> [Problem] {
         guard type == .authEnvelopedData, declared == "enveloped-data" else { return [] }
         return [Problem(.smimeTypeUnderstated, "smime-type says enveloped-data, and it is AuthEnvelopedData")]
     }
 
-    /// The content types that each smime-type allows (RFC 8551 §3.2.2). A type that promises authentication allows no
-    /// other.
+    /// The content types that each smime-type allows (RFC 8551 §3.2.2). An smime-type that promises authentication allows no
+    /// other type.
     private static let types: [String: [CMSContentType]] = [
         "signed-data": [.signedData], "certs-only": [.signedData], "signed-receipt": [.signedData],
         "enveloped-data": [.envelopedData, .authEnvelopedData],

@@ -12,25 +12,26 @@ package import Foundation
 
 /// A signed entity with its claimed signers and content, not yet verified.
 ///
-/// The caller finds certificates and trust for `signerIdentifiers` and `certificates`, and then calls `verify`.
+/// The caller finds certificates and trust for `signerIdentifiers` and `certificates` and then calls `verify`.
 package struct SignedLayer: Sendable {
     let data: SignedData
-    /// The content that is signed, as an entity; nil if there is none (a certs-only message) or it is not held.
+    /// The signed content as an entity; nil if there is no content (a certs-only message) or the content could not be read as
+    /// an entity.
     let content: LocatedEntity?
-    /// The very bytes that were hashed; nil if there are none.
+    /// The bytes that were hashed; nil if there are none.
     let signedBytes: SignedBytes?
     /// The revocation lists and OCSP responses in the message.
     private let evidence: RevocationEvidence
     private let problems: [Problem]
-    /// Warnings about the encoded bytes of signature and content.
+    /// Warnings about the encoding of the signature and of the content.
     let defects: [Problem]
 
-    /// The signers that the signatures name.
+    /// The identifiers of the claimed signers' certificates.
     package var signerIdentifiers: [EntityIdentifier] { data.signers.map(\.identifier) }
     /// The certificates in the object.
     package var certificates: [Certificate] { data.certificates }
 
-    /// Opens multipart/signed.
+    /// Reads multipart/signed.
     init(content: Entity, signature: Entity, in source: any ByteSource) throws {
         let padding = PaddingWatch()
         var data = try SignedData(reading: signature.decodedBody(of: source) { padding.note() })
@@ -38,7 +39,7 @@ package struct SignedLayer: Sendable {
         let transport = content.binaryRanges.isEmpty ? LineEndDefects() : nil
         try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
-            // The signer may have used other line ends than CRLF. The signature counts if it is over exactly these bytes.
+            // The signer may have used line ends other than CRLF. The signature is accepted if it covers the unchanged bytes.
             var raw = try SignedData(reading: signature.decodedBody(of: source))
             try raw.hashDetached(source.stream(in: content.range))
             if raw.fits { (data, stream) = (raw, source.stream(in: content.range)) }
@@ -51,12 +52,12 @@ package struct SignedLayer: Sendable {
         defects = padding.problems + Self.problems(transport)
     }
 
-    /// Opens a signed CMS object, and keeps its content for what may be inside.
+    /// Reads a signed CMS object and stores its content to find layers inside.
     ///
     /// - Parameters:
-    ///   - declared: the smime-type, in lower case.
-    ///   - padding: watches the encoding that `stream` is read from.
-    ///   - mustBeEntity: whether the content must be a MIME entity; that of a bare CMS object may be anything.
+    ///   - declared: the smime-type, in lower case; nil if there is none.
+    ///   - padding: records whether base64 padding was missing in `stream`.
+    ///   - mustBeEntity: whether the content must be a MIME entity. A bare CMS object may contain any bytes.
     init(cms stream: ByteStream, declared: String? = nil, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         let spool = Spool()
         let transport = mustBeEntity ? LineEndDefects() : nil
@@ -85,9 +86,10 @@ package struct SignedLayer: Sendable {
         defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
-    /// Opens a bare signature over `content`.
+    /// Reads a detached signature over `content`.
     ///
-    /// - Parameter isMail: whether the content is mail, whose canonical lines are signed; else its very bytes are.
+    /// - Parameter isMail: whether the content is mail, which is signed in canonical form; otherwise its bytes are signed
+    ///   unchanged.
     init(cms stream: ByteStream, detached content: any ByteSource, isMail: Bool) throws {
         var data = try SignedData(reading: stream)
         let signed =
@@ -105,7 +107,7 @@ package struct SignedLayer: Sendable {
     /// Whether the object has no signature and only contains certificates (RFC 8551 §3.8).
     var onlyBringsCertificates: Bool { content == nil && data.signers.isEmpty && !certificates.isEmpty }
 
-    /// The layer in the report.
+    /// The entry for this layer in the report.
     var layer: VerificationReport.Layer {
         let names = data.signers.map(\.signatureName)
         return VerificationReport.Layer(kind: .signed, algorithm: names.joined(separator: ", "), problems: problems)
@@ -114,11 +116,11 @@ package struct SignedLayer: Sendable {
     /// Judges every signature.
     ///
     /// - Parameters:
-    ///   - validator: judges certificates by anchors, pins and intermediates.
-    ///   - known: certificates that may be the signers', in addition to those in the object.
-    ///   - header: the header of the message, whose From must be the signer; nil for a bare CMS object.
+    ///   - validator: judges certificates with anchors, pinned certificates and intermediates.
+    ///   - known: possible certificates of the signers, in addition to those in the object.
+    ///   - header: the header of the message, whose From must name the signer; nil for a bare CMS object.
     ///   - protected: the header fields inside the signature, which must name the signer, too.
-    ///   - exceptions: errors that count as warnings.
+    ///   - exceptions: errors to treat as warnings.
     ///   - time: the time at which certificates must be valid.
     package func verify(
         by validator: PathValidator,
@@ -169,7 +171,8 @@ package struct SignedLayer: Sendable {
                     author: certificate.flatMap { identity?.author(named: $0) }
                 )
             }
-            // Certificates that an attacker adds must not make the verdict worse: of those for the signer's key the best one counts.
+            // Certificates that an attacker adds must not make the verdict worse. If several certificates have the signer's
+            // key, the best verdict is used.
             var best = judge(check.certificates.first)
             for certificate in check.certificates.dropFirst() where best.status != .valid {
                 let other = judge(certificate)
@@ -179,7 +182,7 @@ package struct SignedLayer: Sendable {
         }
     }
 
-    /// The chain of a signer's certificate, built with the certificates in the object too.
+    /// The verdict on the chain of a signer's certificate. Certificates in the object may be part of the chain.
     func chain(of certificate: Certificate, by validator: PathValidator, at time: Date) -> ChainVerdict {
         validator.judge(
             certificate,
@@ -191,7 +194,7 @@ package struct SignedLayer: Sendable {
         )
     }
 
-    /// Warnings about the claimed signing time. They decide nothing, because a signer can claim any time.
+    /// Warnings about the claimed signing time. They do not affect the verdict, because a signer can claim any time.
     private func timeWarnings(_ signer: SignerInfo, _ header: HeaderBlock?, at time: Date) -> [Problem] {
         guard let claimed = signer.signingTime else { return [] }
         var problems: [Problem] = []
@@ -207,9 +210,9 @@ package struct SignedLayer: Sendable {
         return problems
     }
 
-    /// How far clocks may be apart, in seconds.
+    /// The tolerated difference between two clocks, in seconds.
     private static let clockTolerance: TimeInterval = 15 * 60
-    /// How long a message may wait between being written and being signed, in seconds.
+    /// The tolerated time between writing and signing a message, in seconds.
     private static let dateTolerance: TimeInterval = 24 * 3600
 
     private static func problems(_ transport: LineEndDefects?) -> [Problem] {
@@ -219,7 +222,7 @@ package struct SignedLayer: Sendable {
 }
 
 extension SignedData {
-    /// Whether the content has the message digest of at least one signer; the signature itself is not checked.
+    /// Whether the content matches the message digest of at least one signer. The signature value is not checked.
     fileprivate var fits: Bool {
         signers.contains { !check($0, candidates: []).isContentChanged }
     }

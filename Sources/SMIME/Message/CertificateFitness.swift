@@ -8,7 +8,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The faults that make a certificate unusable, whatever chain it has.
+/// The problems that make a certificate unusable, independent of its chain.
 enum CertificateFitness {
     /// The problems that prevent using the certificate; empty if there are none.
     static func problems(of certificate: Certificate, for purpose: Certificate.KeyPurpose, at time: Date) -> [Problem] {

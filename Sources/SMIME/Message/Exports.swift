@@ -1,4 +1,5 @@
-// One import gives what the public interface names: certificates and identities, addresses and headers, recipients and ciphers.
+// `import SMIME` is enough for all types of the public interface: certificates, identities, addresses, headers, recipients
+// and ciphers.
 @_exported public import ByteStreams
 @_exported public import CMSSyntax
 @_exported public import InternetMessage

@@ -1,21 +1,21 @@
 public import PKIX
 
-/// Identities, certificates and trust in memory.
+/// A key provider with identities, certificates and trust in memory.
 public struct Keyring: KeyProvider {
-    /// The identities that open messages.
+    /// The identities that decrypt messages.
     public var identities: [Identity]
-    /// Certificates of signers that may not be in their messages.
+    /// Certificates of signers whose messages may not contain them.
     public var certificates: [Certificate]
-    /// The errors that count as warnings.
+    /// The errors to treat as warnings.
     public var accepted: VerdictExceptions = []
     /// The trusted certificates, and how strictly certificates are judged.
     public var trust: TrustStore
 
     /// - Parameters:
-    ///   - identities: the identities that open messages.
-    ///   - anchors: the roots that end a chain.
-    ///   - certificates: certificates of signers that may not be in their messages.
-    ///   - systemAnchors: whether the roots that the system trusts end a chain, too.
+    ///   - identities: the identities that decrypt messages.
+    ///   - anchors: the trusted root certificates.
+    ///   - certificates: certificates of signers whose messages may not contain them.
+    ///   - systemAnchors: whether the root certificates of the system are trusted, too.
     public init(
         _ identities: [Identity],
         trusting anchors: [Certificate] = [],
@@ -27,12 +27,12 @@ public struct Keyring: KeyProvider {
         trust = TrustStore(anchors: anchors, systemAnchors: systemAnchors ? SystemAnchors() : nil)
     }
 
-    /// The same for a few.
+    /// The same for a short list.
     public init(_ identities: Identity..., trusting anchors: Certificate...) {
         self.init(identities, trusting: anchors)
     }
 
-    /// The identity of the first recipient who is here.
+    /// The identity of the first recipient for whom there is one in the keyring; nil if there is none.
     public func identity(for recipients: [EntityIdentifier]) -> Identity? {
         for recipient in recipients {
             if let identity = identities.first(where: { recipient.matches($0.certificate) }) { return identity }
@@ -45,9 +45,9 @@ public struct Keyring: KeyProvider {
         certificates.filter { certificate in signers.contains { $0.matches(certificate) } }
     }
 
-    /// `accepted`
+    /// The value of `accepted`.
     public func exceptions() -> VerdictExceptions { accepted }
 
-    /// The same trust for all certificates.
+    /// The value of `trust`, whatever the certificates.
     public func trust(for certificates: [Certificate]) -> TrustStore { trust }
 }

@@ -11,17 +11,17 @@ public import Foundation
 #endif
 
 extension Message {
-    /// The message with all its layers opened, whatever it is: encrypted, signed, both in any order, or plain.
+    /// Opens all layers of the message, whether it is encrypted, signed, both in any order, or neither.
     ///
-    /// What is wrong with signatures is in the report; errors are for what keeps the content from being read. Runs on
-    /// `SMIMEExecutor`; a task that is cancelled ends between two pieces of the message.
+    /// The report contains the problems of signatures; an error is thrown only if the content cannot be read. Runs on
+    /// `SMIMEExecutor`. If the task is cancelled, opening ends between two pieces of the message.
     ///
     /// - Parameters:
-    ///   - keys: the identities that decrypt, and whom to trust.
-    ///   - password: opens what is encrypted for a password; none is tried that is not given.
-    ///   - time: as of when certificates are judged.
-    /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`, and what
-    ///   the provider throws.
+    ///   - keys: the identities that decrypt, and the trusted certificates.
+    ///   - password: the password for content encrypted with a password; nil if there is none.
+    ///   - time: the time at which certificates must be valid.
+    /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`,
+    ///   and errors of the provider.
     public func opened(
         with keys: some KeyProvider,
         password: String? = nil,
@@ -34,7 +34,7 @@ extension Message {
         }
     }
 
-    /// The report about the signatures; nothing is decrypted. Runs on `SMIMEExecutor`.
+    /// Verifies the signatures without decrypting anything. Runs on `SMIMEExecutor`.
     ///
     /// - Throws: `.file`, `.cancelled`, and the provider's errors.
     public func verified(
@@ -49,31 +49,32 @@ extension Message {
 }
 
 extension SharedSecret? {
-    /// The secret of a password that may have been given.
+    /// The secret for `password`; nil if `password` is nil.
     init(given password: String?) {
         self = password.map { SharedSecret(password: Passphrase($0.utf8)) }
     }
 }
 
 extension OpenedMessage: WritableContent {
-    /// The author, proven by a valid signature over the whole message; nil without one.
+    /// The author as proven by a valid signature over the whole message; nil without such a signature.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 
     package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
 
-    /// Writes what it says, in pieces that fit in memory.
+    /// Writes the opened message in pieces that fit in memory.
     ///
-    /// - Throws: `.file`, `.cancelled`; `.decryptionFailed` if the message changed since it was checked: what was written is then
-    ///   not to be used; what `sink` throws, as `underlyingError` of a `.bug` if it is no `SMIMEError`.
+    /// - Throws: `.file`, `.cancelled`; `.decryptionFailed` if the message changed after it was checked, in which case the
+    ///   output must not be used; errors that `sink` throws, as the `underlyingError` of a `.bug` unless they are an
+    ///   `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-    /// Writes what it says into a file of mode 0600, which appears whole or not at all.
+    /// Writes the opened message into a file of mode 0600. The file appears only when it is complete.
     ///
-    /// - Throws: as for a sink.
+    /// - Throws: the errors of writing to a sink.
     public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
 
-    /// The content of a message that fits in memory.
+    /// The bytes of the opened message, which must fit in memory.
     ///
-    /// - Throws: as for a sink.
+    /// - Throws: the errors of writing to a sink.
     public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
 }

@@ -9,10 +9,10 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A mail, and what is to be done to it when it is written.
+/// A mail, together with the protection that is applied when the mail is written.
 ///
-/// A value: `signed` and `encrypted` give another message and leave this one as it is. Signing and encrypting happen while the
-/// message is written, in windows, so memory does not grow with it.
+/// A value type: `signed` and `encrypted` return another message and do not change this one. The message is signed and
+/// encrypted in windows while it is written, so the memory used does not depend on its size.
 ///
 /// ```swift
 /// try mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "secret.eml")
@@ -25,10 +25,10 @@ public struct Message: Sendable {
         case encrypted([Recipient], ContentCipher, signedBy: (SignedDataWriter.Signer, SignatureForm)?, Date)
     }
 
-    /// The header as the message has it now; protection that is still to be written changes it outside.
+    /// The current header of the message. Protection changes the outer header only when the message is written.
     public var header: HeaderBlock { structure.header }
     let source: any ByteSource
-    /// The structure of the source, read once for all operations.
+    /// The structure of the source. It is read once and used for all operations.
     let structure: Entity
     private var headers = HeaderPolicy()
     private var protection = Protection.none
@@ -38,33 +38,34 @@ public struct Message: Sendable {
         structure = try SMIMEError.catching { try MIMEReader.message(in: source) }
     }
 
-    /// - Throws: `.limitExceeded` for a header beyond a limit.
+    /// - Throws: `.limitExceeded` if a header exceeds a limit.
     public init(_ bytes: some Sequence<UInt8>) throws(SMIMEError) { try self.init(MemorySource(Array(bytes))) }
 
-    /// A message in a file, of any size. The file must not change while the message is used.
+    /// A message in a file of any size. The file must not change while the message is used.
     ///
-    /// - Throws: `.file`; as for bytes.
+    /// - Throws: `.file`; the errors of reading from bytes.
     public init(contentsOf path: String) throws(SMIMEError) {
         try self.init(try SMIMEError.catching { try FileSource(path: path) })
     }
 
-    /// A message that comes in pieces: kept in memory up to 1 MB, beyond that in an unlinked file.
+    /// A message that arrives in pieces. Up to 1 MB is kept in memory; larger messages are kept in an unlinked file.
     ///
-    /// - Throws: what `chunks` throws; `.file` if the file cannot be written; as for bytes.
+    /// - Throws: errors that `chunks` throws; `.file` if the file cannot be written; the errors of reading from bytes.
     public init<Chunks: AsyncSequence>(_ chunks: Chunks) async throws where Chunks.Element: Sequence<UInt8> {
         let spool = Spool()
         for try await chunk in chunks { try SMIMEError.catching { try spool.write(Array(chunk)) } }
         try self.init(try SMIMEError.catching { try spool.finish() })
     }
 
-    /// The message, to be signed by `identity`.
+    /// The message with a signature by `identity`.
     ///
     /// - Parameters:
     ///   - identity: the signer.
-    ///   - form: whether programs without S/MIME can show the content (detached), or it is inside the signature (opaque).
-    ///   - time: the signing time, for which the certificate is checked, too.
-    /// - Throws: `.unusableSigner` for a certificate that may not sign mail, is weak or not valid at `time`, or does not
-    ///   name the one address in From; what writing throws, if the message is encrypted already.
+    ///   - form: whether programs without S/MIME can show the content (detached), or the content is inside the signature
+    ///     (opaque).
+    ///   - time: the signing time, at which the certificate must also be valid.
+    /// - Throws: `.unusableSigner` for a certificate that may not sign mail, is weak, is not valid at `time`, or does not
+    ///   name the one address in From; errors of writing, if the message is already encrypted.
     public func signed(
         by identity: Identity,
         as form: SignatureForm = .detached,
@@ -76,13 +77,13 @@ public struct Message: Sendable {
         return message
     }
 
-    /// The message, encrypted. A signature that was added before is inside.
+    /// The message with encryption. A signature that was added before is inside the encryption.
     ///
     /// - Parameters:
-    ///   - recipients: everyone who can decrypt it; the sender only if named here.
-    ///   - cipher: nil chooses the best one that all recipients announce, or AES-256-GCM.
-    ///   - time: the time that `Recipient` was checked for; it is not in the message.
-    /// - Throws: `.noCommonCipher`; writing throws if the message is already encrypted.
+    ///   - recipients: everyone who can decrypt the message. The sender can decrypt it only as one of the recipients.
+    ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
+    ///   - time: the time at which the recipients' certificates were checked. The message does not contain it.
+    /// - Throws: `.noCommonCipher`; errors of writing, if the message is already encrypted.
     public func encrypted(
         to recipients: [Recipient],
         cipher: ContentCipher? = nil,
@@ -100,43 +101,44 @@ public struct Message: Sendable {
         return message
     }
 
-    /// The same for certificates, each of which is checked as of now.
+    /// The same for certificates, which are checked as of now.
     ///
     /// - Throws: `.unusableRecipient` for a certificate that `Recipient` rejects; `.noCommonCipher`.
     public func encrypted(to certificates: Certificate...) throws(SMIMEError) -> Message {
         try encrypted(to: certificates.map { certificate throws(SMIMEError) in try Recipient(certificate) })
     }
 
-    /// The same message, whose header is treated by `policy` when it is signed or encrypted (RFC 9788).
+    /// The same message with `policy` for its header when it is signed or encrypted (RFC 9788).
     public func protectingHeader(_ policy: HeaderPolicy) -> Message {
         var message = self
         message.headers = policy
         return message
     }
 
-    /// Writes the message, signed and encrypted as was asked for, in pieces that fit in memory.
+    /// Signs and encrypts the message as requested and writes the result, in pieces that fit in memory.
     ///
-    /// Between the pieces it looks whether the task was cancelled.
+    /// If the task is cancelled, writing ends between two pieces.
     ///
-    /// - Throws: `.malformed` for a header that other programs read differently, `.unsupported` for a key that cannot be used,
-    ///   `.file`, `.cancelled`; what `sink` throws, as `underlyingError` of a `.bug` if it is no `SMIMEError`.
+    /// - Throws: `.malformed` for a header that other programs interpret differently, `.unsupported` for a key that cannot be
+    ///   used, `.file`, `.cancelled`; errors that `sink` throws, as the `underlyingError` of a `.bug` unless they are an
+    ///   `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-    /// Writes the message into a file, which appears whole or not at all.
+    /// Writes the message into a file. The file appears only when it is complete.
     ///
-    /// - Throws: `.file`; as for a sink.
+    /// - Throws: `.file`; the errors of writing to a sink.
     public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: false) }
 
-    /// The message's bytes, for one that fits in memory.
+    /// The bytes of the message, which must fit in memory.
     ///
-    /// - Throws: as for a sink.
+    /// - Throws: the errors of writing to a sink.
     public func bytes() throws(SMIMEError) -> [UInt8] { try allBytes() }
 
     private var signingTime: Date? {
         if case .signed(_, _, let time) = protection { time } else { nil }
     }
 
-    /// A message that `write` writes.
+    /// A message whose bytes are the output of `write`.
     package init(_ write: (any ByteSink) throws -> Void) throws(SMIMEError) {
         try self.init(
             try SMIMEError.catching {
@@ -147,9 +149,9 @@ public struct Message: Sendable {
         )
     }
 
-    /// The message as a sending agent protects it, after all choices are made.
+    /// The message with the protection that a sending agent applies after all choices were made.
     ///
-    /// - Parameter recipients: if empty, the message is only signed.
+    /// - Parameter recipients: the recipients; if empty, the message is only signed.
     package func protected(
         by signer: SignedDataWriter.Signer?,
         to recipients: [Recipient] = [],
@@ -165,10 +167,10 @@ public struct Message: Sendable {
         return message
     }
 
-    /// The bytes that it would be written as.
+    /// The bytes that `write` would write.
     package func settledSource() throws(SMIMEError) -> any ByteSource { try settled().source }
 
-    /// A message whose source is what this one would be written as.
+    /// A message whose source is the output that this message would write.
     func settled() throws(SMIMEError) -> Message {
         if case .none = protection { return self }
         return try Message { try write(to: $0) }.protectingHeader(headers)

@@ -3,17 +3,17 @@ import CMSSyntax
 import InternetMessage
 import PKIX
 
-/// Finds the layers of a message, from the outside in, for everything that looks into one: verifying, decrypting, and
-/// the check of a message before it is protected.
+/// Finds the layers of a message, the outermost first. Verification, decryption and the check of a message before it is
+/// protected all use it.
 ///
-/// Each layer is opened once, as far as no key is needed. What the walker finds while it looks ahead it keeps for `next()`.
+/// Each layer is opened once, as far as possible without a key. Layers found while looking ahead are stored for `next()`.
 struct LayerWalker {
     /// A layer that was found.
     struct Step: Sendable {
         let layer: Layer
-        /// How many layers are around it.
+        /// The number of layers around this layer.
         let depth: Int
-        /// The section of the message that the outermost layer is in.
+        /// The section of the message that contains the outermost layer.
         let section: [Int]
         /// The MIME entity of the layer; nil for a bare CMS object.
         let part: LocatedEntity?
@@ -28,15 +28,15 @@ struct LayerWalker {
     }
 
     private var frontier: Frontier
-    /// Steps that were found and not returned yet. An error is the last.
+    /// Steps that were found but not returned yet. If there is an error, it is the last element.
     private var ahead: [Result<Step, any Error>] = []
-    /// How many layers were found, with those around the first place.
+    /// The number of layers found so far, including the layers around the first place.
     private var count: Int
     private var compressedCount = 0
     private var section: [Int]?
-    /// Whether the next layer is in mail; all but the first are.
+    /// Whether the next layer is in mail. This can be false for the first layer only.
     private var isMail: Bool
-    /// Defects of the header at the next place that are ignored; only for the first place.
+    /// The defects to ignore in the header at the first place; empty for all further places.
     private var ignored: Set<MIMEDefect>
 
     /// A walk that begins at `place`.
@@ -44,7 +44,7 @@ struct LayerWalker {
     /// - Parameters:
     ///   - outer: the number of layers around `place`.
     ///   - isMail: whether `place` is in mail.
-    ///   - ignored: defects of its header to ignore.
+    ///   - ignored: the defects to ignore in the header at `place`.
     init(_ place: MessagePlace, inside outer: Int = 0, isMail: Bool = true, ignoring ignored: Set<MIMEDefect> = []) {
         frontier = .place(place)
         count = outer
@@ -60,18 +60,18 @@ struct LayerWalker {
         ignored = []
     }
 
-    /// The next inner layer; nil after the innermost one that can be reached without a key.
+    /// The next inner layer; nil after the innermost layer that can be reached without a key.
     ///
     /// - Throws: `MessageError.tooManyLayers`; `CMSError.limitExceeded` inside a second layer of compression;
-    ///   `MessageError.malformed` and `.defective`, `CMSError`, `MIMEError`; `CancellationError`; what reading throws.
+    ///   `MessageError.malformed` and `.defective`, `CMSError`, `MIMEError`; `CancellationError`; errors of reading.
     mutating func next() throws -> Step? {
         guard ahead.isEmpty else { return try ahead.removeFirst().get() }
         return try find()
     }
 
-    /// The same for callers to whom damage inside does not matter: nil also if the next layer is damaged.
+    /// The same for callers who ignore damage inside the message: nil also if the next layer is damaged.
     ///
-    /// - Throws: `MessageError.tooManyLayers`; what says nothing about the message.
+    /// - Throws: `MessageError.tooManyLayers`; errors that are not about the message.
     mutating func nextReadable() throws -> Step? {
         do { return try next() } catch {
             guard error.isAboutMessage, !error.isTooManyLayers else { throw error }
@@ -79,9 +79,9 @@ struct LayerWalker {
         }
     }
 
-    /// The content of the last layer that was returned; nil if it needs a key, or is empty.
+    /// The content of the last layer that was returned; nil if the content is encrypted or empty.
     ///
-    /// - Throws: as `next()`.
+    /// - Throws: the errors of `next()`.
     mutating func content() throws -> LocatedEntity? {
         if let next = ahead.first { return try next.get().part }
         try decompress()
@@ -89,7 +89,7 @@ struct LayerWalker {
         return place.part
     }
 
-    /// The content inside all layers; nil if it needs a key, or if a layer is damaged.
+    /// The content inside all layers; nil if a layer is encrypted or damaged.
     ///
     /// - Throws: `MessageError.tooManyLayers`; errors that are not about the message.
     mutating func payload() throws -> LocatedEntity? {
@@ -103,9 +103,9 @@ struct LayerWalker {
         return place.part
     }
 
-    /// Whether there are signatures around readable content and nothing else, or no layer at all.
+    /// Whether the message has readable content and, apart from signatures, no layers.
     ///
-    /// - Throws: as `payload()`.
+    /// - Throws: the errors of `payload()`.
     mutating func isReadable() throws -> Bool {
         guard try payload() != nil else { return false }
         return ahead.allSatisfy { found in
@@ -115,7 +115,8 @@ struct LayerWalker {
 
     /// Continues inside the encrypted layer that was returned last.
     ///
-    /// - Parameter plaintext: the decrypted content; nil if it is not kept, so that no layer inside can be found.
+    /// - Parameter plaintext: the decrypted content; nil if the content is not stored, in which case no layer inside can be
+    ///   found.
     mutating func enter(_ plaintext: LocatedEntity?) {
         frontier = plaintext.map { .place(MessagePlace($0, depth: count)) } ?? .closed
     }
@@ -150,7 +151,8 @@ struct LayerWalker {
         return Step(layer: layer, depth: count - 1, section: section ?? [], part: place?.part)
     }
 
-    /// Opens the compressed layer that was found last. A second compressed layer is rejected: no honest program compresses twice.
+    /// Opens the compressed layer that was found last. A second compressed layer is rejected: no legitimate program
+    /// compresses twice.
     private mutating func decompress() throws {
         guard case .compressed(let layer, let place) = frontier else { return }
         frontier = .closed
@@ -165,7 +167,7 @@ struct LayerWalker {
 }
 
 extension Error {
-    /// Whether the error is about the content of a message, and not about disk, store or caller.
+    /// Whether the error is about the content of a message, and not about the disk, the store or the caller.
     var isAboutMessage: Bool {
         switch self as any Error {
         case MIMEError.unreadable: false

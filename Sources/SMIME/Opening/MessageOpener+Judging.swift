@@ -45,7 +45,7 @@ extension MessageOpener {
         }
         let signers = verify(options)
         guard revocation != nil, options.revocation != .off else { return signers }
-        // No service is asked about an invalid signature.
+        // Revocation services are not asked about certificates of invalid signatures.
         let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
             layer.chain(of: $0, by: validator.judging(by: options), at: time)
         }

@@ -4,10 +4,9 @@ import InternetMessage
 import PKIX
 
 extension MessageOpener {
-    /// Opens the encryption and compression of the bare CMS object `stream`, whose bytes come from `source`. The content comes
-    /// out byte for byte.
+    /// Decrypts and decompresses the bare CMS object `stream`, whose bytes are in `source`. The content is not changed.
     ///
-    /// That content is a file: if it is signed mail, its signatures are judged and stay in it.
+    /// The content is treated as a file. If it is signed mail, its signatures are judged, but not removed.
     package func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
         return try await forOneVerdict.open(Opening(source: source, header: nil, walker: LayerWalker(bare: layer)))
@@ -16,9 +15,9 @@ extension MessageOpener {
     /// Opens the message at `place`.
     ///
     /// - Parameters:
-    ///   - walker: a walk that begins there and has handed out nothing.
-    ///   - keepingSignatures: as in `open`.
-    ///   - onlyAuthenticated: as in `open`.
+    ///   - walker: a walk that begins at `place` and has not returned a layer yet.
+    ///   - keepingSignatures: see `open`.
+    ///   - onlyAuthenticated: see `open`.
     func open(
         _ place: MessagePlace,
         _ walker: LayerWalker,
@@ -40,31 +39,31 @@ extension MessageOpener {
         return try await open(opening)
     }
 
-    /// How far a message is opened.
+    /// The state of opening a message.
     private struct Opening {
         let source: any ByteSource
-        /// The header of the message as it came; nil for a bare CMS object.
+        /// The header of the message as received; nil for a bare CMS object.
         let header: HeaderBlock?
         /// Finds the layers.
         var walker: LayerWalker
-        /// The current entity; nil if it is plaintext that is not kept.
+        /// The current entity; nil if the entity is plaintext that is not stored.
         var part: LocatedEntity?
-        /// Whether opening ends at a signature inside the encryption.
+        /// Whether opening ends at a signature inside the encryption, which then stays in the message.
         var keepsSignatures = false
-        /// Whether layers without authenticated encryption stay closed.
+        /// Whether only layers with authenticated encryption are decrypted.
         var isAuthenticatedOnly = false
-        /// Whether such a signature was reached.
+        /// Whether opening ended at a signature inside the encryption.
         var keptSignature = false
         var plaintext: Plaintext?
         var result = Verification()
         var isEncrypted = false
         /// Whether a layer was compressed.
         var isCompressed = false
-        /// Whether an attacker can have changed the plaintext, and could learn about it from error messages.
+        /// Whether an attacker can have changed the plaintext and could learn about it from error messages.
         var isMalleable = false
-        /// The message's header fields inside its protection.
+        /// The message's header fields inside its layers of protection; nil if there are none.
         var protected: ProtectedHeader?
-        /// The header fields inside the outermost signature, if they can be read without a key.
+        /// The header fields inside the outermost signature; nil if there are none, or they cannot be read without a key.
         var signedHeader: ProtectedHeader?
     }
 
@@ -112,9 +111,9 @@ extension MessageOpener {
         opening.result.report.noteOuterSignature()
     }
 
-    /// Judges the signatures in the content of a bare CMS object, which stays as it is.
+    /// Judges the signatures in the content of a bare CMS object. The content is not changed.
     ///
-    /// Content that needs a key, is damaged or has too many layers is treated as a plain file.
+    /// Content that is encrypted, damaged or has too many layers is treated as a file without signatures.
     private func judgeContent(_ opening: inout Opening) async throws {
         if opening.isEncrypted { opening.walker.enter(try contentToJudge(opening)) }
         var steps: [LayerWalker.Step] = []
@@ -133,7 +132,7 @@ extension MessageOpener {
         opening.result.report.noteOuterSignature()
     }
 
-    /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say so.
+    /// The content of a bare CMS object as an entity that may be signed; nil if its header does not say that it is protected.
     private func contentToJudge(_ opening: Opening) throws -> LocatedEntity? {
         guard let plaintext = opening.plaintext else { return opening.part }
         guard let header = plaintext.header, Entity.mayBeSecured(header) else { return nil }
@@ -143,9 +142,9 @@ extension MessageOpener {
         }
     }
 
-    /// Reads the header fields inside the encryption, and removes their copy in the body text (legacy display, RFC 9788), which is
-    /// there for mail programs without header protection. Without encryption those inside the signature are reported, as `verify`
-    /// does it.
+    /// Reads the header fields inside the encryption, and removes their copies from the body text (legacy display, RFC 9788),
+    /// which are for mail programs without header protection. Without encryption, the header fields inside the signature are
+    /// reported, as `verify` does.
     private func readHeader(_ opening: inout Opening) throws {
         guard let outer = opening.header else { return }
         guard opening.isEncrypted else { return opening.result.report.note(opening.signedHeader, outer: outer) }
@@ -171,8 +170,8 @@ extension MessageOpener {
         opening.plaintext = nil
     }
 
-    /// Makes sure that the decrypted entity has at most one Content-Type and one Content-Transfer-Encoding: of several, programs
-    /// choose different ones.
+    /// Requires that the decrypted entity has at most one Content-Type and one Content-Transfer-Encoding. If there are
+    /// several, programs choose different ones.
     ///
     /// RFC 2045 §3
     private func checkContentType(_ opening: Opening) throws(MessageError) {
@@ -210,7 +209,7 @@ extension MessageOpener {
         opening.plaintext = nil
     }
 
-    /// The message's header fields inside the signature that was reached, if they can be read without a key.
+    /// The message's header fields inside the current signature; nil if there are none, or they cannot be read without a key.
     private func protectedHeader(_ opening: inout Opening) throws -> ProtectedHeader? {
         guard let outer = opening.header else { return nil }
         return try opening.walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }

@@ -4,10 +4,10 @@ import InternetMessage
 import PKIX
 
 extension MessageOpener {
-    /// Judges a bare CMS object, whose content is inside or `detached`.
+    /// Verifies a bare CMS object. The content is in the object, or is `detached`.
     ///
-    /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends; else
-    ///   its bytes are taken as they are.
+    /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends;
+    ///   otherwise its bytes were signed unchanged.
     package func verify(
         cms stream: ByteStream,
         detached: (any ByteSource)?,
@@ -32,7 +32,7 @@ extension MessageOpener {
 
     /// Judges the signatures of the message at `place`.
     ///
-    /// - Parameter walker: a walk that begins there and has handed out nothing.
+    /// - Parameter walker: a walk that begins at `place` and has not returned a layer yet.
     func verify(_ place: MessagePlace, _ walker: LayerWalker) async throws -> VerifiedContent {
         var result = Verification()
         let message = place.part.entity
@@ -58,8 +58,8 @@ extension MessageOpener {
         return VerifiedContent(result, header: message.header)
     }
 
-    /// Judges the layers that `walker` finds as far as the first signature, and those inside that if it is around the whole
-    /// message.
+    /// Judges the layers that `walker` finds, up to the first signature. If that signature covers the whole message,
+    /// signatures inside it are judged, too.
     private func verify(
         _ walker: LayerWalker,
         _ header: HeaderBlock,
@@ -82,8 +82,8 @@ extension MessageOpener {
         }
     }
 
-    /// Judges a signature around the whole message. Signatures inside it must be intact, but do not decide the verdict: the one around them
-    /// does.
+    /// Judges a signature over the whole message. Signatures inside it must be intact, but only the outer signature
+    /// determines the verdict.
     private func verify(
         _ layer: SignedLayer,
         before walker: inout LayerWalker,
@@ -105,9 +105,9 @@ extension MessageOpener {
         result.report.note(protected, outer: header)
     }
 
-    /// The protected parts below an entity that is not protected itself, messages in messages included.
+    /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
-    /// - Throws: `MIMEError.unreadable`; what cannot be parsed has no parts.
+    /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.
     private func protectedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
         let entity = place.part.entity
         guard place.depth < Self.maximumLayers || !entity.contentType.isMessage else { return [] }

@@ -9,27 +9,27 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Opens what is signed or encrypted, layer by layer.
+/// Verifies and decrypts a message, layer by layer.
 ///
-/// RFC 8551 §3.7: layers may be nested in any order. `open` takes any message and reads it once. `decrypt` rejects a message without
-/// encryption; `verify` decrypts nothing.
+/// Layers may be nested in any order (RFC 8551 §3.7). `open` accepts every message and reads it once. `decrypt` rejects a
+/// message without encryption. `verify` decrypts nothing.
 ///
-/// Between its questions to the provider it reads, hashes and decrypts on the thread that it is run on; a task that was
-/// cancelled ends at the next window of bytes. A server that opens large messages should do so with an executor of its own, as
-/// `withTaskExecutorPreference` takes it.
+/// Reading, hashing and decryption run on the calling thread, except for calls of the provider. If the task is cancelled,
+/// opening ends at the next window of bytes. A server that opens large messages should use an executor of its own
+/// (`withTaskExecutorPreference`).
 package struct MessageOpener: Sendable {
-    /// How many layers are opened.
+    /// The maximum number of layers that are opened.
     package static let maximumLayers = LayerLimit.count
-    /// How many signers are judged in the parts of one message.
+    /// The maximum number of signers that are judged in the parts of one message.
     static let maximumSigners = SignedData.maximumSigners
 
     let provider: any KeyProvider
     let time: Date
-    /// How certificates are judged, besides the provider's trust settings.
+    /// How certificates are judged, in addition to the provider's trust settings.
     let options: ValidationOptions
-    /// The source to ask about revocation if the data at hand does not decide; nil for none.
+    /// The source of revocation data that is asked if the available data does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
-    /// A secret from the caller that opens encrypted layers without a certificate.
+    /// The caller's secret for encrypted layers without a certificate; nil if there is none.
     let secret: SharedSecret?
     /// Exceptions in addition to the provider's.
     let exceptions: VerdictExceptions
@@ -37,9 +37,9 @@ package struct MessageOpener: Sendable {
     /// An opener that judges certificates as of `time`.
     ///
     /// - Parameters:
-    ///   - secret: a secret key or password that the caller gave for this message.
-    ///   - revocation: the source to ask about revocation if the data at hand does not decide.
-    ///   - exceptions: what is accepted beside the provider's exceptions.
+    ///   - secret: a shared key or password from the caller for this message.
+    ///   - revocation: the source of revocation data that is asked if the available data does not decide.
+    ///   - exceptions: exceptions in addition to the provider's.
     package init(
         _ provider: any KeyProvider,
         at time: Date,
@@ -56,25 +56,25 @@ package struct MessageOpener: Sendable {
         self.exceptions = exceptions
     }
 
-    /// The same opener with a new time limit for services about revocation, for the next message.
+    /// The same opener with a new time limit for revocation services, for the next message.
     var forOneVerdict: MessageOpener {
         var opener = self
         opener.revocation = revocation?.forOneVerdict()
         return opener
     }
 
-    /// Opens every layer of a whole message, whatever it is. What is neither encrypted nor compressed stays byte for byte as
-    /// it came; its signatures are judged as by `verify`.
+    /// Opens every layer of a whole message. A message without encryption and compression is not changed; its signatures are
+    /// judged as by `verify`.
     ///
     /// - Parameters:
     ///   - structure: the structure of the message in `source`; nil reads it.
-    ///   - keepingSignatures: whether a signature inside the encryption is judged and stays in the message, with all that is
-    ///     in it, so that its recipient can judge it, too.
-    ///   - onlyAuthenticated: whether nothing is decrypted that its encryption does not protect against changes (CBC): a
-    ///     program that answers strangers then reveals nothing about such plaintext.
+    ///   - keepingSignatures: whether a signature inside the encryption is judged and stays in the message, including its
+    ///     content, so that the recipient can judge it, too.
+    ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes (not CBC). A
+    ///     program that answers strangers then reveals nothing about unprotected plaintext.
     /// - Throws: `MessageError.certificatesOnly`, `MessageError.notARecipient`, `MessageError.needsSecret`,
-    ///   `MessageError.unauthenticated`, `MessageError.malformed`, `CMSError.decryptionFailed`, `CancellationError`, and what
-    ///   reading and the provider throw.
+    ///   `MessageError.unauthenticated`, `MessageError.malformed`, `CMSError.decryptionFailed`, `CancellationError`, and
+    ///   errors of reading and of the provider.
     package func open(
         _ source: any ByteSource,
         structure: Entity? = nil,
@@ -95,9 +95,9 @@ package struct MessageOpener: Sendable {
         return OpenedMessage(asItCame: source, header: place.part.entity.header, verified)
     }
 
-    /// Opens every layer of a whole message in which something is encrypted or compressed.
+    /// Opens every layer of a whole message that is encrypted or compressed. The parameters are those of `open`.
     ///
-    /// - Throws: `MessageError.notEncrypted` if nothing is; else as `open`, whose parameters it has.
+    /// - Throws: `MessageError.notEncrypted` if no layer is encrypted or compressed; otherwise the errors of `open`.
     package func decrypt(
         _ source: any ByteSource,
         keepingSignatures: Bool = false,
@@ -116,14 +116,14 @@ package struct MessageOpener: Sendable {
 
     /// Judges the signatures of a whole message without decrypting anything.
     ///
-    /// What is wrong with the message is in the report; errors are for what keeps the answer from being known.
+    /// The problems of the message are in the report. An error is thrown only if the message cannot be judged.
     ///
-    /// - Throws: `StreamError`, `CancellationError`, or what the provider throws.
+    /// - Throws: `StreamError`, `CancellationError`, or errors of the provider.
     package func verify(_ source: any ByteSource) async throws -> VerifiedContent {
         try await verify(source, structure: nil)
     }
 
-    /// The same for a message of which the structure was read already, if it is not nil.
+    /// The same with the structure of the message; nil reads the structure.
     func verify(_ source: any ByteSource, structure: Entity?) async throws -> VerifiedContent {
         let place: MessagePlace
         do { place = try MessagePlace(opening: structure, in: source) } catch {
@@ -135,13 +135,13 @@ package struct MessageOpener: Sendable {
         return try await forOneVerdict.verify(place, LayerWalker(place))
     }
 
-    /// The message to learn from, by `report`; nil if nothing may be learned.
+    /// The message as evidence from which the store may learn, according to `report`; nil if nothing may be learned.
     static func learnable(_ report: VerificationReport, header: HeaderBlock) -> VerifiedMessage? {
         VerifiedMessage(report, header: header)
     }
 
-    /// A walk through the layers of a message that is to be opened. A defective header does not prevent that, but proves nothing about the
-    /// author.
+    /// A walk through the layers of a message to open. A defective header does not prevent opening, but then nothing proves
+    /// the author.
     private static func walker(opening place: MessagePlace) -> LayerWalker {
         LayerWalker(place, isMail: !place.part.entity.header.isOnlyStructural, ignoring: [.hiddenFields])
     }

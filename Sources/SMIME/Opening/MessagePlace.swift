@@ -1,24 +1,24 @@
 import ByteStreams
 import InternetMessage
 
-/// A place in a message where a layer may begin: an entity, how deep it is, and in which section.
+/// A position in a message where a layer may begin: an entity, its depth, and its section.
 struct MessagePlace: Sendable {
     let part: LocatedEntity
-    /// How many messages and layers are around it.
+    /// The number of messages and layers around the entity.
     let depth: Int
-    /// The section below which its parts are counted (RFC 3501 §6.4.5); empty for a whole message.
+    /// The section from which the entity's parts are numbered (RFC 3501 §6.4.5); empty for a whole message.
     let section: [Int]
-    /// The section of its body, unless it is a multipart.
+    /// The section of the entity's body, unless the entity is a multipart.
     let bodySection: [Int]
 
-    /// A whole message.
+    /// The position of a whole message.
     init(_ message: LocatedEntity, depth: Int = 0) {
         self.init(message, depth: depth, section: [], bodySection: [1])
     }
 
-    /// A message that is to be opened.
+    /// The position of a message to open.
     ///
-    /// - Parameter message: nil reads the structure of what is in `source`.
+    /// - Parameter message: the structure of the message in `source`; nil reads the structure.
     /// - Throws: `MessageError.malformed` for an empty input, `MIMEError`.
     init(opening message: Entity?, in source: any ByteSource) throws {
         guard source.count > 0 else { throw MessageError.malformed("the input is empty") }
@@ -31,8 +31,9 @@ struct MessagePlace: Sendable {
 
     /// The layer that begins here; nil if the entity is not protected.
     ///
-    /// - Parameter ignored: the defects that the entity's header may have.
-    /// - Throws: `MessageError.malformed` and `.defective` for what claims to be protected and must not be taken for it.
+    /// - Parameter ignored: the defects to ignore in the entity's header.
+    /// - Throws: `MessageError.malformed` and `.defective` for an entity that claims to be protected but must not be treated
+    ///   as protected.
     func layer(ignoring ignored: Set<MIMEDefect> = []) throws(MessageError) -> FoundLayer? {
         switch part.entity.protection(ignoring: ignored) {
         case nil: return nil
@@ -49,22 +50,22 @@ struct MessagePlace: Sendable {
         }
     }
 
-    /// A detached signature that stands here without the content that it signs; nil if there is none.
+    /// A detached signature without its content; nil if the entity is not a detached signature.
     var looseSignature: FoundLayer? {
         part.entity.isSignature && part.entity.children.isEmpty ? bodyAsLayer : nil
     }
 
-    /// The body of an entity without parts, taken for a CMS object whatever its header says; nil for a multipart.
+    /// The body of a single-part entity, read as a CMS object whatever its header says; nil for a multipart.
     var bodyAsLayer: FoundLayer? {
         guard part.entity.children.isEmpty else { return nil }
         return FoundLayer(object: part.entity, source: part.source, section: bodySection)
     }
 
-    /// The places of the parts of a multipart, or of the message in a message. Multiparts inside each other do not count
-    /// as depth; the MIME reader limits them.
+    /// The positions of the parts of a multipart, or of the embedded message. Nested multiparts do not increase the depth;
+    /// the MIME reader limits them.
     ///
-    /// RFC 3501 §6.4.5: a message that is no multipart has its body in section 1.
-    /// - Throws: `MIMEError`, if the message in a message cannot be read.
+    /// RFC 3501 §6.4.5: the body of a message that is not a multipart is section 1.
+    /// - Throws: `MIMEError` if the embedded message cannot be read.
     func parts() throws(MIMEError) -> [MessagePlace] {
         guard part.entity.contentType.isMessage else {
             return part.entity.children.enumerated().map { index, child in
@@ -77,12 +78,12 @@ struct MessagePlace: Sendable {
         return [MessagePlace(located(message), depth: depth + 1, section: place, bodySection: place + [1])]
     }
 
-    /// The place of `content`, which is inside the layer that begins here.
+    /// The position of `content`, which is inside the layer that begins here.
     func inside(_ content: LocatedEntity) -> MessagePlace {
         MessagePlace(content, depth: depth + 1, section: section, bodySection: bodySection)
     }
 
-    /// The place of `content`, which is beside its signature in the multipart that is here.
+    /// The position of `content`, which is the signed part of this multipart/signed.
     func beside(_ content: Entity) -> MessagePlace {
         let section = section + [1]
         return MessagePlace(located(content), depth: depth + 1, section: section, bodySection: section)
@@ -91,7 +92,7 @@ struct MessagePlace: Sendable {
     private func located(_ entity: Entity) -> LocatedEntity { LocatedEntity(entity: entity, source: part.source) }
 }
 
-/// A layer as it was found in a message, not opened yet.
+/// A layer that was found in a message but not opened yet.
 struct FoundLayer: Sendable {
     /// The entity whose body is the CMS object.
     let object: Entity
@@ -103,10 +104,10 @@ struct FoundLayer: Sendable {
     /// The section of the CMS object (RFC 3501 §6.4.5).
     let section: [Int]
 
-    /// The layer, opened as far as it can be without keys.
+    /// Opens the layer as far as possible without keys.
     ///
-    /// - Parameter isMail: whether the place is in mail.
-    /// - Throws: `MessageError.malformed` if it is not what its header claims, `CMSError`, and what reading throws.
+    /// - Parameter isMail: whether the layer is in mail.
+    /// - Throws: `MessageError.malformed` if the layer contradicts its header, `CMSError`, and errors of reading.
     func opened(isMail: Bool) throws -> Layer {
         if let content { return .signed(try SignedLayer(content: content, signature: object, in: source)) }
         let padding = PaddingWatch()

@@ -2,23 +2,25 @@ package import ByteStreams
 import CMSSyntax
 package import InternetMessage
 
-/// A message with all its layers opened and checked: what it says, and how it was protected.
+/// A message after all its layers were opened and checked: its content, and how it was protected.
 public struct OpenedMessage: Sendable {
-    /// The layers, and every signature judged.
+    /// The layers, and the verdict on every signature.
     public let report: VerificationReport
-    /// The message to learn from; nil unless it is valid, whole, and signed by one person.
+    /// The message as evidence from which the store may learn; nil unless it is valid, signed as a whole, and signed by one
+    /// person.
     package let learnable: VerifiedMessage?
-    /// Whether a signature still encloses the content, as the caller asked for.
+    /// Whether the content is still inside a signature, as the caller requested.
     package let keepsSignature: Bool
     private let source: any ByteSource
     private let header: HeaderBlock?
     private let protected: ProtectedHeader?
     private let part: LocatedEntity?
     private let plaintext: Plaintext?
-    /// Whether nothing was opened, so that it is written byte for byte.
+    /// Whether the message had no encrypted or compressed layer. It is then written as received, except for line ends that
+    /// the caller requests.
     private let isAsItCame: Bool
 
-    /// A message in which nothing is encrypted or compressed, and whose content is written as it was received.
+    /// A message without encryption and compression, which is written as received.
     init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
         (report, learnable) = (verified.report, verified.learnable)
         (self.source, self.header) = (source, header)
@@ -46,14 +48,14 @@ public struct OpenedMessage: Sendable {
         self.keepsSignature = keepsSignature
     }
 
-    /// Writes the innermost message: the header with the fields that were protected, and the inner body.
+    /// Writes the innermost message: the header with the protected fields, and the inner body.
     ///
     /// - Parameters:
-    ///   - lineEnd: the line ends to write; those of the message as it came if nil. Binary parts are left alone.
-    ///   - isGateway: whether of the protected fields those alone come out that people read, such as Subject, From and Date;
-    ///     what scanners and lists wrote outside stays.
-    /// - Throws: what reading and writing throw; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
-    ///   message changed since it was checked: what was written is then not to be used.
+    ///   - lineEnd: the line ends to write; nil uses those of the received message. Binary parts are not changed.
+    ///   - isGateway: whether only protected fields that people read, such as Subject, From and Date, are restored. The outer
+    ///     fields of scanners and lists are then not replaced.
+    /// - Throws: errors of reading and writing; `StreamError.changedWhileReading` or `CMSError.decryptionFailed` if the
+    ///   message changed after it was checked, in which case the output must not be used.
     package func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
         try source.checkUnchanged()
         let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
@@ -99,7 +101,7 @@ public struct OpenedMessage: Sendable {
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 
-    /// Whether the outer From stays: the inner one differs and is not verified.
+    /// Whether the outer From is not replaced, because the inner From differs and is not verified.
     ///
     /// RFC 9788 §4.4
     private var keepsFrom: Bool {
@@ -125,7 +127,8 @@ public struct OpenedMessage: Sendable {
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
     }
 
-    /// The protected fields that replace outer ones; if a signature stays, only those that are not visible otherwise.
+    /// The protected fields that replace outer fields; nil if there are none. If a signature stays in the message, only the
+    /// fields that are hidden outside.
     private func shown(above inner: HeaderBlock, _ outer: HeaderBlock) throws(MIMEError) -> ProtectedHeader? {
         keepsSignature ? try protected?.hiddenFields(outer: outer, above: inner) : protected?.with(header: inner)
     }

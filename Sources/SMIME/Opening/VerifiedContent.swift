@@ -5,11 +5,12 @@ import InternetMessage
 package struct VerifiedContent: Sendable {
     /// The report.
     package let report: VerificationReport
-    /// The message to learn from; nil unless it is valid, whole, and signed by one person.
+    /// The message as evidence from which the store may learn; nil unless it is valid, signed as a whole, and signed by one
+    /// person.
     package let learnable: VerifiedMessage?
     private let content: SignedBytes?
 
-    /// Takes the result of `verification`.
+    /// The result of `verification`.
     ///
     /// - Parameter header: the header of the message; nil for a bare CMS object, from which nothing is learned.
     init(_ verification: Verification, header: HeaderBlock?) {
@@ -19,10 +20,11 @@ package struct VerifiedContent: Sendable {
         content = verification.content
     }
 
-    /// Writes the MIME entity that was signed, in the very bytes that were hashed.
+    /// Writes the signed MIME entity with exactly the bytes that were hashed.
     ///
-    /// - Returns: false, and nothing is written, if there is none or the integrity of any signature does not hold.
-    /// - Throws: `StreamError.changedWhileReading` if it may have changed since it was hashed, and what writing throws.
+    /// - Returns: false if there is no signed entity or a signature does not match the content; then nothing is written.
+    /// - Throws: `StreamError.changedWhileReading` if the content may have changed after it was hashed, and errors of
+    ///   writing.
     package func writeContent(to sink: any ByteSink) throws -> Bool {
         guard let content, !report.signers.isEmpty, report.signers.allSatisfy({ $0.integrity.ok == true }) else {
             return false
@@ -36,6 +38,6 @@ package struct VerifiedContent: Sendable {
 /// The state of a verification.
 struct Verification: Sendable {
     var report = ReportBuilder()
-    /// The content that the first signature is about.
+    /// The content that the first signature covers; nil if there is none.
     var content: SignedBytes?
 }

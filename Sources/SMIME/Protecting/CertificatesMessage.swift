@@ -3,7 +3,7 @@ import CMSSyntax
 import InternetMessage
 package import PKIX
 
-/// A mail that only contains certificates and revocation lists. It is not signed, so they are not verified.
+/// A mail that only contains certificates and revocation lists. It has no signature, so nothing in it is verified.
 ///
 /// RFC 8551 §3.8
 package struct CertificatesMessage: Sendable {
@@ -12,9 +12,9 @@ package struct CertificatesMessage: Sendable {
     /// The revocation lists, in the order of the object.
     package let certificateLists: [CertificateList]
 
-    /// Reads the message in `source`; nil unless it says that it is one.
+    /// Reads the message in `source`; nil if its header does not announce a message of this kind.
     ///
-    /// - Throws: `CMSError`, `MessageError.malformed` for one that lies, and what reading throws.
+    /// - Throws: `CMSError`, `MessageError.malformed` if the content contradicts the header, and errors of reading.
     package init?(_ source: any ByteSource) throws {
         guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.protection else {
             return nil

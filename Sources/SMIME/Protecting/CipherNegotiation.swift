@@ -1,19 +1,20 @@
 package import CMSSyntax
 package import PKIX
 
-/// Which cipher a message is encrypted with, how each key is wrapped, and why. The result depends on the arguments alone.
+/// Determines the cipher of a message and the key wrapping for each recipient, with reasons. The result depends on the
+/// arguments alone.
 ///
 /// RFC 8551 §2.7.1
 package struct CipherNegotiation: Sendable {
-    /// A reader that the message is encrypted to.
+    /// A recipient of the encrypted message.
     package struct Party: Sendable {
-        /// The name in reports: an address, or a certificate's subject.
+        /// The recipient's name in reports: an address, or a certificate's subject.
         package let name: String
-        /// The one to encrypt to.
+        /// The certificate to encrypt to.
         package let certificate: Certificate
-        /// The capabilities that the party announced; nil if unknown.
+        /// The capabilities that the recipient announced; nil if unknown.
         package let capabilities: [SMIMECapability]?
-        /// Whether the reader is the sender, whose other mail programs have unknown capabilities.
+        /// Whether the recipient is the sender, whose other mail programs have unknown capabilities.
         package let isOurs: Bool
 
         package init(
@@ -31,13 +32,14 @@ package struct CipherNegotiation: Sendable {
 
     /// The user's preferences.
     package struct Preferences: Sendable, Equatable {
-        /// The cipher that the user demands; it is not negotiated, but must not be below the floor.
+        /// The cipher that the user demands; nil if the cipher is negotiated. A demanded cipher must not be weaker than
+        /// `floor`.
         package var demanded: ContentCipher?
-        /// The cipher for unknown capabilities.
+        /// The cipher for recipients with unknown capabilities.
         package var standard: ContentCipher
-        /// Why that: `standard`, or whose rule says so.
+        /// The reason for `standard`: the default, or a rule.
         package var standardReason: Reason
-        /// The weakest cipher that is ever used.
+        /// The weakest cipher that may be used.
         package var floor: ContentCipher
 
         package init(
@@ -52,52 +54,53 @@ package struct CipherNegotiation: Sendable {
             self.floor = floor
         }
 
-        /// The standard, or the floor if that is better.
+        /// The standard cipher; the floor if the standard cipher is weaker.
         fileprivate var usableStandard: ContentCipher { standard.isBelow(floor) ? floor : standard }
     }
 
-    /// Why it is this cipher.
+    /// The reason for the choice of the cipher.
     package enum Reason: String, Sendable {
-        /// The best cipher that all recipients with announced capabilities announce.
+        /// The best cipher that all recipients with announced capabilities support.
         case announced
-        /// The capabilities of some or all recipients are unknown, and a rule for the sender decides.
+        /// The capabilities of at least one recipient are unknown, and a rule for the sender names the cipher.
         case account
-        /// It was asked for.
+        /// The user demanded the cipher.
         case demanded
-        /// The capabilities of some or all recipients are unknown, and a rule for a recipient decides.
+        /// The capabilities of at least one recipient are unknown, and a rule for a recipient names the cipher.
         case recipient
-        /// The capabilities of some or all recipients are unknown.
+        /// The capabilities of at least one recipient are unknown; the default cipher is used.
         case standard
     }
 
-    /// The result for one party.
+    /// The result for one recipient.
     package struct Verdict: Sendable {
-        /// The name in reports, as the party's.
+        /// The recipient's name in reports.
         package let name: String
-        /// The ciphers announced, in the order of the announcement, those below the floor left out.
+        /// The announced ciphers that are not weaker than the floor, in the announced order.
         package let ciphers: [ContentCipher]
-        /// How the content key is wrapped for it.
+        /// The recipient with the key wrapping to use.
         package let recipient: Recipient
-        /// The party's certificate.
+        /// The recipient's certificate.
         package let certificate: Certificate
     }
 
-    /// The cipher that all can read.
+    /// The cipher for the message.
     package let cipher: ContentCipher
-    /// Why it is this one.
+    /// The reason for the choice of the cipher.
     package let reason: Reason
-    /// In the order of the parties.
+    /// The results for the recipients, in the order of the parties.
     package let verdicts: [Verdict]
-    /// Each in one sentence without a full stop.
+    /// Warnings, each a sentence without a full stop.
     package let warnings: [String]
 
-    /// The recipients with the key wrapping of each; each certificate once.
+    /// The recipients with their key wrappings, without duplicate certificates.
     package var recipients: [Recipient] {
         var seen: Set<Fingerprint> = []
         return verdicts.filter { seen.insert($0.certificate.fingerprint).inserted }.map(\.recipient)
     }
 
-    /// - Throws: `MessageError.noCommonCipher`, naming who announces what; `.cipherBelowFloor`.
+    /// - Throws: `MessageError.noCommonCipher`, whose text lists the announced ciphers of each recipient;
+    ///   `.cipherBelowFloor`.
     package init(for parties: [Party], _ preferences: Preferences) throws(MessageError) {
         let announced = parties.map { Self.ciphers($0, floor: preferences.floor) }
         let unknown = zip(parties, announced).compactMap { party, ciphers -> String? in
@@ -137,7 +140,8 @@ package struct CipherNegotiation: Sendable {
         let standard = preferences.usableStandard
         guard !known.isEmpty else { return (standard, preferences.standardReason) }
         let common = ContentCipher.writable.filter { cipher in known.allSatisfy { $0.ciphers.contains(cipher) } }
-        // Recipients with unknown capabilities get the usual cipher, if the others can read it.
+        // If a recipient's capabilities are unknown, the standard cipher is used, provided that the other recipients support
+        // it.
         if known.count < announced.count, common.contains(standard) { return (standard, preferences.standardReason) }
         guard let best = common.first else {
             let lists = known.map { party in
@@ -155,7 +159,8 @@ package struct CipherNegotiation: Sendable {
         }
     }
 
-    /// OAEP for recipients who announce it, and for unknown ones with a modern cipher; else v1.5, which all can read.
+    /// OAEP for recipients who announce it, and for recipients with unknown capabilities if the cipher is modern; otherwise
+    /// PKCS#1 v1.5, which all programs can read.
     static func wrapping(_ party: Party, _ cipher: ContentCipher) -> Recipient.RSAWrapping {
         let unknown = cipher.isAuthenticated ? Recipient.RSAWrapping.oaep : .pkcs1
         guard let capabilities = party.capabilities, !party.isOurs else { return unknown }
@@ -165,7 +170,7 @@ package struct CipherNegotiation: Sendable {
 }
 
 extension ContentCipher {
-    /// Whether `floor` goes before it in the table.
+    /// Whether the cipher is weaker than `floor`: `floor` precedes it in the table.
     fileprivate func isBelow(_ floor: ContentCipher) -> Bool {
         let order = ContentCipher.writable
         return (order.firstIndex(of: self) ?? order.endIndex) > (order.firstIndex(of: floor) ?? order.endIndex)

@@ -8,19 +8,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Signs and encrypts content as bare CMS objects, without MIME around them.
+/// Signs and encrypts content as bare CMS objects, without a MIME structure around them.
 ///
-/// A file is protected byte for byte: what the recipient opens or checks is that very file. Mail content is protected in
-/// canonical form, as programs expect that put the object into a mail themselves (RFC 8551 §3.1.1).
+/// A file is protected byte for byte: the recipient gets exactly the same bytes. Mail content is protected in canonical form,
+/// as expected by programs that put the object into a mail themselves (RFC 8551 §3.1.1).
 package struct ContentProtector {
     private let source: any ByteSource
     private let content: ReplayableContent
 
     /// Prepares the bytes of `source` for protection.
     ///
-    /// - Parameter isMail: whether the content is a MIME entity that is protected with CRLF line ends. A part whose transfer
-    ///   encoding is binary keeps its bytes.
-    /// - Throws: `MIMEError` for mail content that exceeds a limit, and what reading throws.
+    /// - Parameter isMail: whether the content is a MIME entity, which is protected with CRLF line ends. Parts with the
+    ///   transfer encoding `binary` are not changed.
+    /// - Throws: `MIMEError` for mail content that exceeds a limit, and errors of reading.
     package init(_ source: any ByteSource, isMail: Bool = false) throws {
         self.source = source
         guard isMail else {
@@ -31,11 +31,11 @@ package struct ContentProtector {
         content = ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 
-    /// Writes a signature over the content, with the content inside if the form is opaque.
+    /// Writes a signature over the content. If `form` is opaque, the object contains the content.
     ///
     /// - Parameter time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `StreamError.changedWhileReading`, and what reading and
-    ///   writing throw.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `StreamError.changedWhileReading`, and errors of reading
+    ///   and writing.
     package func sign(
         by signer: SignedDataWriter.Signer,
         as form: SignatureForm,
@@ -46,10 +46,10 @@ package struct ContentProtector {
         try source.checkUnchanged()
     }
 
-    /// Writes the content, encrypted.
+    /// Encrypts the content and writes the object.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, `StreamError.changedWhileReading`, and
-    ///   what reading and writing throw.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, `StreamError.changedWhileReading`,
+    ///   and errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],

@@ -3,14 +3,14 @@ import InternetMessage
 import PKIX
 
 extension DividedMessage {
-    /// Makes sure that `MessageOpener` can open the protected message.
+    /// Checks that `MessageOpener` will be able to open the protected message.
     ///
-    /// - Parameter layers: how many layers are put around it.
-    /// - Throws: `MessageError.defective` for MIME that readers take for different things, `MessageError.malformed` for a protected
-    ///   message that cannot be opened when it is to be encrypted once more, `.tooManyLayers`, and what reading throws.
+    /// - Parameter layers: the number of layers that will be added.
+    /// - Throws: `MessageError.defective` for MIME that programs interpret differently, `MessageError.malformed` for a
+    ///   protected message that cannot be opened and is to be encrypted once more, `.tooManyLayers`, and errors of reading.
     func checkReadable(isEncrypted: Bool, layers: Int) throws {
-        // If a line in the header is no field, an empty line is inserted before what follows it. An ambiguous header was refused
-        // before.
+        // If a line in the header is not a field, an empty line is inserted before the text that follows. An ambiguous header
+        // was rejected before.
         let defects = message.defects.filter { $0.isError && $0 != .hiddenFields }
         if let defect = defects.min(by: { $0.rawValue < $1.rawValue }) { throw MessageError.defective(defect) }
         guard isEncrypted, message.protection != nil else { return }
@@ -23,7 +23,7 @@ extension DividedMessage {
         }
     }
 
-    /// Opens each layer that needs no key.
+    /// Opens all layers that can be opened without a key.
     private func checkLayers(inside outer: Int) throws {
         let place = MessagePlace(LocatedEntity(entity: message, source: source))
         var walker = LayerWalker(place, inside: outer)

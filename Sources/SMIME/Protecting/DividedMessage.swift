@@ -4,21 +4,21 @@ import InternetMessage
 import LibCrypto
 import Synchronization
 
-/// A message divided into what stays outside and the entity that is to be protected.
+/// A message divided into the outer header and the entity to protect.
 struct DividedMessage: Sendable {
     let split: HeaderSplit
     let message: Entity
     let source: any ByteSource
     private let known = FormOnce()
 
-    /// The form in which the protected entity can be signed, found once: what was checked is what is written.
+    /// The 7-bit form of the protected entity. It is computed once, so the form that is written is the form that was checked.
     private final class FormOnce: Sendable {
         let found = Mutex<SevenBitEncoding?>(nil)
     }
 
     /// Divides `message`.
     ///
-    /// An already protected message keeps its outer header: the fields belong to the innermost content.
+    /// An already protected message keeps its outer header, because the fields belong to the innermost content.
     ///
     /// RFC 9788 §5.1
     init(
@@ -48,14 +48,14 @@ struct DividedMessage: Sendable {
         split = HeaderSplit(message.header, omitting: omitted, protection: protection)
     }
 
-    /// The protected entity in canonical form, byte for byte.
+    /// The protected entity in canonical form, with its original bytes apart from line ends.
     var plainContent: ReplayableContent {
         let stream = split.canonicalEntity(of: message, in: source)
         return ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 
-    /// The protected entity in a form that can be signed and sent anywhere, with its digest if the first pass computed
-    /// it.
+    /// The protected entity in a form that mail transport does not change, with its digest if the first pass computed the
+    /// digest.
     func safeContent(_ algorithm: DigestAlgorithm) throws -> ReplayableContent {
         if let form = known.found.withLock({ $0 }) {
             try Self.checkSafe(form)
@@ -66,9 +66,9 @@ struct DividedMessage: Sendable {
         return ReplayableContent(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
     }
 
-    /// Makes sure that the protected entity has a form in which it can be signed and sent anywhere.
+    /// Requires that the protected entity has a form that mail transport does not change.
     ///
-    /// - Throws: `MessageError.malformed` if it has none, `MIMEError.limitExceeded`, and what reading throws.
+    /// - Throws: `MessageError.malformed` if there is no such form, `MIMEError.limitExceeded`, and errors of reading.
     func checkSafe() throws {
         let form =
             try known.found.withLock { $0 } ?? SevenBitEncoding(of: message, in: source, split: split)

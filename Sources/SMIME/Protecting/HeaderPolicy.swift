@@ -4,12 +4,12 @@
 public struct HeaderPolicy: Hashable, Sendable {
     /// Whether the header fields are signed and encrypted with the content.
     public var isProtected: Bool
-    /// Which of them are hidden outside if the message is encrypted.
+    /// Which header fields are hidden outside if the message is encrypted.
     public var confidentiality: HeaderConfidentiality
-    /// Whether hidden fields are repeated in the text, for readers that do not support header protection.
+    /// Whether the text also contains the hidden fields, for mail programs without header protection.
     public var hasLegacyDisplay: Bool
 
-    /// By default everything is protected and nothing is hidden.
+    /// By default all header fields are protected and none is hidden.
     public init(
         isProtected: Bool = true,
         confidentiality: HeaderConfidentiality = .none,
@@ -20,10 +20,10 @@ public struct HeaderPolicy: Hashable, Sendable {
         self.hasLegacyDisplay = hasLegacyDisplay
     }
 
-    /// The header stays outside, and out of the protection.
+    /// The header stays outside and is not protected.
     public static let unprotected = HeaderPolicy(isProtected: false)
 
-    /// The header protection for `HeaderSplit`, for an encrypted or a signed message.
+    /// The header protection for `HeaderSplit`; nil if the header is not protected.
     func protection(isEncrypted: Bool, hasLegacyDisplay: Bool = false) -> HeaderProtection? {
         guard isProtected else { return nil }
         return isEncrypted ? .cipher(confidentiality, hasLegacyDisplay: hasLegacyDisplay) : .clear

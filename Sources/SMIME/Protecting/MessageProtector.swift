@@ -11,8 +11,8 @@ package import Foundation
 
 /// Signs and encrypts whole messages.
 ///
-/// The message's own header fields stay outside in their order and bytes, and are copied inside; the fields that
-/// describe the content move into the protected entity.
+/// The message's header fields stay outside, with unchanged order and bytes, and are copied inside. The fields that describe
+/// the content move into the protected entity.
 /// RFC 8551 §3.1-3.6, RFC 9788
 package struct MessageProtector: Sendable {
     private let omitted: Set<String>
@@ -23,22 +23,23 @@ package struct MessageProtector: Sendable {
     private let message: Entity
     private let known = DividedOnce()
 
-    /// The divided message, computed once for each purpose, so that what was checked is what is written.
+    /// The divided message. It is computed once for each purpose, so the message that is written is the message that was
+    /// checked.
     private final class DividedOnce: Sendable {
         let made = Mutex<(clear: DividedMessage?, encrypted: DividedMessage?)>((nil, nil))
     }
 
-    /// Whether the content is compressed before anything else is done to it (RFC 8551 §3.6).
+    /// Whether the content is compressed before it is signed or encrypted (RFC 8551 §3.6).
     package var compresses = false
 
     /// Prepares a message for protection.
     ///
     /// - Parameters:
-    ///   - omitting: fields to leave out of the output. Bcc would show all other recipients; a caller that keeps it
-    ///     must send through a program that reads and removes it.
+    ///   - omitting: fields to omit in the output. A Bcc field would reveal all other recipients; a caller that keeps the
+    ///     field must send the message with a program that reads and removes it.
     ///   - headers: how to protect the header.
-    /// - Throws: `MIMEError`, `MessageError.defective` for a header that other programs read differently, and what reading
-    ///   throws.
+    /// - Throws: `MIMEError`, `MessageError.defective` for a header that other programs interpret differently, and errors of
+    ///   reading.
     package init(
         _ source: any ByteSource,
         omitting: Set<String> = ["Bcc", "Resent-Bcc"],
@@ -47,7 +48,7 @@ package struct MessageProtector: Sendable {
         try self.init(source, structure: MIMEReader.message(in: source), omitting: omitting, headers: headers)
     }
 
-    /// The same for a message of which the structure was read already.
+    /// The same for a message whose structure was already read.
     init(
         _ source: any ByteSource,
         structure: Entity,
@@ -58,13 +59,13 @@ package struct MessageProtector: Sendable {
         omitted = omitting
         policy = headers
         message = structure
-        // `MessageOpener` never reports such a message as valid, and the text that other programs show as the body would stay
-        // unencrypted.
+        // `MessageOpener` never reports such a message as valid, and the text that other programs show as the body would not
+        // be encrypted.
         if let defect = message.header.ambiguity { throw MessageError.defective(defect) }
         lineEnd = message.header.lineEnd
     }
 
-    /// - Parameter layers: how many layers are put around the message; for one that is signed only it does not matter.
+    /// - Parameter layers: the number of layers that will be added; it has no effect if the message is only signed.
     func divided(isEncrypted: Bool, layers: Int = 1) throws -> DividedMessage {
         let divided =
             try known.made.withLock { isEncrypted ? $0.encrypted : $0.clear }
@@ -74,12 +75,12 @@ package struct MessageProtector: Sendable {
         return divided
     }
 
-    /// The names of the fields that will stay unprotected though protection was asked for.
+    /// The names of the fields that will not be protected although protection was requested.
     ///
-    /// They cannot be written in seven bits; or none is protected as there is a Content-Type that cannot be read.
+    /// Either the fields cannot be written in 7-bit, or no field can be protected because the Content-Type cannot be parsed.
     package func unprotectedNames(isEncrypted: Bool) -> [String] {
         guard let protection = policy.protection(isEncrypted: isEncrypted) else { return [] }
-        // The header of an already signed message stays as it is; the report says so if fields were to be hidden.
+        // The header of an already signed message is not changed. The report names the fields that should have been hidden.
         guard message.protection == nil else { return protection.hiddenFields(of: message.header).map(\.name) }
         let split = HeaderSplit(message.header, omitting: omitted, protection: protection)
         guard split.protection == nil else { return split.unprotectedNames }
@@ -89,13 +90,14 @@ package struct MessageProtector: Sendable {
     /// The message's header.
     package var header: HeaderBlock { message.header }
 
-    /// The message, signed.
+    /// Writes the signed message.
     ///
     /// - Parameters:
-    ///   - lineEnd: the line ends to write; the message's own if nil.
+    ///   - lineEnd: the line ends to write; nil uses the message's own.
     ///   - time: the signing time.
-    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `MessageError.malformed` for content that cannot be
-    ///   made safe, `.defective` for content that `MessageOpener` would refuse, and what reading and writing throw.
+    /// - Throws: `CMSError.unsupported` for a key that cannot sign, `MessageError.malformed` for content that has no form
+    ///   that mail transport does not change, `.defective` for content that `MessageOpener` would reject, and errors of
+    ///   reading and writing.
     package func sign(
         by signer: SignedDataWriter.Signer,
         as signatureForm: SignatureForm,
@@ -112,9 +114,9 @@ package struct MessageProtector: Sendable {
         )
     }
 
-    /// The message, encrypted, and signed before if there is a signer.
+    /// Writes the encrypted message. If there is a signer, the message is signed before it is encrypted.
     ///
-    /// - Throws: `CMSError.unsupported` for a certificate that cannot be encrypted to, and what reading and writing throw.
+    /// - Throws: `CMSError.unsupported` for a certificate that cannot be used to encrypt, and errors of reading and writing.
     package func encrypt(
         to recipients: [Recipient],
         secrets: [SharedSecret] = [],
@@ -147,7 +149,7 @@ package struct MessageProtector: Sendable {
         try source.checkUnchanged()
     }
 
-    /// An entity, compressed, as an entity of its own.
+    /// Compresses an entity; the result is a new entity.
     private func compressed(_ content: ReplayableContent) throws -> ReplayableContent {
         let writer = try CompressedDataWriter(content: content.write)
         let object = ReplayableContent { try writer.write(to: $0, content: content.write) }

@@ -3,14 +3,14 @@ import InternetMessage
 import LibCrypto
 import PKIX
 
-/// An entity that we write around protected content: its header fields and its body, in canonical lines.
+/// The entity around protected content: its header fields and its body, with CRLF line ends.
 struct ProtectedEntity {
     let fields: [NewField]
     let body: ReplayableContent
 
-    /// A CMS object in base64 (RFC 8551 §3.2).
+    /// An entity whose body is a CMS object in base64 (RFC 8551 §3.2).
     ///
-    /// - Parameter name: the file name, whose ending older readers go by (RFC 8551 §3.2.1).
+    /// - Parameter name: the file name; older mail programs recognize the type by its extension (RFC 8551 §3.2.1).
     init(cms object: ReplayableContent, type: String, name: String = "smime.p7m") {
         fields = [
             NewField(
@@ -24,7 +24,7 @@ struct ProtectedEntity {
         body = object.base64
     }
 
-    /// multipart/signed (RFC 8551 §3.5.3).
+    /// A multipart/signed (RFC 8551 §3.5.3).
     init(content: ReplayableContent, signature: ReplayableContent, digest: DigestAlgorithm) {
         let random = (0..<4).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }.joined()
         let boundary = "smime-\(random)"
@@ -58,7 +58,7 @@ struct ProtectedEntity {
         }
     }
 
-    /// The whole entity, header and body, in canonical form.
+    /// The header and the body, in canonical form.
     var content: ReplayableContent {
         ReplayableContent { sink in
             for field in fields { try sink.write(field.bytes(lineEnd: .crlf)) }

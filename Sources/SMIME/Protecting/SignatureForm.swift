@@ -1,4 +1,4 @@
-/// How a signature is put into a message.
+/// How a signature is embedded in a message.
 @nonexhaustive
 public enum SignatureForm: Sendable {
     /// multipart/signed: all mail programs can show the content (RFC 8551 §3.5.3).

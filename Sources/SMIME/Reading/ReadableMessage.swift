@@ -1,32 +1,32 @@
 package import ByteStreams
 package import InternetMessage
 
-/// What a person sees of a message: the fields at its top, its texts, and a list of what is attached.
+/// The parts of a message that a person reads: header fields, texts, and a list of attachments.
 ///
-/// Texts and names are as the message has them. The caller removes control characters before it shows them. Signatures are looked through
-/// and not judged: `Part.signature` says in which one a part is.
+/// Texts and names are not cleaned. The caller must remove control characters before displaying them. Signatures are not
+/// verified; `Part.signature` only names the signature around a part.
 package struct ReadableMessage: Sendable {
-    /// A part as it is shown.
+    /// A part to display.
     package struct Part: Sendable {
-        /// The number of the part, as IMAP counts (RFC 3501 §6.4.5).
+        /// The section number of the part, as in IMAP (RFC 3501 §6.4.5).
         package let section: String
-        /// The section of the innermost signature around the part, as `VerificationReport.Signer.section` names it; nil if
-        /// it is in none.
+        /// The section of the innermost signature around the part, as in `VerificationReport.Signer.section`; nil if the part
+        /// is not signed.
         package let signature: String?
         package let content: Content
     }
 
-    /// What a part is.
+    /// The content of a part.
     package enum Content: Sendable {
-        /// A file beside the text.
+        /// An attached file.
         case attachment(name: String?, type: String, size: Int)
-        /// A text, in one form or in two that say the same.
+        /// A text as plain text, as HTML, or in both forms.
         case body(plain: BodyText?, html: BodyText?)
-        /// What claims to be protected and cannot be read.
+        /// A part that claims to be protected but cannot be read.
         case damaged(type: String)
-        /// Encrypted content that was not opened.
+        /// Encrypted content, which was not decrypted.
         case encrypted
-        /// The fields of a message in the message, whose parts follow.
+        /// The header fields of an embedded message; its parts follow.
         case message([Field])
     }
 
@@ -38,17 +38,18 @@ package struct ReadableMessage: Sendable {
 
     /// The fields of the message.
     package let fields: [Field]
-    /// Its parts, in order.
+    /// The parts, in order.
     package let parts: [Part]
-    /// Whether there are more parts than are listed.
+    /// Whether the message has more parts than the list.
     package let isCut: Bool
 
     /// Reads the message in `source`.
     ///
     /// - Parameters:
-    ///   - textLimit: how many bytes of each text are read.
-    ///   - totalLimit: how many bytes of all texts together; those behind are cut or left out (`BodyText.isLeftOut`).
-    /// - Throws: `MIMEError.limitExceeded`; what reading throws; `CancellationError`.
+    ///   - textLimit: the maximum number of bytes to read from each text.
+    ///   - totalLimit: the maximum number of bytes to read from all texts together. Later texts are cut or left out
+    ///     (`BodyText.isLeftOut`).
+    /// - Throws: `MIMEError.limitExceeded`; errors of reading; `CancellationError`.
     package init(_ source: any ByteSource, textLimit: Int = 4 << 20, totalLimit: Int = 16 << 20) throws {
         let message = LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
         fields = Self.fields(of: message.entity.header)
@@ -57,7 +58,7 @@ package struct ReadableMessage: Sendable {
         (parts, isCut) = (walk.parts, walk.isCut)
     }
 
-    /// The fields that are shown, in this order.
+    /// The displayed fields, in this order.
     private static let names = ["From", "Sender", "Reply-To", "To", "Cc", "Date", "Subject"]
 
     static func fields(of header: HeaderBlock) -> [Field] {

@@ -2,30 +2,30 @@ import ByteStreams
 import CMSSyntax
 import InternetMessage
 
-/// Collects the parts of a message for reading, from front to back.
+/// Collects the parts of a message for display, in order.
 struct ReadableParts {
-    /// How many parts are listed.
+    /// The maximum number of parts in the list.
     private static let maximumParts = 1000
 
     private let textLimit: Int
-    /// How many bytes of text may still be read.
+    /// The number of bytes of text that may still be read.
     private var remaining: Int
     private(set) var parts: [ReadableMessage.Part] = []
     private(set) var isCut = false
-    /// Whether a layer was decompressed. No honest program compresses twice.
+    /// Whether a layer was decompressed. No legitimate program compresses twice.
     private var hasDecompressed = false
 
     /// - Parameters:
-    ///   - textLimit: how many bytes of each text are read.
-    ///   - totalLimit: how many bytes of all texts together.
+    ///   - textLimit: the maximum number of bytes to read from each text.
+    ///   - totalLimit: the maximum number of bytes to read from all texts together.
     init(textLimit: Int, totalLimit: Int) {
         self.textLimit = textLimit
         remaining = totalLimit
     }
 
-    /// Adds what is at `place`.
+    /// Adds the entity at `place` and its parts.
     ///
-    /// - Parameter signature: the section of the signature around it; nil if there is none.
+    /// - Parameter signature: the section of the signature around the entity; nil if there is none.
     mutating func add(_ place: MessagePlace, in signature: String?) throws {
         try Task.checkCancellation()
         guard parts.count < Self.maximumParts else {
@@ -57,9 +57,9 @@ struct ReadableParts {
 
     private static func text(_ section: [Int]) -> String { section.map(String.init).joined(separator: ".") }
 
-    /// Adds what is inside a layer.
+    /// Adds the content of a layer.
     private mutating func add(_ found: FoundLayer, at place: MessagePlace, in signature: String?) throws {
-        // A signature inside a signature covers no more than the outer one.
+        // A signature inside another signature covers no more than the outer signature.
         let section = signature ?? Self.text(found.section)
         if let content = found.content { return try add(place.beside(content), in: section) }
         guard place.depth < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
@@ -77,7 +77,7 @@ struct ReadableParts {
         }
     }
 
-    /// Adds the text of parts that say the same, and what else there is as attachments.
+    /// Adds the text of a multipart/alternative, and its other parts as attachments.
     private mutating func addAlternatives(_ place: MessagePlace, _ signature: String?) throws {
         var plain: BodyText?
         var html: BodyText?
@@ -96,7 +96,7 @@ struct ReadableParts {
         for other in others { try add(other, in: signature) }
     }
 
-    /// The main part of multipart/related, and those it uses; anything else itself.
+    /// The main part of a multipart/related and the other parts; any other entity is its own main part.
     private static func root(of place: MessagePlace) throws -> (root: MessagePlace, others: [MessagePlace]) {
         guard place.part.entity.contentType.name == "multipart/related" else { return (place, []) }
         let parts = try place.parts()
@@ -133,7 +133,7 @@ struct ReadableParts {
         return text
     }
 
-    /// How many bytes the decoded body has; those of the encoded one if its encoding is damaged.
+    /// The size of the decoded body in bytes; if the encoding is damaged, the size of the encoded body.
     private func size(of place: MessagePlace) throws -> Int {
         let entity = place.part.entity
         do {

@@ -17,7 +17,7 @@ package enum AssertedSigner: Hashable, Sendable {
         }
     }
 
-    /// Whether `certificate` is the one, or names the address.
+    /// Whether `certificate` is the required certificate, or names the required address.
     func matches(_ certificate: Certificate) -> Bool {
         switch self {
         case .address(let address): certificate.mailAddresses.contains(address)
@@ -27,10 +27,11 @@ package enum AssertedSigner: Hashable, Sendable {
 }
 
 extension VerificationReport {
-    /// Whether a valid and trusted signature over the whole message is by `asserted`.
+    /// Whether a valid and trusted signature of the required signer covers the whole message.
     ///
-    /// Faults in other signatures do not matter, because an attacker can add one. False if only a part is signed, if
-    /// the message has another error, or if `asserted` is not the sender and the sender's own signature fails.
+    /// Problems of other signatures are ignored, because an attacker can add a signature. The result is false if only a part
+    /// is signed, if the message has another error, or if the required signer is not the sender and the sender's own
+    /// signature is invalid.
     package func isSigned(by asserted: AssertedSigner) -> Bool {
         guard !isMalformed, coverage == .whole, !isFaulty else { return false }
         return signers.contains { $0.isGood && $0.certificate.map(asserted.matches) == true }
@@ -38,7 +39,7 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
-    /// Whether no axis failed, and those that carry the verdict were looked at.
+    /// Whether no axis failed, and all axes that the verdict requires were checked.
     var isGood: Bool {
         [integrity, chain, time].allSatisfy { $0.ok == true } && [identity, revocation].allSatisfy { $0.ok != false }
     }

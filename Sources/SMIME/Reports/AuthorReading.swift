@@ -1,24 +1,24 @@
 package import InternetMessage
 import PKIX
 
-/// The author in a header's From fields, and why other programs may read another one.
+/// The author in a header's From fields, and the reasons why other programs may find a different author.
 ///
 /// RFC 5322 §3.6.2
 package struct AuthorReading: Sendable {
-    /// Every mailbox that the first field holds, whatever else is wrong with it.
+    /// All mailboxes in the first From field, even if there are problems.
     package let mailboxes: [Mailbox]
-    /// Why that is not exactly one mailbox that all programs read alike; each an error.
+    /// The reasons why From is not exactly one mailbox that all programs interpret alike; each reason is an error.
     let problems: [Problem]
 
-    /// The one address that all programs read; nil if there is a problem.
+    /// The only address, which all programs find; nil if there is a problem.
     package var soleAddress: EmailAddress? { problems.isEmpty ? mailboxes.first?.address : nil }
     /// The first problem as a sentence without a full stop; nil if there is none.
     package var firstProblem: String? { problems.first?.text }
 
-    /// Reads From, for comparing it with a signer and for choosing one.
+    /// Reads From, to compare it with a signer or to choose a signer.
     package init(_ header: HeaderBlock) { self.init(header, place: "") }
 
-    /// As if From held exactly `addresses`.
+    /// The result for a From that contains exactly `addresses`.
     package init(listing addresses: [EmailAddress]) {
         mailboxes = addresses.map { Mailbox(displayName: nil, address: $0) }
         problems =
@@ -29,14 +29,14 @@ package struct AuthorReading: Sendable {
             }
     }
 
-    /// Whether `other` has the same From fields as `header`, from which this was read, so that it reads the same. False if they have a
-    /// problem, since its text names the place.
+    /// Whether `other` has the same From fields as `header`, the header that was read here, so that reading `other` gives the
+    /// same result. False if there are problems, because their texts name the place of the header.
     func isSame(in other: HeaderBlock, as header: HeaderBlock) -> Bool {
         problems.isEmpty && other.all("From").elementsEqual(header.all("From")) { $0.rawBytes == $1.rawBytes }
             && !Self.hasBlankLineAboveFrom(other)
     }
 
-    /// Whether some programs end the header above From.
+    /// Whether some programs end the header before From.
     private static func hasBlankLineAboveFrom(_ header: HeaderBlock) -> Bool {
         header.fields.prefix { !$0.isNamed("From") }.contains(where: \.holdsBlankLine)
     }
@@ -45,7 +45,7 @@ package struct AuthorReading: Sendable {
 
     private static func several(_ place: String = "") -> String { "From\(place) holds several mailboxes" }
 
-    /// - Parameter place: where the header stands, for the texts: empty, or ` inside the signature`.
+    /// - Parameter place: the place of the header, for the texts of problems: empty, or ` inside the signature`.
     init(_ header: HeaderBlock, place: String) {
         let fields = header.all("From")
         var problems: [Problem] = []

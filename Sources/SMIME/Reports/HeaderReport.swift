@@ -5,21 +5,22 @@ import PKIX
 ///
 /// RFC 9788 §4.3
 public struct HeaderReport: Sendable {
-    /// How the fields came inside.
+    /// How the sender protected the fields.
     public let scheme: ProtectedHeader.Scheme
-    /// The values of the fields for display, by their names in lower case; repeated fields on one line each.
+    /// The values of the protected fields for display; the key is the name in lower case. If a field is repeated, each value
+    /// is a line.
     public let values: [String: String]
-    /// The fields that are signed, and are what was signed.
+    /// The names of the fields that are signed and unchanged since.
     public let signed: [String]
-    /// The fields of which something is hidden outside: it is encrypted.
+    /// The names of the fields that are encrypted and completely or partly hidden outside.
     public let hidden: [String]
-    /// The fields whose outer value differs from the one that their author wrote.
+    /// The names of the fields whose outer value differs from the value that the author wrote.
     public let differing: [String]
-    /// The fields that are only outside.
+    /// The names of the fields that exist only outside.
     public let added: [String]
-    /// The outer values of fields that differ or were added, as in `values`.
+    /// The outer values of the fields that differ or were added, in the form of `values`.
     public let outside: [String: String]
-    /// Whether the author inside was hidden behind another one outside.
+    /// Whether the outer From names a different author than the hidden inner From.
     private let hidesAuthor: Bool
 
     init(_ protected: ProtectedHeader, outer: HeaderBlock, isSigned: Bool, isEncrypted: Bool) {
@@ -27,7 +28,7 @@ public struct HeaderReport: Sendable {
         let values = Self.values(protected.fields)
         self.values = values
         signed = isSigned ? values.keys.sorted() : []
-        // Nearly all mail that arrives as it was signed.
+        // This is the usual case: most signed mail is not changed in transit.
         guard !protected.isCopied(in: outer) else {
             (hidden, differing, added, outside, hidesAuthor) = ([], [], [], [:], false)
             return
@@ -35,7 +36,7 @@ public struct HeaderReport: Sendable {
         let hidden = isEncrypted ? protected.hiddenNames(outer: outer).sorted() : []
         self.hidden = hidden
         let differing = protected.differingNames(outer: outer).sorted()
-        // Without HP-Outer records a hidden field cannot be told from a changed one.
+        // Without HP-Outer records a hidden field cannot be distinguished from a changed field.
         self.differing = protected.scheme == .cipher ? differing : differing.filter { !hidden.contains($0) }
         added = protected.addedNames(outer: outer).sorted()
         let author = outer.readableAddresses("From")
@@ -61,7 +62,7 @@ public struct HeaderReport: Sendable {
             let text = "another From is outside: inside it is \(inside.escapedForDisplay)"
             problems.append(Problem(.headerDiffers, text))
         }
-        // Mail servers add Date and Message-ID if the author left them out: this is no reservation.
+        // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
         let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
         if scheme.isComplete, !shown.isEmpty {
             let text = "not protected, so that anyone can have added them: \(shown.listedForDisplay)"
@@ -72,7 +73,8 @@ public struct HeaderReport: Sendable {
 }
 
 extension ProtectedHeader {
-    /// The message's header fields inside `payload`, the innermost entity of the message with the header `outer`.
+    /// The message's header fields inside `payload`, which is the innermost entity of the message with the header `outer`;
+    /// nil if there are none.
     init?(in payload: LocatedEntity, outer: HeaderBlock) {
         if let own = ProtectedHeader(of: payload.entity.header) {
             self = own

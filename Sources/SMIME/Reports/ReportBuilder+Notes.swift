@@ -3,15 +3,15 @@ import InternetMessage
 import PKIX
 
 extension ReportBuilder {
-    /// Adds warnings about the MIME structure around the signed content. The From line of a mailbox needs none.
+    /// Adds warnings about the MIME structure around the signed content. The From line of a mailbox causes no warning.
     mutating func note(_ defects: Set<MIMEDefect>) {
         let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
         note(told.map(Problem.init))
     }
 
-    /// Adds the protected header fields of the message, whose outer header is `outer`.
+    /// Adds the protected header fields of the message with the outer header `outer`.
     ///
-    /// An outer signature that was judged before they could be read must be their author's, too.
+    /// A signature that was judged before these fields could be read must be by the author in these fields, too.
     mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
         guard let protected else { return }
         let headers = HeaderReport(
@@ -22,12 +22,12 @@ extension ReportBuilder {
         )
         self.headers = headers
         note(headers.problems)
-        // Sender was compared when the signature was judged, where the exceptions are known.
+        // Sender was already compared when the signature was judged with all exceptions, so it is accepted here.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
         addStrangers { $0.certificate.flatMap(identity.protectedStrangeness) }
     }
 
-    /// Adds the warnings about the last added layer, if it is a signature inside another one.
+    /// Adds the warnings about the last layer, if it is a signature inside another signature.
     mutating func noteInnerSignature() {
         guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
             return
@@ -35,7 +35,7 @@ extension ReportBuilder {
         if layer.signers.contains(where: { !$0.integrity.holds }) {
             note(Problem(.innerSignature, "a signature inside is not valid"))
         }
-        // A decisive layer has a report of its own.
+        // The report already judges the identity of signers who determine the verdict.
         guard !layer.isDecisive else { return }
         let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
         guard !others.isEmpty else { return }
@@ -43,7 +43,7 @@ extension ReportBuilder {
         note(Problem(.innerSigner, text))
     }
 
-    /// Adds a warning if only the encrypted layer, and nothing inside it, is signed.
+    /// Adds a warning if the encrypted object is signed, but nothing inside the encryption is.
     mutating func noteOuterSignature() {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption }),
             layers[..<encryption].contains(where: { !$0.signers.isEmpty }),
@@ -53,7 +53,7 @@ extension ReportBuilder {
         note(Problem(.signatureOutside, text))
     }
 
-    /// Adds a warning if the signed content is ciphertext that was not opened: the signer need not know the plaintext.
+    /// Adds a warning if the signature covers ciphertext that was not decrypted: the signer need not know the plaintext.
     mutating func noteSignedCiphertext() {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }),
             layers[..<encryption].contains(where: { !$0.signers.isEmpty })

@@ -1,47 +1,47 @@
 import PKIX
 
-/// A report while a message is read; what leaves the module is the `VerificationReport` that it becomes.
+/// Collects a report while a message is read. `report` is the result as a `VerificationReport`.
 struct ReportBuilder: Sendable {
     typealias Layer = VerificationReport.Layer
     typealias Signer = VerificationReport.Signer
 
-    /// How much of the message the signatures are over.
+    /// How much of the message the signatures cover.
     var coverage = VerificationReport.Coverage.none
-    /// The header fields inside the protection.
+    /// The header fields inside the protection; nil if there are none or they were not read.
     var headers: HeaderReport?
-    /// Every layer that was seen, the outermost first.
+    /// Every layer that was found, the outermost first.
     private(set) var layers: [Layer] = []
     /// The problems of the message as a whole.
     private(set) var problems: [Problem] = []
-    /// Whether one of them is an error.
+    /// Whether a problem of the message as a whole is an error.
     private(set) var isFaulty = false
-    /// Whether the message is not even what it claims to be.
+    /// Whether the message contradicts its own header.
     private(set) var isMalformed = false
 
-    /// The report on what was seen so far.
+    /// The report on the layers so far.
     var report: VerificationReport { VerificationReport(self) }
 
-    /// The signers that the verdict depends on, those of the outermost signature first.
+    /// The signers who determine the verdict, those of the outermost signature first.
     var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
 
-    /// Adds what is wrong with the message as a whole.
+    /// Adds a problem of the message as a whole.
     mutating func note(_ problem: Problem) {
         problems.append(problem)
         isFaulty = isFaulty || problem.level == .error
     }
 
-    /// Adds several.
+    /// Adds several problems of the message as a whole.
     mutating func note(_ problems: some Sequence<Problem>) { for problem in problems { note(problem) } }
 
-    /// Takes an error that says what is wrong with the message into the report; any other is thrown on.
+    /// Adds an error about the message to the report as a problem. Any other error is rethrown.
     mutating func note(_ error: any Error) throws {
         note(try Problem(tellingOf: error))
         isMalformed = true
     }
 
-    /// Adds a layer inside those that are there.
+    /// Adds a layer inside the previous layers.
     ///
-    /// - Parameter isPart: as in `Layer`.
+    /// - Parameter isPart: see `Layer.isPart`.
     mutating func add(_ layer: Layer, signers: [Signer] = [], isPart: Bool = false) {
         var layer = layer
         layer.signers = signers
@@ -52,7 +52,7 @@ struct ReportBuilder: Sendable {
         layers.append(layer)
     }
 
-    /// Adds what `strangeness` finds to each decisive signer who is not the sender.
+    /// Adds the result of `strangeness` to each signer who determines the verdict and is not the sender.
     mutating func addStrangers(_ strangeness: (Signer) -> SignerIdentity.Strangeness?) {
         for layer in layers.indices where layers[layer].isDecisive {
             for index in layers[layer].signers.indices {
@@ -62,10 +62,10 @@ struct ReportBuilder: Sendable {
         }
     }
 
-    /// Marks signers who signed exactly the same content as the sender, and are other people, as cosigners.
+    /// Marks other people who signed exactly the same content as the sender as cosigners.
     ///
-    /// Other signatures do not weaken the sender's own: adding one adds a name and no content. Called when all signers
-    /// are known.
+    /// Other signatures do not weaken the sender's signature: they add a name and no content. The caller calls this after all
+    /// signers were added.
     mutating func noteCosigners() {
         for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
         {

@@ -1,16 +1,16 @@
 import InternetMessage
 import PKIX
 
-/// The sender that a message claims, for comparison with its signer.
+/// The sender that a message claims, to be compared with the signer.
 ///
 /// RFC 8550 §3
 package struct SignerIdentity {
     private let author: AuthorReading
-    /// The mailbox in Sender, where one field names one and programs agree on it.
+    /// The mailbox in Sender; nil unless there is one Sender field with one mailbox that all programs interpret alike.
     private let sender: Mailbox?
-    /// From inside the signature; nil without such a field.
+    /// The From inside the signature; nil if there is no such field.
     private let inner: AuthorReading?
-    /// The header fields inside the signature, if there are any.
+    /// The header fields inside the signature; nil if there are none.
     private let protected: ProtectedHeader?
     private let exceptions: VerdictExceptions
 
@@ -19,9 +19,9 @@ package struct SignerIdentity {
     /// Reads From and Sender of a message's header.
     ///
     /// - Parameters:
-    ///   - protected: the header fields inside the signature. They must name the signer, too: a person who wraps
-    ///     another one's mail must not pass for its author (RFC 9788 §4.4).
-    ///   - exceptions: whether a signer whom only Sender names is accepted.
+    ///   - protected: the header fields inside the signature. They must name the signer, too: a person who wraps another
+    ///     person's mail must not appear as its author (RFC 9788 §4.4).
+    ///   - exceptions: determines whether a signer is accepted whose address is only in Sender.
     init(_ header: HeaderBlock, protected: ProtectedHeader? = nil, exceptions: VerdictExceptions = []) {
         self.protected = protected
         self.exceptions = exceptions
@@ -32,19 +32,20 @@ package struct SignerIdentity {
             guard !author.isSame(in: protected.header, as: header) else { return author }
             return AuthorReading(protected.header, place: " inside the signature")
         }
-        // RFC 5322 §3.6.2: one mailbox. In a list or a group an attacker could hide beside the address that is shown.
+        // Sender is exactly one mailbox (RFC 5322 §3.6.2). In a list or a group an attacker could add an address beside the
+        // displayed one.
         let senders = header.all("Sender")
         sender = senders.count == 1 ? senders.first.flatMap { Mailbox(soleIn: $0) } : nil
     }
 
-    /// The first address of From that `certificate` names.
+    /// The first address in From that the certificate names; nil if there is none.
     func author(named certificate: Certificate) -> EmailAddress? {
         let addresses = certificate.mailAddresses
         return from.first(where: addresses.contains)
     }
 
-    /// The addresses for which readers accept a signer with `certificate`: those in From, or else Sender, that it
-    /// names, with the whole domain of each, as keys of a store.
+    /// The addresses for which readers accept a signer with `certificate`, as keys of a store: the addresses in From that the
+    /// certificate names, or otherwise the address in Sender, each with the key of its domain.
     func scopes(of certificate: Certificate) -> Set<String> {
         let addresses = certificate.mailAddresses
         let authors = [from, sender.map { [$0.address] } ?? []].lazy.map { $0.filter(addresses.contains) }
@@ -52,34 +53,34 @@ package struct SignerIdentity {
         return Set((authors ?? []).flatMap(\.scopes))
     }
 
-    /// That a signer is not the one in From.
+    /// The finding that the signer is not the person in From.
     struct Strangeness {
-        /// In what way.
+        /// The reason why the signer is not the person in From.
         enum Reason: Sendable {
-            /// The certificate names none of the addresses in From, or From is not as it was signed.
+            /// The certificate names no address in From, or the outer From differs from the signed From.
             case notFrom
-            /// The same for the From inside the signature.
+            /// The certificate names no address in the From inside the signature.
             case notProtectedFrom
-            /// The certificate names Sender.
+            /// The certificate names the address in Sender only.
             case onlySender
         }
 
         let reason: Reason
-        /// What the report says of it.
+        /// The problem for the report.
         let problem: Problem
     }
 
     /// The result for one signer.
     struct Finding {
-        /// The identity axis.
+        /// The identity axis of the report.
         let axis: VerificationReport.Axis
-        /// That the signer is not the one in From; nil unless that is so.
+        /// The finding that the signer is not the person in From; nil if the signer is.
         let strangeness: Strangeness?
-        /// Whether something else is wrong with the identity.
+        /// Whether there is another error about the identity.
         let isUnclear: Bool
     }
 
-    /// Whether a signer with `certificate` is the one that the message is from.
+    /// Judges whether a signer with `certificate` is the sender of the message.
     func judge(_ certificate: Certificate) -> Finding {
         let addresses = certificate.mailAddresses
         var problems = author.problems + (inner?.problems ?? [])
@@ -102,7 +103,8 @@ package struct SignerIdentity {
         )
     }
 
-    /// What is strange if the fields inside the signature name neither `certificate` nor the outer From; nil if they agree.
+    /// The finding that the signer is not the person in the From inside the signature, or that this From differs from the
+    /// outer From; nil if all agree, or there is no From inside the signature.
     func protectedStrangeness(_ certificate: Certificate) -> Strangeness? {
         let addresses = certificate.mailAddresses
         guard let inner, !addresses.isEmpty else { return nil }
@@ -124,9 +126,10 @@ package struct SignerIdentity {
         return Strangeness(reason: .notFrom, problem: Problem(.signerNotFrom, text))
     }
 
-    /// What is strange if From does not name a signer with `addresses`; nil if it does, or names no address.
+    /// The finding that From does not name a signer with `addresses`; nil if From names one of the addresses, or contains no
+    /// address.
     ///
-    /// - Parameter isSender: whether it is known that Sender names the signer.
+    /// - Parameter isSender: whether Sender is already known to name the signer.
     private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Strangeness? {
         guard !from.isEmpty, !from.contains(where: addresses.contains) else { return nil }
         let named = Self.list(addresses)
@@ -146,11 +149,11 @@ package struct SignerIdentity {
 }
 
 extension Certificate {
-    /// The addresses it names, as far as they are any.
+    /// The well-formed addresses in the certificate.
     var mailAddresses: Set<EmailAddress> { Set(emailAddresses) }
 }
 
 extension EmailAddress {
-    /// The address and its whole domain, as keys of a store.
+    /// The address and its domain, as keys of a store.
     var scopes: Set<String> { [key, "@\(asciiDomain)"] }
 }

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 extension VerificationReport: Encodable {
-    /// The JSON of `smime verify --json`: keys in snake_case, times as RFC 3339 has them.
+    /// Encodes the JSON of `smime verify --json`: keys in snake_case, times in the format of RFC 3339.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(status.rawValue, forKey: .status)
@@ -40,7 +40,7 @@ private struct EncodedProblem: Encodable {
 
 private struct EncodedAxis: Encodable {
     let axis: VerificationReport.Axis
-    /// Whether it was looked at without an answer.
+    /// Whether a check was made that did not give a result.
     let isUnknown: Bool
 
     private var ok: Bool? { isUnknown ? nil : axis.ok }
@@ -52,7 +52,7 @@ private struct EncodedAxis: Encodable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
-        // Unknown values are null; their keys are not omitted.
+        // Unknown values are encoded as null instead of omitting their keys.
         try container.encode(ok, forKey: .ok)
         try container.encode(axis.problems.map(EncodedProblem.init), forKey: .problems)
         try container.encode(state, forKey: .state)

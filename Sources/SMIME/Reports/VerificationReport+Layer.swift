@@ -1,7 +1,7 @@
 public import PKIX
 
 extension VerificationReport {
-    /// One layer of protection, from the outside in.
+    /// One layer of protection.
     public struct Layer: Sendable {
         /// The kind of a layer.
         public enum Kind: String, Sendable {
@@ -10,7 +10,7 @@ extension VerificationReport {
             case encrypted
             case signed
 
-            /// Whether it keeps others from reading.
+            /// Whether the layer is encrypted.
             public var isEncryption: Bool { self == .encrypted || self == .authenticatedEncrypted }
         }
 
@@ -18,18 +18,19 @@ extension VerificationReport {
         public let kind: Kind
         /// The cipher or signature algorithm.
         public let algorithm: String
-        /// The problems of the layer itself, without those of its signers.
+        /// The problems of the layer itself, without the problems of its signers.
         public let problems: [Problem]
         /// The signers of a signed layer.
         public internal(set) var signers: [Signer] = []
-        /// Whether the verdict depends on its signers.
+        /// Whether the layer's signers determine the verdict.
         ///
-        /// Of directly nested signatures the outermost decides, as its signer saw what is inside. The signer of ciphertext need not know
-        /// the plaintext, so a signature inside the encryption decides, too.
+        /// If signatures are directly nested, the outermost signature determines the verdict, because its signer saw the
+        /// content. The signer of ciphertext need not know the plaintext, so a signature inside the encryption determines the
+        /// verdict, too.
         public internal(set) var isDecisive = false
-        /// Whether the layer is inside one that is encrypted.
+        /// Whether the layer is inside an encrypted layer.
         public internal(set) var isInsideEncryption = false
-        /// Whether it covers only a part of the message, beside other parts.
+        /// Whether the layer covers only one part of the message, next to other parts.
         public internal(set) var isPart = false
     }
 }

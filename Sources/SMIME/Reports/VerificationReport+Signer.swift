@@ -10,16 +10,16 @@ public import Foundation
 extension VerificationReport {
     /// One aspect of one signature.
     public struct Axis: Sendable, Equatable {
-        /// False if and only if a problem is an error; nil if the axis was not checked.
+        /// False if and only if a problem of the axis is an error; nil if the axis was not checked.
         public let ok: Bool?
         /// The errors and warnings of the axis.
         public let problems: [Problem]
-        /// Whether it was looked at and found good, or at most weak: SHA-1 or a short key.
+        /// Whether the axis was checked and has no error except weakness: SHA-1 or a short key.
         public let holds: Bool
-        /// Whether something weak was found, accepted or not.
+        /// Whether a weakness was found, whether accepted or not.
         let isWeak: Bool
 
-        /// An axis that was looked at, with what was found.
+        /// An axis that was checked, with the problems found.
         public init(_ problems: [Problem]) {
             ok = !problems.contains { $0.level == .error }
             holds = problems.allSatisfy { $0.level == .warning || $0.kind.isWeakness }
@@ -37,67 +37,71 @@ extension VerificationReport {
         public static let notChecked = Axis()
     }
 
-    /// One signer, judged.
+    /// One signer and the verdict on its signature.
     public struct Signer: Sendable {
-        /// The certificate the signature was checked with; nil if none was found.
+        /// The certificate that verified the signature; nil if none was found.
         public let certificate: Certificate?
-        /// The signing time that the signer claims; nil without a claim.
+        /// The signing time that the signer claims; nil if the signer claims none.
         public let signingTime: Date?
-        /// The digest's name, or its dotted OID.
+        /// The name of the digest, or its dotted OID.
         public let digest: String
-        /// The signature algorithm's name or number.
+        /// The name of the signature algorithm, or its dotted OID.
         public let signature: String
-        /// The algorithms that the signer can read, best first.
+        /// The algorithms that the signer announces to support, best first.
         public let capabilities: [String]
-        /// The bytes are those that were signed.
+        /// Whether the content is what was signed.
         public let integrity: Axis
-        /// The certificate leads to a trust anchor, and may sign mail.
+        /// Whether the certificate's chain ends at a trust anchor, and the certificate may sign mail.
         public let chain: Axis
-        /// An address of the certificate is From's, or Sender's.
+        /// Whether the certificate names an address in From, or in Sender.
         public internal(set) var identity: Axis
-        /// Whether the certificate, or an authority's above it, is known to be revoked.
+        /// Whether the certificate, or a certificate authority above it, is known to be revoked.
         ///
-        /// If the data at hand does not decide, `RevocationPolicy` does: under `.soft` `ok` is true, with the warning
-        /// `revocation-unknown`; under `.hard` it is false, with that as an error; under `.off` it is nil, because
-        /// nothing was checked. A check that takes too long is an error under `.soft`, too. So `ok` only means "known
-        /// not to be revoked" if `revocation-unknown` is not among the problems.
+        /// If the available data does not decide, `RevocationPolicy` does:
+        /// - `.soft`: `ok` is true, with the warning `revocation-unknown`.
+        /// - `.hard`: `ok` is false, with the error `revocation-unknown`.
+        /// - `.off`: `ok` is nil, because nothing was checked.
+        ///
+        /// A check that takes too long is an error under `.soft`, too. So `ok` means "known not to be revoked" only if
+        /// `revocation-unknown` is not among the problems.
         public let revocation: Axis
-        /// Certificate and chain are valid at the time of judgement.
+        /// Whether the certificates of the chain are valid at the time of judgement.
         public let time: Axis
-        /// The part that is signed, as IMAP numbers parts (RFC 3501 §6.4.5); nil for the whole message.
+        /// The section number of the signed part, as in IMAP (RFC 3501 §6.4.5); nil for the whole message.
         public internal(set) var section: String?
-        /// What is known about revocation of the certificate and those above it; nil if it was not checked.
+        /// The known revocation status of the certificate and those above it; nil if it was not checked.
         let revocationStatus: ChainVerdict.Revocation.Status?
-        /// Whether certificate and chain are valid at the time of judgement; nil if it was not checked.
+        /// Whether the certificates of the chain are valid at the time of judgement; nil if this was not checked.
         let validity: ChainVerdict.Validity?
-        /// Whether the content is not what was signed.
+        /// Whether the content differs from what was signed.
         package let isContentChanged: Bool
-        /// Whether the signer is not the one in From, which is an error.
+        /// Whether the signer is not the person in From, and this is an error.
         private(set) var isStranger: Bool
-        /// In what ways the signer is not the one in From, errors or not.
+        /// The reasons why the signer is not the person in From, whether they are errors or warnings.
         private(set) var strangeness: Set<SignerIdentity.Strangeness.Reason>
-        /// Whether something else is wrong with the identity.
+        /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool
-        /// The warning that the signer is a cosigner beside the sender; nil for other signers.
+        /// The warning that the signer signed in addition to the sender; nil for other signers.
         private(set) var cosigning: Problem?
-        /// The certificates of the chain, the signer's first, as far as they are at hand; trusted or not.
+        /// The available certificates of the chain, the signer's first, whether trusted or not.
         package let path: [Certificate]
-        /// What may be learned from the signature if it is valid.
+        /// The data to learn from the signature if it is valid; nil if there is none.
         let evidence: SignerEvidence?
 
         /// The address in From that the certificate names; nil if it names none of them.
         let author: EmailAddress?
 
-        /// The address shown for the signer: the one in From, or else the first of the certificate.
+        /// The address to show for the signer: the address in From, or otherwise the first address in the certificate; nil if
+        /// there is none.
         public var address: String? { author?.text ?? certificate?.addresses.first }
 
-        /// A name for the signer: an address, or else the certificate's subject.
+        /// A name for the signer: an address, or otherwise the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }
 
-        /// The problems of all axes; those that decide the status come first.
+        /// The problems of all axes. The axes that determine the status come first.
         public var problems: [Problem] { [integrity, revocation, chain, time, identity].flatMap(\.problems) }
 
-        /// Whether something weak was found, accepted or not.
+        /// Whether a weakness was found, whether accepted or not.
         var isWeak: Bool { [integrity, revocation, chain, time, identity].contains(where: \.isWeak) }
 
         /// Whether an axis failed.
@@ -109,7 +113,7 @@ extension VerificationReport {
                 && [integrity, chain, time, identity].allSatisfy { $0.ok != false }
         }
 
-        /// Whether the revocation status is unknown, but was not required.
+        /// Whether the revocation status is unknown, and no certain status was required.
         package var isRevocationUnknown: Bool { revocation.ok == true && revocationStatus == .unknown }
 
         /// The verdict on this signature alone, without the problems of the message.
@@ -125,14 +129,14 @@ extension VerificationReport {
 }
 
 extension VerificationReport.Signer {
-    /// Records that the signer is not the sender, unless that is recorded for the same reason.
+    /// Records that the signer is not the sender, unless this was already recorded for the same reason.
     mutating func becomeStranger(_ found: SignerIdentity.Strangeness) {
         guard strangeness.insert(found.reason).inserted else { return }
         identity = VerificationReport.Axis(identity.problems + [found.problem])
         isStranger = isStranger || found.problem.level == .error
     }
 
-    /// Turns the error that the signer is not the sender into a warning, if it is the only error.
+    /// Turns the error that the signer is not the sender into a warning, if it is the signer's only error.
     mutating func becomeCosigner() {
         guard isStranger, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),
             revocation.ok != false
@@ -142,6 +146,6 @@ extension VerificationReport.Signer {
         (isStranger, cosigning) = (false, problem)
     }
 
-    /// Whether the verdict on it alone is less grave.
+    /// Whether the verdict on this signature is better than the verdict on `other`.
     func isBetter(than other: Self) -> Bool { status.gravity > other.status.gravity }
 }

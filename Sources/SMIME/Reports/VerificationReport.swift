@@ -1,78 +1,82 @@
 import InternetMessage
 public import PKIX
 
-/// The verification of a message's signatures: five axes for each signer, and the verdict that follows from them.
+/// The verification of a message's signatures: five axes for each signer, and the resulting verdict.
 public struct VerificationReport: Sendable {
-    /// The verdict in one word, which never stands alone: problems and axes say why.
+    /// The verdict in one word. Show it together with the problems and axes, which give the reasons.
     ///
-    /// Where several words would do it is the first of those that `Signer.status` asks for: integrity, revocation, chain,
-    /// time, identity, coverage, strength.
+    /// If several verdicts apply, the first one is used, in the order of the checks: integrity, revocation, chain, time,
+    /// identity, coverage, strength.
     @nonexhaustive
     public enum Status: String, Sendable {
-        /// The signature fits and its chain is trusted; but a certificate of it has expired at the time of judgement.
+        /// The signature matches and its chain is trusted, but a certificate of the chain has expired at the time of
+        /// judgement.
         case expired
-        /// The signature does not fit the content or the signer's key, there is no certificate to check it with, or
-        /// something about the message as a whole is an error.
+        /// The signature does not match the content or the signer's key, there is no certificate to check it with, or the
+        /// message as a whole has an error.
         case invalid
-        /// The message is not what it claims to be, so that no signature of it counts.
+        /// The message contradicts its own header, so no signature is accepted.
         case malformed
-        /// All else is good, but the signer is not shown to be the sender: no address of the certificate is in From or
-        /// Sender, or From names no definite address.
+        /// Everything else is good, but the signer is not proven to be the sender: the certificate names no address in From
+        /// or Sender, or From does not contain exactly one address.
         case mismatch
-        /// As `expired`, but the certificate is not valid yet.
+        /// As `expired`, but a certificate of the chain is not valid yet.
         case notYetValid = "not-yet-valid"
         /// The signature is valid, but covers only a part of the message.
         case partial
-        /// The signature fits, but the certificate, or an authority's above it, was revoked.
+        /// The signature matches, but the certificate or a certificate authority above it was revoked.
         case revoked
-        /// There is no signature that the verdict could depend on.
+        /// There is no signature that could determine the verdict.
         case unsigned
-        /// The signature fits, but the certificate leads to no trust anchor, or may not sign mail; or nothing says whether it
-        /// was revoked, which `RevocationPolicy.hard` demands, or it takes too long to find out (`revocation-unknown`).
+        /// The signature matches, but one of these holds:
+        /// - The chain does not end at a trust anchor.
+        /// - The certificate may not sign mail.
+        /// - The revocation status is unknown, although `RevocationPolicy.hard` requires it, or the check takes too long
+        ///   (`revocation-unknown`).
         case untrusted
-        /// Every axis that was looked at is good, for all signers that the verdict depends on, and what they signed is the
-        /// whole message.
+        /// Every axis that was checked is good for all signers who determine the verdict, and the signatures cover the whole
+        /// message.
         case valid
-        /// All else is good, but the signature uses SHA-1, or a key of the signer or an authority is under 2048 bits
-        /// (RSA, DSA) or 224 bits (elliptic curves), which can be forged with enough computers.
+        /// Everything else is good, but the signature uses SHA-1, or a key of the signer or of an authority under 2048 bits
+        /// (RSA, DSA) or 224 bits (elliptic curves). An attacker with enough computers can forge such a signature.
         /// `VerdictExceptions.weakAlgorithms` accepts it.
         case weak
     }
 
-    /// How much of the message a signature speaks for.
+    /// How much of the message the signatures cover.
     @nonexhaustive
     public enum Coverage: String, Sendable {
         /// Nothing is signed.
         case none
-        /// A part beside others is signed, or several are.
+        /// One part, or several parts, of a multipart are signed.
         case part
-        /// All of it is signed, but for header fields that are not protected.
+        /// The whole message is signed, except header fields that are not protected.
         case whole
     }
 
-    /// How much of the message the signatures are over.
+    /// How much of the message the signatures cover.
     public let coverage: Coverage
-    /// Every layer that was seen, the outermost first.
+    /// Every layer that was found, the outermost first.
     public let layers: [Layer]
-    /// What concerns the message as a whole.
+    /// The problems of the message as a whole.
     public let problems: [Problem]
-    /// The header fields inside the protection; nil if there are none, or they cannot be seen without a key.
+    /// The header fields inside the protection; nil if there are none, or they cannot be read without a key.
     public let headers: HeaderReport?
-    /// Whether the message is not even what it claims to be.
+    /// Whether the message contradicts its own header.
     public let isMalformed: Bool
-    /// Whether something about the message as a whole is an error, so that no signature of it counts.
+    /// Whether the message as a whole has an error, so that no signature is accepted.
     let isFaulty: Bool
-    /// The verdict, where a caller made the report; else it follows from everything else.
+    /// The verdict that a caller set; nil if the verdict results from the problems.
     private let stated: Status?
 
     /// An empty report: an unsigned message.
     public init() { self.init(ReportBuilder()) }
 
-    /// A report with this verdict, for tests of a caller's decisions. Nothing can be learned from it.
+    /// A report with the verdict `status`, for tests of a caller's decisions. Nothing can be learned from it.
     ///
     /// - Parameters:
     ///   - status: the verdict.
-    ///   - problems: what concerns the message as a whole.
+    ///   - problems: the problems of the message as a whole.
     public init(status: Status, problems: [Problem] = []) {
         var builder = ReportBuilder()
         builder.note(problems)
@@ -81,7 +85,7 @@ public struct VerificationReport: Sendable {
 
     /// The report that `builder` has collected.
     ///
-    /// - Parameter stated: a verdict in place of the one that follows from it.
+    /// - Parameter stated: a verdict to use instead of the one that results from the problems.
     init(_ builder: ReportBuilder, stated: Status? = nil) {
         self.stated = stated
         coverage = builder.coverage
@@ -92,15 +96,16 @@ public struct VerificationReport: Sendable {
         isFaulty = builder.isFaulty
     }
 
-    /// The signers that the verdict depends on, those of the outermost signature first.
+    /// The signers who determine the verdict, those of the outermost signature first.
     public var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
 
-    /// Whether the header fields inside the protection are to be shown: they are as they were signed, or encrypted.
+    /// Whether to show the header fields inside the protection: they are unchanged since they were signed, or they are
+    /// encrypted.
     public var isHeaderKnown: Bool {
         headers.map { !$0.signed.isEmpty } == true || layers.contains { $0.kind.isEncryption }
     }
 
-    /// The protection by all layers around the whole message together.
+    /// The protection by all layers around the whole message.
     ///
     /// RFC 9787 §3.1
     @nonexhaustive
@@ -111,7 +116,8 @@ public struct VerificationReport: Sendable {
         case verified
     }
 
-    /// What protects the message as a whole. Encryption that was not opened counts; a signature counts if it is valid.
+    /// The protection of the message as a whole. Encryption counts even if it was not decrypted; a signature counts if it is
+    /// valid.
     public var summary: Summary {
         let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
         switch (isConfidential, status == .valid) {
@@ -122,20 +128,20 @@ public struct VerificationReport: Sendable {
         }
     }
 
-    /// The verdict, which follows from everything else. It is `valid` only if all axes of all signers are good.
+    /// The verdict on the message: `valid` only if all axes of all signers are good.
     public var status: Status {
         if let stated { return stated }
         if isMalformed { return .malformed }
         return signers.map { status(of: $0) }.min { $0.gravity < $1.gravity } ?? .unsigned
     }
 
-    /// Whether all errors are revocation statuses that are unknown for now; false if there is no error.
+    /// Whether all errors are unknown revocation statuses, which may become known later; false if there is no error.
     package var failsForUnknownRevocationOnly: Bool {
         let failed = signers.filter(\.hasErrors)
         return !isFaulty && !failed.isEmpty && failed.allSatisfy(\.failsForUnknownRevocationOnly)
     }
 
-    /// The verdict on one signature without the others. Problems of the message as a whole count for each.
+    /// The verdict on one signature without the other signatures. Problems of the message as a whole affect every signature.
     public func status(of signer: Signer) -> Status {
         if isMalformed { return .malformed }
         if isFaulty { return .invalid }
@@ -145,7 +151,8 @@ public struct VerificationReport: Sendable {
 }
 
 extension VerificationReport.Status {
-    /// Which of the verdicts on several signatures is the verdict on the message: the lowest.
+    /// The severity of the verdict. If there are several signatures, the verdict with the lowest number is the verdict on the
+    /// message.
     var gravity: Int {
         switch self {
         case .malformed: 0

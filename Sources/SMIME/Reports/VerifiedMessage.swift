@@ -8,40 +8,44 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A message that its author is proven to have signed as a whole, with the data to learn from it.
+/// A message whose author has proven to have signed it as a whole, with the data to learn from it.
 ///
-/// Only `MessageOpener` makes one, and only if the verdict is valid, no algorithm is weak (accepted or not), one signature covers
-/// everything, or several by the same signer inside each other, and the signer's certificate names the author in From. Nothing in it
-/// is about other people.
+/// Only `MessageOpener` creates a value, and only if all of this holds:
+/// - The verdict is valid, and no algorithm is weak, whether accepted or not.
+/// - One signature, or several nested signatures of the same signer, cover everything.
+/// - The signer's certificate names the author in From.
+///
+/// The value contains no data about other people.
 public struct VerifiedMessage: Sendable {
     /// The address in From that the signer's certificate names.
     public let author: EmailAddress
     /// The certificate of the signature.
     public let signerCertificate: Certificate
-    /// Another certificate of the author's that mail is to be encrypted to: it came along, names the author, is fit for
-    /// encryption and trusted.
+    /// Another trusted certificate of the author, to which mail should be encrypted: it is in the message, names the author
+    /// and is suitable for encryption. Nil if there is none.
     ///
     /// RFC 8551 §2.5.3
     public let encryptionCertificate: Certificate?
-    /// The authorities between the signer's certificate and an anchor, nearest first; roots are left out.
+    /// The authorities between the signer's certificate and an anchor, nearest first, without roots.
     public let authorities: [Certificate]
-    /// Whether the chain leads to an anchor; else the signer is trusted because the certificate itself was pinned.
+    /// Whether the chain ends at an anchor; otherwise the signer is trusted because the certificate itself was pinned.
     public let isAnchored: Bool
-    /// The DER of the SMIMECapabilities that the author announces (RFC 8551 §2.5.2).
+    /// The DER of the SMIMECapabilities that the author announces (RFC 8551 §2.5.2); nil if there are none.
     public let capabilities: [UInt8]?
-    /// When the author says that it was signed.
+    /// The signing time that the author claims; nil if the author claims none.
     public let signingTime: Date?
-    /// The Message-ID as it is written, which nothing protects.
+    /// The Message-ID as written. It is not protected.
     public let messageID: String?
 
-    /// The message to learn from, by `report`; nil if nothing may be learned.
+    /// The message as evidence from which the store may learn, according to `report`; nil if nothing may be learned.
     init?(_ report: VerificationReport, header: HeaderBlock) {
-        // The innermost decisive signature is the one over the content.
+        // The innermost signature that determines the verdict is the signature over the content.
         guard report.status == .valid, report.coverage == .whole, let signer = report.signers.last,
             let certificate = signer.certificate, let evidence = signer.evidence,
             report.layers.allSatisfy({ !$0.isDecisive || $0.signers.count == 1 }),
             report.signers.allSatisfy({ $0.certificate == certificate }),
-            // A user who accepts weak signatures to read an archive does not want to encrypt to their certificates.
+            // A user who accepts weak signatures to read an archive does not want to encrypt mail to the signers'
+            // certificates.
             !report.signers.contains(where: \.isWeak),
             let author = SignerIdentity(header).author(named: certificate)
         else { return nil }
@@ -58,18 +62,19 @@ public struct VerifiedMessage: Sendable {
     }
 }
 
-/// The evidence for one signature that the registry stores, in addition to the verdict.
+/// The evidence from one signature that the store saves, in addition to the verdict.
 struct SignerEvidence: Sendable {
-    /// How many certificates that the signer may mean by one name are looked at.
+    /// The maximum number of certificates to check if the signer's preference matches several.
     private static let preferenceLimit = 4
 
     let authorities: [Certificate]
     let isAnchored: Bool
     let capabilities: [UInt8]?
-    /// A trusted certificate, fit for encryption, that the signer prefers; whose it is remains to be seen.
+    /// A trusted certificate, suitable for encryption, that the signer prefers; nil if there is none. Whether it belongs to
+    /// the signer is checked later.
     let preferred: Certificate?
 
-    /// The evidence by `verdict` on the signer's certificate; nil if a list says that it is revoked.
+    /// The evidence from a signature, according to `verdict` on the signer's certificate; nil if the certificate is revoked.
     init?(
         _ signer: SignerInfo,
         verdict: ChainVerdict,

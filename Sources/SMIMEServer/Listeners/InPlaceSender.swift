@@ -1,11 +1,11 @@
 import NIOCore
 
-/// A form of a message that takes the message's place in the mail server: its header as changes, its body in pieces, as fast as the
-/// socket takes them.
+/// Replaces a message in the mail server by one of its forms: the header as a list of changes, and the body in pieces, as
+/// fast as the socket accepts them.
 final class InPlaceSender {
-    /// How much of a body is read at a time.
+    /// The number of bytes of the body that are read at once.
     private static let window = 64 << 10
-    /// The longest header in bytes: the one that the mail server sent, and our additions.
+    /// The maximum length of the new header in bytes: the original header and the additions of smime.
     private static let maximumHeader = 2 << 20
 
     private let form: MessageFlow.MessageForm
@@ -17,7 +17,7 @@ final class InPlaceSender {
     private var write: (ByteBuffer) -> Void = { _ in }
     private var end: ((_ failure: String?) -> Void)?
 
-    /// - Throws: what reading throws; `MilterEditError.malformedHeader` for a form without an end of its header.
+    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the form's header has no end.
     init(_ form: MessageFlow.MessageForm, _ slot: MessageSlot, over channel: any Channel) throws {
         self.form = form
         self.slot = slot
@@ -45,7 +45,7 @@ final class InPlaceSender {
         }
     }
 
-    /// The verdict that the session has to send first. `envelope` is the message's own.
+    /// The verdict that the session must send first. `envelope` is the envelope of the received message.
     func verdict(for envelope: MilterEnvelope) -> MilterVerdict {
         let kept = Set(form.envelope.recipients.map(\.address))
         let removed = envelope.recipients.indices.filter { !kept.contains(envelope.recipients[$0].address) }
@@ -57,7 +57,7 @@ final class InPlaceSender {
         return .replace(MilterReplacement(header: header, body: body, removing: removed, sender: sender))
     }
 
-    /// Sends the body with `write`, and calls `end` when all of it is on its way.
+    /// Sends the body with `write`, and calls `end` when all of it was passed to `write`.
     func run(write: @escaping (ByteBuffer) -> Void, end: @escaping (_ failure: String?) -> Void) {
         self.write = write
         self.end = end
@@ -65,14 +65,14 @@ final class InPlaceSender {
         sendMore()
     }
 
-    /// Sends what the socket takes now.
+    /// Sends as much of the body as the socket accepts now.
     func sendMore() {
         guard end != nil else { return }
         do {
             while !unsent.isEmpty, channel.isWritable {
                 let piece = unsent.prefix(Self.window)
                 let bytes = try slot.bytes(of: form.content, in: piece)
-                // First: writing may call this again.
+                // This is set first, because `write` may call this function again.
                 unsent = piece.upperBound..<unsent.upperBound
                 write(bytes)
             }
@@ -82,7 +82,7 @@ final class InPlaceSender {
         }
     }
 
-    /// Gives up: the mail server is gone.
+    /// Stops sending, because the mail server closed the connection.
     func cancel() { finish("the mail server has closed the connection") }
 
     private func finish(_ failure: String?) {
@@ -91,7 +91,7 @@ final class InPlaceSender {
         end?(failure)
     }
 
-    /// The bytes of the header with the empty line behind it.
+    /// The length of the header in bytes, including the empty line at its end.
     private static func headerLength(
         _ content: WorkerContent,
         _ read: (Range<Int>) throws -> ByteBuffer

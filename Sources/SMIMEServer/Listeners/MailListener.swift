@@ -9,7 +9,7 @@ struct MailListener {
     /// The sockets that systemd opened.
     let passed: [(name: String, descriptor: Int32)]
 
-    /// Unix sockets are for their owner and group.
+    /// The owner and the group may connect to a unix socket.
     private static let mode: mode_t = 0o660
 
     private static let allocator = AdaptiveRecvByteBufferAllocator(
@@ -18,9 +18,9 @@ struct MailListener {
         maximum: 64 << 10
     )
 
-    /// Begins to listen on `endpoint`.
+    /// Opens a listener at `endpoint`.
     ///
-    /// - Parameter nextHop: where finished messages go; nil for a milter without one.
+    /// - Parameter nextHop: the server that receives finished messages; nil for a milter without one.
     func bind(_ endpoint: Endpoint, to nextHop: NextHop?) -> EventLoopFuture<any Channel> {
         let (core, settings) = (core, settings)
         let makeHandler = { (channel: any Channel) -> any ChannelHandler in
@@ -45,9 +45,10 @@ struct MailListener {
                     bound.value.refuse(channel)
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
-                // Reading waits for the session, and in SMTP a client may close its side before it has our answer.
+                // Input is read only when the session is ready for it. An SMTP client may close its side of the connection
+                // before it received the reply.
                 try channel.syncOptions?.setOption(.autoRead, value: false)
-                // A message of the usual size with its signature comes by one call.
+                // A buffer of this size holds a message of usual size with its signature, so one system call reads it.
                 try channel.syncOptions?.setOption(.recvAllocator, value: Self.allocator)
                 if endpoint.scheme != .milter {
                     try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
@@ -66,7 +67,7 @@ struct MailListener {
             hostName: settings.hostName,
             maximumSize: settings.maximumSize
         )
-        // Our clients are mail servers, which know their own queue ids.
+        // The clients are mail servers. They report their queue ids with XFORWARD.
         session.offersXFORWARD = true
         return session
     }

@@ -1,16 +1,16 @@
 import NIOCore
 import SMIMEGateway
 
-/// Where the forms of a message go.
+/// Decides which form replaces the message in the mail server and which forms go to the next hop.
 extension MilterConnection {
-    /// Gives all forms but one to the next hop; that one takes the message's place.
+    /// Sends all forms except one to the next hop. The remaining form replaces the message in the mail server.
     func place(_ parcel: MessageFlow.Parcel) {
         let place = Self.stayingForm(of: parcel.forms, sender: envelope.sender.address)
         let form = parcel.forms[place]
         var others = parcel.forms
         others.remove(at: place)
         guard !others.isEmpty else { return send(form, parcel, placement: MessageFlow.Placement()) }
-        // Whether the mail server allows the changes is known before copies leave.
+        // This checks whether the mail server allows the changes before copies are sent.
         if let failure = failure(of: form, parcel) { return parcel.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
@@ -19,7 +19,7 @@ extension MilterConnection {
         let generation = generation
         let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
             guard placement.failure == nil else { return parcel.done(placement) }
-            // The mail server may be killed before it has our verdict.
+            // The mail server may stop before it receives the verdict and then send the message again.
             parcel.record(placement.served) { [self] in
                 guard generation == self.generation, flow != nil else {
                     var failed = placement
@@ -32,14 +32,14 @@ extension MilterConnection {
         hop.deliver(copies)
     }
 
-    /// The form that needs no other sender and is for most recipients.
+    /// The index of the form that replaces the message: the form for the most recipients among those with the same sender.
     private static func stayingForm(of forms: [MessageFlow.MessageForm], sender: String) -> Int {
         let places = forms.indices.filter { forms[$0].envelope.sender == sender }
         return (places.isEmpty ? Array(forms.indices) : places)
             .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
     }
 
-    /// Why `form` cannot take the message's place; nil if it can.
+    /// The failure to report if `form` cannot replace the message; nil if it can.
     private func failure(of form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
         do {
             var trial = session
@@ -73,7 +73,7 @@ extension MilterConnection {
                 end: { [self] failure in
                     if let failure {
                         (failed.failure, failed.reason) = (.undetermined, failure)
-                        // Half of a body cannot be taken back.
+                        // Pieces of the body that were sent cannot be withdrawn, so the connection is closed.
                         close()
                         return parcel.done(failed)
                     }

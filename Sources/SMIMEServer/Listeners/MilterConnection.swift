@@ -1,16 +1,17 @@
 import NIOCore
 import SMIMEGateway
 
-/// One connection of a mail server that asks us as a milter: moves bytes between its socket, the session and the flows of messages.
+/// A connection of a mail server that uses this service as a milter. Passes bytes between the socket, the session and the
+/// message flows.
 ///
-/// While a message waits for a place, nothing more is read. Everything here happens on the event loop.
+/// While a message waits for a slot, nothing more is read. Everything here runs on the event loop.
 final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a mail server may say nothing between two messages (libmilter's own limit), and within one.
+    /// The time that a mail server may be silent between two messages (the limit of libmilter), and within a message.
     static let (idleTime, messageTime) = (Duration.seconds(7210), Duration.seconds(300))
-    /// The slowest rate of a message beyond that time.
+    /// The rate in bytes per second by which the time for a large message grows.
     private static let bytesPerSecond = 10_000
     /// The interval of progress replies during a message; Postfix waits 300 seconds for one.
     private static let progressTime = TimeAmount.seconds(30)
@@ -25,16 +26,16 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     var flow: MessageFlow?
     var envelope = MilterEnvelope(sender: MilterAddress(""))
     var sender: InPlaceSender?
-    /// Whether the message waits for a place.
+    /// Whether the message waits for a slot.
     private var isWaiting = false
-    /// The reply for a message that is not taken.
+    /// The reply for a message that was refused before its content arrived; nil if it was not refused.
     private var refusal: SMTPReply?
     private var size = 0
     private var messageStart: ContinuousClock.Instant?
     private var isWorking = false
     var timer: DeadlineTimer?
     private var progress: Scheduled<Void>?
-    /// Counts messages: what comes of one that was given up is not said of the next one.
+    /// The number of messages so far. It tells whether a result belongs to the current message or to an abandoned one.
     var generation = 0
     private var isStopping = false
     var isOver = false
@@ -77,7 +78,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // What was received and not yet done is of no use any more.
+        // Received events that were not handled yet no longer matter.
         events = CircularBuffer(session.disconnect())
         isWaiting = false
         work()
@@ -93,17 +94,17 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
     func stop() { close() }
 
-    /// Closes after everything is sent that was written.
+    /// Closes the connection after all written bytes were sent.
     func close() { whenSent { [self] _ in channel.close(promise: nil) } }
 
-    /// Calls `body` when everything written so far is sent, or cannot be sent any more.
+    /// Calls `body` when everything written so far was sent, or when it can no longer be sent.
     private func whenSent(_ body: @escaping (_ isSent: Bool) -> Void) {
         channel.writeAndFlush(ByteBuffer()).assumeIsolated().whenComplete { result in
             if case .success = result { body(true) } else { body(false) }
         }
     }
 
-    /// Handles the session's events, up to a message that waits for a slot.
+    /// Handles the session's events, and stops at a message that waits for a slot.
     private func work() {
         guard !isWorking else { return }
         isWorking = true
@@ -116,7 +117,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         channel.read()
     }
 
-    /// How long the mail server may take for its next bytes; nil while it waits for us.
+    /// The time that the mail server may take for its next bytes; nil while the mail server waits for this service.
     private var timeout: Duration? {
         if sender != nil { return Self.messageTime }
         guard let messageStart, progress == nil else { return flow == nil ? Self.idleTime : nil }
@@ -197,7 +198,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Sends the verdict on a message to the mail server, unless it was already sent with a form that replaces the message.
+    /// Sends the verdict on a message to the mail server, unless it was already sent together with a form that replaces the
+    /// message.
     private func answer(_ reply: SMTPReply) {
         let isTold = sender != nil
         endMessage()

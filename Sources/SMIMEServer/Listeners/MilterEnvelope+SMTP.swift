@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 
 extension SMTPEnvelope {
-    /// A milter's envelope as the next hop gets it.
+    /// Converts a milter's envelope to the envelope for the next hop.
     package init(_ envelope: MilterEnvelope) {
         self.init(
             sender: envelope.sender.address,
@@ -16,10 +16,11 @@ extension SMTPEnvelope {
         if let queueID = envelope.queueID, !queueID.isEmpty { xforward[.identifier] = queueID }
     }
 
-    /// How the journal knows a message that came through a milter: a second attempt has another queue id, but the same envelope. The
-    /// journal adds a digest of the message, Message-ID and all.
+    /// The name in the journal for a message that came through a milter; nil if the message has no Message-ID.
     ///
-    /// Nil without a Message-ID: two messages with the same content would count as one, and the second one's copies would not be sent.
+    /// A second attempt has another queue id, so the name consists of parts of the envelope. The journal adds a digest of the
+    /// whole message. Without a Message-ID two messages with the same content would count as the same message, and the copies
+    /// of the second one would not be sent.
     package var milterName: String? {
         guard hasMessageID else { return nil }
         let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")
@@ -29,15 +30,18 @@ extension SMTPEnvelope {
 
     private static let milterMark = "/milter "
 
-    /// How long a record for a message counts that came through a milter, in seconds; nil for a name from elsewhere.
+    /// The number of seconds for which the journal's record of a message from a milter is valid; nil for a name that is not
+    /// from a milter.
     ///
-    /// The name may come again with another message: a service that was killed between its verdict and the end of the record would else
-    /// keep the copies of that one back. Mail servers try again within this time (Postfix's `maximal_backoff_time` is 4,000 s).
+    /// Another message may have the same name. If the service stopped between the verdict and the removal of the record, an
+    /// unlimited record would prevent sending the copies of the other message. Mail servers try again within this time
+    /// (Postfix's `maximal_backoff_time` is 4,000 s).
     package static func milterMemory(of name: String) -> Double? { name.contains(milterMark) ? 4_200 : nil }
 }
 
 extension SMTPReply {
-    /// The reply of a milter. With 421 the mail server would end its client's connection.
+    /// The reply as a refusal by a milter. With code 421 the mail server would end its client's connection, so the code is
+    /// changed.
     package var milterRefusal: MilterRefusal {
         let code = isSuccess ? 451 : passedOn.code
         let status = enhancedCode.map { "\($0)" } ?? "\(code / 100).0.0"
@@ -46,7 +50,7 @@ extension SMTPReply {
 }
 
 extension MilterEditError {
-    /// What the sender hears of it.
+    /// The SMTP reply for the sender when the changes to a message fail.
     var reply: SMTPReply {
         switch self {
         case .fieldTooLong, .headerTooLarge, .malformedHeader: SMTPReply(554, "5.6.0", text: description)
@@ -56,6 +60,6 @@ extension MilterEditError {
 }
 
 extension MessageFlow.Placement {
-    /// Nothing was sent.
+    /// A failure before any form was sent.
     static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self(failure: reply, reason: reason) }
 }

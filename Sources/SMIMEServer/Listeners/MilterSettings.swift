@@ -1,7 +1,7 @@
-/// What the connections of a milter's listener share.
+/// The settings that all connections of a milter listener share.
 struct MilterSettings {
-    /// The largest message, in bytes.
+    /// The maximum size of a message in bytes.
     let maximumSize: Int
-    /// Where copies go for recipients who get another message than the rest; nil for nowhere.
+    /// The server for copies to recipients who get a different form of the message; nil if there is none.
     let nextHop: NextHop?
 }

@@ -1,10 +1,11 @@
 import NIOCore
 import SMIMEGateway
 
-/// The messages of a connection, and what its client knows of their replies.
+/// The messages of a connection, and whether the client has read the replies to them.
 extension SMTPConnection {
-    /// How soon after the reply to a message a connection that ends without a command shows that the client was killed before it read
-    /// that. Postfix closes connections that it kept without a command, after 2 seconds (`lmtp_connection_cache_time_limit`).
+    /// The time after the reply to a message in which the end of the connection, without a further command, means that the
+    /// client stopped before it read the reply. Postfix keeps idle connections open longer: it closes them without a command
+    /// after 2 seconds (`lmtp_connection_cache_time_limit`).
     private static let confirmationTime = TimeAmount.seconds(1)
 
     func begin(_ envelope: SMTPEnvelope) {
@@ -34,7 +35,7 @@ extension SMTPConnection {
         }
     }
 
-    /// Lets the flow know whether its reply could be sent.
+    /// Tells the flow whether its reply could be sent.
     private func confirm(_ flow: MessageFlow) {
         guard !clientIsGone, channel.isActive else { return flow.confirm(false) }
         var last: EventLoopFuture<Void>?
@@ -50,14 +51,15 @@ extension SMTPConnection {
             guard case .success = result, !clientIsGone else { return flow.confirm(false) }
             guard flow.isTaken, !isOver else { return flow.confirm(true) }
             flow.noteReplyWritten()
-            // A client that sends messages one behind the other has said nothing between them.
+            // If the client pipelines messages, it sent nothing between the two replies, so the earlier reply counts as read.
             noteReply(isRead: true)
             confirmationTimer?.set(Self.confirmationTime)
             replied = flow
         }
     }
 
-    /// The client has read the last reply, or was killed before. What it sent together with the message shows neither.
+    /// Records that the client has read the last reply, or stopped before. Bytes that the client sent together with the
+    /// message prove neither.
     func noteReply(isRead: Bool) {
         guard let flow = replied else { return }
         replied = nil

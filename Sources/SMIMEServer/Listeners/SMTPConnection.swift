@@ -2,18 +2,18 @@ import NIOCore
 import NIOPosix
 import SMIMEGateway
 
-/// One connection of a mail server that speaks SMTP or LMTP: moves bytes between its socket, the session and the flows of messages.
+/// A connection of a mail server that uses SMTP or LMTP. Passes bytes between the socket, the session and the message flows.
 ///
-/// Reads only while the session has room, so that a fast client waits for a slow disk or next hop. Everything here happens on the
-/// event loop.
+/// The socket is read only while the session has room, so that a fast client waits for a slow disk or next hop. Everything
+/// here runs on the event loop.
 final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The time that a message of any size may take to arrive, and the slowest rate after that: a client that sends a byte a minute would
-    /// hold a slot for ever.
+    /// The time that any message may take to arrive, and the rate in bytes per second by which the time for a large message
+    /// grows. Without this limit a client that sends one byte per minute could keep a slot forever.
     private static let (contentTime, bytesPerSecond) = (Duration.seconds(300), 10_000)
-    /// How long we wait, after our last word, for a client to close.
+    /// The time to wait, after the last reply, for the client to close the connection.
     private static let lingerTime = TimeAmount.seconds(2)
 
     let core: GatewayCore
@@ -24,11 +24,11 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     var session: SMTPServerSession
     private var unread = ByteBuffer()
     var flow: MessageFlow?
-    /// The recipients of the message in flight, each of which gets a reply in LMTP.
+    /// The number of recipients of the current message. In LMTP each one gets a reply.
     var recipientCount = 0
-    /// The last message if its reply was written, and the client has not said anything since.
+    /// The last message whose reply was written, until the client sends something; nil if there is none.
     var replied: MessageFlow?
-    /// Ends the wait for what the client does after a reply.
+    /// Limits the time for which the client is observed after a reply.
     var confirmationTimer: DeadlineTimer?
     var contentStart: ContinuousClock.Instant?
     var contentSize = 0
@@ -83,7 +83,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Input is read and dropped until the client closes, too.
+        // After the end of the session, input is read and dropped until the client closes the connection.
         if isOver { channel.read() } else { work() }
     }
 
@@ -110,7 +110,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         core.connections.remove(self)
         guard !isOver else { return }
         work()
-        // A message that is being handled is finished; its reply goes nowhere.
+        // A message that is being handled is finished, but its reply is not sent.
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -130,8 +130,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     private func close() { channel.close(promise: nil) }
 
-    /// Does what there is to do, as long as the client reads its replies. Answers of flows come in the midst of it, and are taken up in
-    /// the same turn.
+    /// Handles all events and input, as long as the client reads its replies. If a flow replies during this call, the same
+    /// call handles the reply.
     func work() {
         guard !isWorking else { return }
         isWorking = true
@@ -147,7 +147,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         if session.wantsInput, !clientIsGone, channel.isWritable { channel.read() }
     }
 
-    /// Does one thing; false if there is nothing to do.
+    /// Handles one event or one piece of input; returns false if there is none.
     private func step() -> Bool {
         if let event = session.next() {
             handle(event)
@@ -186,7 +186,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Counts and logs a message that the session refuses by itself.
+    /// Counts and logs a message that the session itself refused.
     private func noteRefusal() {
         guard let refusal = session.refusal else { return }
         session.refusal = nil
@@ -199,7 +199,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }
 
-    /// Sends the last words. A socket closed with unread input resets the connection, and the client might not see them.
+    /// Sends the last reply and ends the session. Closing a socket with unread input would reset the connection, and the
+    /// client might not receive the reply.
     private func end() {
         isOver = true
         noteReply(isRead: true)

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// A connection of a mail server to one of our listeners.
+/// A connection of a mail server to a listener of this service.
 protocol ListenerConnection: AnyObject {
     /// Ends the connection as soon as no message is in flight.
     func drain()
-    /// Ends it now. A client that waits for a reply gets a temporary failure.
+    /// Ends the connection now. A client that waits for a reply gets a temporary failure.
     func stop()
 }
 
-/// The connections that are open. Everything here happens on the event loop.
+/// The open connections. Everything here runs on the event loop.
 package final class Connections {
     private var all: [ObjectIdentifier: any ListenerConnection] = [:]
     private var waiting: [() -> Void] = []
-    /// How many there may be.
+    /// The maximum number of connections.
     let maximum: Int
 
     package init(maximum: Int) { self.maximum = maximum }
@@ -30,7 +30,7 @@ package final class Connections {
         for call in waiting { call() }
     }
 
-    /// Lets every connection end after its message, and calls `done` when all have.
+    /// Lets every connection end after its current message, and calls `done` when all have ended.
     func drain(_ done: @escaping () -> Void) {
         guard !all.isEmpty else { return done() }
         waiting.append(done)

@@ -1,12 +1,12 @@
 package import NIOCore
 
-/// What all listeners share. Everything here happens on the event loop.
+/// The state that all listeners share. Everything here runs on the event loop.
 package final class GatewayCore {
     package struct Settings {
-        /// How long a message waits for a place.
+        /// The maximum time that a message waits for a slot.
         package var admissionTime = TimeAmount.seconds(60)
-        /// How long a message may take from its end to the reply: less than mail servers wait (600 seconds; RFC 5321 §4.5.3.2.6,
-        /// Postfix's `lmtp_data_done_timeout`).
+        /// The maximum time from the end of a message to the reply. Mail servers wait longer (600 seconds; RFC 5321
+        /// §4.5.3.2.6, Postfix's `lmtp_data_done_timeout`).
         package var replyTime = TimeAmount.seconds(540)
 
         package init() {}
@@ -19,7 +19,7 @@ package final class GatewayCore {
     let connections: Connections
     let claims = MessageClaims()
     var metrics = ServerMetrics()
-    /// Whether no new messages are taken.
+    /// Whether new messages are refused because the service is stopping.
     var isStopping = false
     private let logging: (MessageLog, ServerMetrics.Result) -> Void
     private let warn: (String) -> Void
@@ -48,7 +48,7 @@ package final class GatewayCore {
         return lastNumber
     }
 
-    /// Logs that `listener` refused the client of `channel`, in cases that no message's line covers.
+    /// Logs that `listener` refused the client of `channel`, in cases in which no line about a message is logged.
     func warn(_ listener: Endpoint, _ channel: any Channel, reason: String) {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"

@@ -1,20 +1,20 @@
-/// The messages that are being handled, by the names that the journal has for them: a second attempt at one waits for the first.
+/// The journal names of the messages that are being handled. A second attempt to send a message waits for the first one.
 ///
-/// A mail server that does not wait for our reply any more tries again while the next hop may still work at the first attempt. What
-/// became of that one is in the journal when it has ended, and only then is the second one handled. Another service with the same store
-/// does not know of it. Everything here happens on the event loop.
+/// A mail server that no longer waits for the reply tries again, possibly while the next hop still works on the first
+/// attempt. When the first attempt has ended, its result is in the journal, and only then is the second attempt handled. The
+/// claims of another service with the same store are not known here. Everything here runs on the event loop.
 package final class MessageClaims {
     private struct Claimant {
         let number: UInt64
         let begin: () -> Void
     }
 
-    /// Who waits for each name that is held.
+    /// The messages that wait for each claimed name.
     private var claimants: [String: [Claimant]] = [:]
 
     package init() {}
 
-    /// Calls `begin` when no other message holds `name`: now, or after those that asked before.
+    /// Calls `begin` when no other message claims `name`: now, or after the messages that asked earlier.
     package func acquire(_ name: String, for number: UInt64, _ begin: @escaping () -> Void) {
         guard claimants[name] != nil else {
             claimants[name] = []
@@ -26,10 +26,10 @@ package final class MessageClaims {
     /// Whether another message waits for `name`.
     package func isAwaited(_ name: String) -> Bool { claimants[name]?.isEmpty == false }
 
-    /// Gives up waiting.
+    /// Removes the message with the number `number` from those that wait for `name`.
     package func withdraw(_ name: String, for number: UInt64) { claimants[name]?.removeAll { $0.number == number } }
 
-    /// The message that holds `name` has ended, and the journal knows how.
+    /// Ends the claim to `name`: the message has ended, and its result is in the journal.
     package func release(_ name: String) {
         guard var waiting = claimants[name] else { return }
         guard !waiting.isEmpty else {

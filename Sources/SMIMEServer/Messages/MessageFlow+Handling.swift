@@ -2,7 +2,7 @@ import ByteStreams
 import NIOCore
 import SMIMEGateway
 
-/// A worker handles the message, and the next hop takes its forms.
+/// Handling by a worker, and delivery of the forms to the next hop.
 extension MessageFlow {
     func submit(rescuedFrom: Int32?) {
         guard let slot else { return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message")) }
@@ -69,7 +69,8 @@ extension MessageFlow {
             let placed = forms.map {
                 MessageForm(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
-            // No recipient is lost between two names for the same one.
+            // This makes sure that no recipient is lost, even if the worker and the envelope write the same address
+            // differently.
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway lost a recipient"))
             }
@@ -97,11 +98,12 @@ extension MessageFlow {
             return end(SMTPReply(250, "2.0.0", text: names.isEmpty ? "sent" : "sent as \(names)"))
         }
         log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
-        // Before the reply, which may bring the next attempt.
+        // The served recipients are recorded before the reply, because the mail server may start the next attempt when it
+        // receives the reply.
         record(placement.served) { [self] in end(failure) }
     }
 
-    /// Records that `served` have their form, and calls `then`. A worker that has ended records nothing.
+    /// Records that the recipients `served` have their form, and calls `then`. If the worker has ended, nothing is recorded.
     private func record(_ served: [String], _ then: @escaping () -> Void) {
         guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
         isInJournal = true

@@ -1,27 +1,29 @@
 import NIOCore
 import SMIMEGateway
 
-/// When the mail server gets its reply, and what is left to do after it.
+/// The time limit for the reply to the mail server, and the work after the reply.
 extension MessageFlow {
-    /// Says whether the mail server has the reply to a message that was taken. If it has not, it will try again, and must not send
-    /// twice.
+    /// Tells the flow whether the mail server received the reply to an accepted message. If it did not, it will try again,
+    /// and no recipient may get the message twice.
     package func confirm(_ isDelivered: Bool) {
-        // Its end is still to come.
+        // A late message is concluded when its handling ends.
         if !isLate { conclude(isDelivered: isDelivered) }
     }
 
-    /// The reply to a message that was taken is written, and may still be read. Another attempt that waits shows that it was not.
+    /// Tells the flow that the reply to an accepted message was written, but may not be read yet. If another attempt already
+    /// waits, the reply was not read.
     package func noteReplyWritten() {
         guard !isLate else { return }
         if claim.map(core.claims.isAwaited) == true { conclude(isDelivered: false) } else { releaseClaim() }
     }
 
-    /// The reply is being sent in pieces: from now on it cannot be late.
+    /// Tells the flow that the reply is being sent in pieces, so that its time limit no longer applies.
     func beginReply() { replyLimit?.cancel() }
 
-    /// Answers before the mail server gives up by itself.
+    /// Sends a temporary failure before the mail server itself gives up.
     ///
-    /// What a worker or the next hop has goes on to its end, and is recorded; another attempt waits for it.
+    /// A worker or the next hop that already has the message continues, and the result is recorded. Another attempt waits for
+    /// that.
     func becomeLate() {
         guard let completion else { return }
         let reason = "no reply after \(core.settings.replyTime.nanoseconds / 1_000_000_000) s"
@@ -41,7 +43,8 @@ extension MessageFlow {
         completion(.late)
     }
 
-    /// Does what is left to do when the mail server's reply is known, and lets the next attempt begin.
+    /// Does the work that remains when it is known whether the mail server received the reply, and then lets the next attempt
+    /// begin.
     func conclude(isDelivered: Bool) {
         guard let worker else { return releaseClaim() }
         self.worker = nil
@@ -63,6 +66,6 @@ extension MessageFlow {
 }
 
 extension SMTPReply {
-    /// The reply when a message took too long.
+    /// The reply for a message that took too long.
     static let late = SMTPReply(451, "4.3.2", text: "the gateway needs more time for the message; try again later")
 }

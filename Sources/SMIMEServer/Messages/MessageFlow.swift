@@ -3,29 +3,30 @@ import LibCrypto
 package import NIOCore
 package import SMIMEGateway
 
-/// One message on its way through the service: its place, a worker, the next hop, and the reply.
+/// One message on its way through the service: a slot, a worker, the next hop, and the reply.
 ///
-/// The mail server hears of success only when everything is the next hop's. Everything here happens on the event loop.
+/// The mail server gets a positive reply only after the next hop has accepted everything. Everything here runs on the event
+/// loop.
 package final class MessageFlow {
-    /// A finished message that goes somewhere.
+    /// A form of a finished message: one version of the message, for some of its recipients.
     package struct MessageForm {
         let envelope: SMTPEnvelope
-        /// Whether a byte above 127 is in it.
+        /// Whether the content contains a byte above 127.
         let isEightBit: Bool
         let content: WorkerContent
     }
 
-    /// What became of the forms.
+    /// The result of sending the forms.
     package struct Placement {
-        /// The recipients whose form was taken.
+        /// The recipients whose form was accepted.
         package var served: [String] = []
-        /// The next hop's names for the messages.
+        /// The next hop's queue ids of the messages.
         var names: [String] = []
         /// The next hop's replies to the messages, for the log.
         var replies: [String] = []
-        /// Nil if all forms were taken.
+        /// The reply for the mail server if a form was not accepted; nil if all were.
         var failure: SMTPReply?
-        /// For the log: why the connection failed.
+        /// The reason for a failed connection, for the log; nil if there is none.
         var reason: String?
 
         package init(served: [String] = [], failure: SMTPReply? = nil, reason: String? = nil) {
@@ -33,19 +34,19 @@ package final class MessageFlow {
         }
     }
 
-    /// The forms of one message, on their way to wherever they go.
+    /// All forms of one message, to be sent to the next hop or to replace the message.
     package struct Parcel {
         var forms: [MessageForm]
-        /// Where spooled forms are.
+        /// The slot that contains spooled forms.
         let slot: MessageSlot
-        /// Records that these recipients have their form, and calls `then`. If the service is killed before all forms are sent, the
-        /// next attempt reaches the others alone.
+        /// Records that the recipients `served` have their form, and calls `then`. If the service stops before all forms are
+        /// sent, the next attempt sends the message only to the other recipients.
         let record: (_ served: [String], _ then: @escaping () -> Void) -> Void
-        /// Says what became of all forms.
+        /// Reports the result for all forms.
         package let done: (Placement) -> Void
     }
 
-    /// Gives the forms away.
+    /// Sends the forms.
     package typealias Place = (Parcel) -> Void
 
     let core: GatewayCore
@@ -64,27 +65,28 @@ package final class MessageFlow {
     var hasDied = false
     var worker: Worker?
     var learns = false
-    /// Whether the journal has recipients of this message, from this attempt or an earlier one.
+    /// Whether the journal contains recipients of this message, from this attempt or an earlier one.
     var isInJournal = false
-    /// Whether all forms are with the next hop.
+    /// Whether all forms were accepted.
     var isTaken = false
-    /// The name that no other message has while this one is handled; nil before, and after.
+    /// The name that this message claims, so that no other message with the name is handled; nil before and after handling.
     var claim: String?
-    /// The name that this message waits for.
+    /// The name that this message waits for; nil if it does not wait.
     var awaitedClaim: String?
-    /// Digests the content where the journal's name alone may belong to several messages.
+    /// Computes a digest of the content, if several messages may have the same name in the journal; nil otherwise.
     private var digester: Digester?
     var replyLimit: Scheduled<Void>?
-    /// Whether the mail server was told to try again while a worker or the next hop was still at the message.
+    /// Whether the mail server was told to try again while a worker or the next hop was still working on the message.
     var isLate = false
     var received = NIODeadline.distantPast
     var submitted = NIODeadline.distantPast
     var handled = TimeAmount.zero
 
     /// - Parameters:
-    ///   - journalName: how the journal knows the message; nil if it cannot.
-    ///   - forgetsConfirmed: whether the same name may come again for another message, once the mail server knows that this one was taken.
-    ///   - place: what is done with the forms: usually the next hop gets them.
+    ///   - journalName: returns the message's name in the journal; nil if it has none.
+    ///   - forgetsConfirmed: whether another message may have the same name, so that the journal forgets the name when the
+    ///     mail server has received the reply.
+    ///   - place: sends the forms, usually to the next hop.
     package init(
         _ core: GatewayCore,
         role: GatewayRole,
@@ -102,7 +104,8 @@ package final class MessageFlow {
         log = MessageLog(role: role)
     }
 
-    /// Asks for a place for a message; `answer` gets nil when there is one, else the reply that refuses the message.
+    /// Requests a slot for a message. `answer` is called with nil when there is one; otherwise with the reply that refuses
+    /// the message.
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
         if let trouble = core.pool.trouble {
             core.metrics.storeErrors += 1
@@ -132,24 +135,24 @@ package final class MessageFlow {
         }
     }
 
-    /// Counts and logs a message that gets no place.
+    /// Counts and logs a message that gets no slot.
     private func postpone(_ envelope: SMTPEnvelope) {
         core.metrics.countUnread(role, .deferred)
         log.describe(envelope)
         core.write(log, status: .deferred)
     }
 
-    /// Replaces the envelope, of which more is known at the end of the message; called before `finish`.
+    /// Replaces the envelope, before `finish`: at the end of the message more is known about it.
     func update(_ envelope: SMTPEnvelope) { self.envelope = envelope }
 
-    /// Adds bytes of the message. A disk that is full is told when the message ends.
+    /// Appends bytes to the message. If the disk is full, the error is reported at the end of the message.
     package func append(_ bytes: ByteBuffer) {
         guard spoolFailure == nil else { return }
         try? digester?.update(bytes.readableBytesSpan.octets)
         do throws(StreamError) { try slot?.append(bytes) } catch { spoolFailure = error }
     }
 
-    /// Handles the message; `completion` gets the reply for all its recipients.
+    /// Handles the message and calls `completion` with the reply for all its recipients.
     package func finish(_ completion: @escaping (SMTPReply) -> Void) {
         self.completion = completion
         received = .now()
@@ -163,14 +166,14 @@ package final class MessageFlow {
         }
     }
 
-    /// Forgets the message, which the mail server took back or did not finish.
+    /// Drops a message that the mail server withdrew or did not complete.
     ///
-    /// One that is being handled already ends by itself: a worker or the next hop may still read its place.
+    /// A message that is already being handled is not dropped, because a worker or the next hop may still read its slot.
     func abandon() {
         if completion == nil, !isLate { release() }
     }
 
-    /// By this name a second attempt at the message is known; nil if the journal cannot know the message.
+    /// The name by which a second attempt to send the message is recognized; nil if the message has no name in the journal.
     private func claimName() -> String? {
         guard let name = journalName(envelope) else { return nil }
         let digest = try? digester?.finish().hexadecimal
@@ -186,10 +189,10 @@ package final class MessageFlow {
         slot = nil
     }
 
-    /// Ends the message for the mail server, if that has no reply yet.
+    /// Ends the message and sends `reply`, unless the mail server already got a reply.
     func end(_ reply: SMTPReply) {
         release()
-        // What is late was deferred already.
+        // A late message was already deferred, so only success is reported differently.
         let reply = isLate && !reply.isSuccess ? .late : reply
         let result: ServerMetrics.Result = reply.isSuccess ? .accepted : reply.isTemporary ? .deferred : .refused
         let elapsed = NIODeadline.now() - received
@@ -204,6 +207,6 @@ package final class MessageFlow {
 }
 
 extension TimeAmount {
-    /// In seconds.
+    /// The time in seconds.
     var seconds: Double { Double(nanoseconds) / 1e9 }
 }

@@ -1,14 +1,14 @@
 import NIOCore
 import SMIMEGateway
 
-/// What the log says of one message: who, what was decided and why, and how it ended.
+/// The log entry for one message: the sender and recipients, the decisions with their reasons, and the result.
 package struct MessageLog {
     private var line = LogLine()
     private(set) var failure: String?
     var warnings: [String] = []
-    /// The recipients who have the message.
+    /// The recipients who got the message.
     var served: [String] = []
-    /// From the end of the content to the reply.
+    /// The time from the end of the content to the reply.
     var elapsed = TimeAmount.zero
 
     init(role: GatewayRole) { line.add("direction", role.rawValue) }
@@ -18,13 +18,13 @@ package struct MessageLog {
         line.add("sender", envelope.sender.isEmpty ? "<>" : envelope.sender)
     }
 
-    /// Adds what a worker said.
+    /// Adds the log entries of a worker.
     mutating func add(_ log: WorkerLog) {
         line.add(log.fields, details: log.details)
         warnings += log.warnings
     }
 
-    /// Adds a list after the status; an empty one is left out.
+    /// Adds a list after the status. An empty list is left out.
     mutating func addDetail(_ key: String, _ values: [String]) { line.addDetail(key, values) }
 
     mutating func fail(_ reason: String) { failure = failure ?? reason }
@@ -34,7 +34,7 @@ package struct MessageLog {
         line.lines(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
     }
 
-    /// All fields, for logs that keep them apart.
+    /// All fields, for logs that store fields separately.
     func fields(_ status: ServerMetrics.Result) -> [LogField] {
         line.every(status: status.rawValue, error: failure, warnings: warnings, milliseconds: milliseconds)
     }

@@ -1,10 +1,11 @@
 extension SMTPEnvelope {
-    /// How the journal knows the message: the mail server's name and its queue id, which XFORWARD brings; nil without one.
+    /// The message's name in the journal: the mail server's name and its queue id, as reported with XFORWARD; nil if they
+    /// were not reported.
     var queueName: String? {
         identifier.map { "\(clientName)/\($0)" }
     }
 
-    /// The mail server's queue id; nil if it gave none.
+    /// The mail server's queue id; nil if it was not reported.
     var identifier: String? {
         guard let identifier = xforward[.identifier], !identifier.isEmpty, identifier != "[UNAVAILABLE]" else {
             return nil
@@ -12,7 +13,7 @@ extension SMTPEnvelope {
         return identifier
     }
 
-    /// The envelope of one form: some of the recipients, each with the parameters it came with, and the form's sender.
+    /// The envelope of one form: the form's sender and recipients, with the parameters that the client gave for them.
     func narrowed(to form: WorkerMessageForm) -> SMTPEnvelope {
         var narrowed = self
         narrowed.sender = form.sender
@@ -23,7 +24,7 @@ extension SMTPEnvelope {
 }
 
 extension WorkerRefusal {
-    /// The reply to the mail server.
+    /// The refusal as a reply to the mail server.
     var reply: SMTPReply {
         SMTPReply(code, EnhancedStatusCode(enhancedCode), text: sentence)
     }

@@ -1,9 +1,10 @@
 /// Assigns new header fields to old ones of the same name, so that as many as possible stay unchanged.
 struct FieldAlignment {
-    /// The largest table, in cells; a larger header uses the next field of the same name.
+    /// The maximum number of cells in the table. For larger headers each new field is assigned to the next old field of the
+    /// same name.
     private static let tableLimit = 250_000
 
-    /// For every new field the index of an old one of the same name, in ascending order.
+    /// For each new field the index of the old field that it is assigned to, in ascending order; nil for fields without one.
     let places: [Int?]
 
     init(of new: [MilterField], in old: [MilterField]) {
@@ -11,14 +12,14 @@ struct FieldAlignment {
         places = isLarge || cells > Self.tableLimit ? Self.nextOfName(new, old: old) : Self.best(new, old: old)
     }
 
-    /// The value of writing `new` in the place of `old`; zero if that is impossible.
+    /// The score for replacing the field `old` by `new`; zero if they do not match.
     private static func worth(_ new: MilterField, old: MilterField) -> Int32 {
         if new == old { return 3 }
         // An empty value would remove the field.
         return new.name == old.name && !new.value.isEmpty ? 1 : 0
     }
 
-    /// The longest common subsequence, weighted.
+    /// Computes a longest common subsequence with weights.
     private static func best(_ new: [MilterField], old: [MilterField]) -> [Int?] {
         let width = old.count + 1
         var table = [Int32](repeating: 0, count: (new.count + 1) * width)
@@ -53,7 +54,7 @@ struct FieldAlignment {
     }
 
     private static func nextOfName(_ new: [MilterField], old: [MilterField]) -> [Int?] {
-        // The indices of every name, last first.
+        // For each name the indices of its fields, in descending order.
         var open: [String: [Int]] = [:]
         for place in old.indices.reversed() { open[old[place].name, default: []].append(place) }
         var next = 0

@@ -24,13 +24,13 @@ package enum MilterCommand: Hashable, Sendable {
     case body(ByteBuffer)
     /// The end of the message, possibly with the last piece of the body: `E`.
     case endOfMessage(ByteBuffer)
-    /// The message is abandoned, and the connection stays open: `A`.
+    /// The message is abandoned. The connection stays open: `A`.
     case abort
     /// The end of the connection: `Q`.
     case quit
     /// The end of the SMTP client's connection; the next client uses the same milter connection: `K`.
     case quitForNext
-    /// An SMTP command that the server does not know: `U`.
+    /// An SMTP command that is unknown to the mail server: `U`.
     case unknown(String)
 
     /// The bytes that name commands.

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The reason that a verdict cannot be carried out. The session keeps waiting for another verdict.
+/// The reason that a verdict cannot be carried out. The session then waits for another verdict.
 package enum MilterEditError: Error, Hashable, Sendable {
     /// The mail server does not allow an action that the change needs.
     case actionNotOffered(MilterActions)
     /// A changed field is longer than a packet may be, 65,535 bytes.
     case fieldTooLong(name: String)
-    /// The old header is larger than `MilterLimits.header` and was not kept.
+    /// The old header is larger than `MilterLimits.header`, so it was not kept.
     case headerTooLarge
-    /// The new header contains a line that is no field, or a zero byte, which ends strings in this protocol.
+    /// The new header contains a line that is not a field, or a zero byte, which would end a string in this protocol.
     case malformedHeader
-    /// There is no such recipient.
+    /// A recipient to be removed does not exist.
     case noSuchRecipient
     /// No message waits for a verdict.
     case notWaiting

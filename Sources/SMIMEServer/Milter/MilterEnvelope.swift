@@ -1,12 +1,12 @@
 /// The envelope of a message, and what the mail server reports about its connection.
 package struct MilterEnvelope: Hashable, Sendable {
     package var sender: MilterAddress
-    /// The recipients that the mail server accepted, in order. They include a recipient that a later milter refuses:
-    /// this one must be the last of `smtpd_milters`.
+    /// The recipients that the mail server accepted, in order. If another milter follows and refuses a recipient, that
+    /// recipient is included nevertheless; so this milter must be the last of `smtpd_milters`.
     package var recipients: [MilterAddress] = []
     /// The SMTP client; nil if the mail server does not report it.
     package var client: MilterClient?
-    /// The macros sent so far, names without braces.
+    /// The macros received so far; their names have no braces.
     package var macros: [String: String] = [:]
     /// Whether the header, as far as it was received, has a Message-ID.
     package internal(set) var hasMessageID = false
@@ -15,19 +15,19 @@ package struct MilterEnvelope: Hashable, Sendable {
         self.sender = sender
     }
 
-    /// The mail server's id of the message (`i`). Postfix knows none before the first accepted recipient.
+    /// The mail server's queue id (`i`); nil if unknown. Postfix assigns it with the first accepted recipient.
     package var queueID: String? { macros["i"] }
-    /// The mail server's name (`j`).
+    /// The mail server's name (`j`); nil if unknown.
     package var serverName: String? { macros["j"] }
-    /// The user who logged in to send the message (`{auth_authen}`).
+    /// The user who logged in to send the message (`{auth_authen}`); nil if there is none.
     package var user: String? { macros["auth_authen"].flatMap { $0.isEmpty ? nil : $0 } }
 }
 
 /// A sender or recipient as in the SMTP command.
 package struct MilterAddress: Hashable, Sendable {
-    /// The path as it was sent, usually in angle brackets; the mail server identifies the recipient by it.
+    /// The path as the client wrote it, usually in angle brackets. The mail server identifies the recipient by this text.
     package let argument: String
-    /// The parameters of ESMTP, each as it was sent: `NOTIFY=NEVER`.
+    /// The ESMTP parameters as the client wrote them, such as `NOTIFY=NEVER`.
     package let parameters: [String]
 
     package init(_ argument: String, parameters: [String] = []) {
@@ -48,7 +48,7 @@ package struct MilterAddress: Hashable, Sendable {
 
 /// The SMTP client of a connection.
 package struct MilterClient: Hashable, Sendable {
-    /// How a client is connected (`SMFIA_…` of Sendmail's mfdef.h).
+    /// The address family of the client's connection (`SMFIA_…` of Sendmail's mfdef.h).
     package enum Family: UInt8, Sendable {
         case unknown = 0x55
         case unix = 0x4C

@@ -1,13 +1,13 @@
-/// A header field as it is in a packet.
+/// A header field as in a packet.
 ///
-/// The value begins after the colon, or after one space there if `MilterSteps.leadingSpace` was not negotiated. Line ends in it
-/// are line feeds.
+/// The value begins after the colon. If `MilterSteps.leadingSpace` was not negotiated, it begins after one space there. Line
+/// ends in the value are line feeds.
 package struct MilterField: Hashable, Sendable {
-    /// Printable ASCII without a colon; the mail server drops blanks between the name and the colon.
+    /// The name: printable ASCII without a colon. The mail server drops blanks between the name and the colon.
     package let name: String
     package let value: [UInt8]
 
-    /// - Returns: nil if `name` is no field name or `value` contains a zero byte.
+    /// - Returns: nil if `name` is not a field name or `value` contains a zero byte.
     package init?(name: String, value: [UInt8]) {
         guard !name.isEmpty, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x3A }), !value.contains(0)
         else { return nil }
@@ -20,10 +20,10 @@ package struct MilterField: Hashable, Sendable {
         self.value = value
     }
 
-    /// Reads a field of a message: `Name:` and the rest with its folding and line ends.
+    /// Reads a field of a message: `Name:`, followed by the value with its folding and line ends.
     ///
-    /// - Parameter leadingSpace: whether the value keeps the space after the colon.
-    /// - Returns: nil if it is no field, or does not fit into a packet.
+    /// - Parameter leadingSpace: whether the value includes the space after the colon.
+    /// - Returns: nil if `bytes` are not a field, or do not fit into a packet.
     init?(_ bytes: ArraySlice<UInt8>, leadingSpace: Bool) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         var value = bytes[(colon + 1)...]
@@ -33,11 +33,11 @@ package struct MilterField: Hashable, Sendable {
         self.init(name: String(decoding: bytes[..<colon], as: UTF8.self), value: Self.lines(of: value))
     }
 
-    /// The field with line feeds as line ends, and a blank at the start of every line but the first: so mail servers write it, whatever
-    /// another milter gave them.
+    /// The field with line feeds as line ends, and a blank at the start of every line after the first. Mail servers write
+    /// fields in this form, even if another milter changed them.
     var normalized: MilterField { MilterField(unchecked: name, value: Self.lines(of: value[...])) }
 
-    /// Whether it is a Message-ID that names the message: one with a value.
+    /// Whether the field is a Message-ID with a value.
     var isMessageID: Bool {
         name.lowercased() == "message-id" && value.contains { ![0x20, 0x09, 0x0D, 0x0A].contains($0) }
     }
@@ -55,7 +55,7 @@ package struct MilterField: Hashable, Sendable {
         return lines
     }
 
-    /// The field in a message, with CRLF.
+    /// The field as in a message, with CRLF.
     func bytes(leadingSpace: Bool) -> [UInt8] {
         var bytes = Array(name.utf8)
         bytes.reserveCapacity(bytes.count + value.count + 8)

@@ -1,23 +1,24 @@
 /// The changes that turn one header into another.
 ///
 /// Postfix and Sendmail agree on few kinds of changes, and only these are used:
-/// - `changeHeader` in place. The index counts the fields of that name that were sent to us; Sendmail counts removed ones on, Postfix does
-///   not, so the changes go from the last field to the first.
-/// - `insertHeader` at position 1, after the mail server's own Received field and before all received fields.
-/// - `insertHeader` after the last field. `addHeader` would put a field before others of its name in Sendmail, its own Received field
-///   among them; it is for names that the message does not have, since it also replaces the Date, From and Message-ID that Sendmail would add.
+/// - `changeHeader` replaces a field in place. The index counts the fields of that name that the milter received. After a
+///   field was removed, Sendmail still counts it and Postfix does not, so the changes go from the last field to the first.
+/// - `insertHeader` at position 1 inserts a field after the mail server's own Received field and before all received fields.
+/// - `insertHeader` at the end inserts a field after all others. `addHeader` is used only for names that the message does not
+///   have, where it also replaces the Date, From and Message-ID that Sendmail would add. For other names Sendmail would put
+///   the field before the existing ones, including its own Received field.
 ///
-/// Sendmail cannot insert a field between two others. So the longest run of fields that stay in place is kept, and
-/// every field before or after it is written anew.
+/// Sendmail cannot insert a field between two others. So the longest run of fields that can stay is kept, and all fields
+/// before and after the run are written again.
 struct MilterHeaderEdits {
-    /// A position after every field of a message; Sendmail reads 31 bits.
+    /// A position after all fields of any message. Sendmail reads 31 bits.
     static let end: UInt32 = 1 << 30
 
     let replies: [MilterReply]
 
     /// - Parameters:
-    ///   - old: the fields as they were sent to us.
-    ///   - new: the fields as they have to be.
+    ///   - old: the fields as the milter received them.
+    ///   - new: the required fields.
     init(from old: [MilterField], to new: [MilterField]) {
         let places = Self.places(of: new, in: old)
         let kept = Self.longestRun(in: places)
@@ -39,7 +40,7 @@ struct MilterHeaderEdits {
         self.replies = replies
     }
 
-    /// For every new field the old one that it may replace in place, in ascending order.
+    /// For each new field the index of the old field that it may replace in place, in ascending order; nil if there is none.
     private static func places(of new: [MilterField], in old: [MilterField]) -> [Int?] {
         let shorter = min(old.count, new.count)
         let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
@@ -62,7 +63,7 @@ struct MilterHeaderEdits {
         return best
     }
 
-    /// The number of every field among those of its name, from 1.
+    /// The ordinal of each field among the fields of the same name, from 1.
     private static func ordinals(of fields: [MilterField]) -> [UInt32] {
         var counts: [String: UInt32] = [:]
         return fields.map { field in
@@ -73,6 +74,6 @@ struct MilterHeaderEdits {
 }
 
 extension MilterField {
-    /// The name in one case; names are ASCII.
+    /// The name in lower case, for comparison; names are ASCII.
     var key: String { name.lowercased() }
 }

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// The part of a message that has been received.
+/// The received part of a message.
 struct MilterMessage: Sendable {
     private(set) var envelope: MilterEnvelope
-    /// Whether its envelope has been passed to the caller.
+    /// Whether the envelope was already passed to the caller.
     private(set) var isBegun = false
-    /// The fields of the header; empty once it is too large to be changed (`isHeaderKept`).
+    /// The fields of the header; empty once the header is too large to be changed (`isHeaderKept`).
     private(set) var fields: [MilterField] = []
     private(set) var isHeaderKept = true
 
     private let limits: MilterLimits
     private var envelopeBytes = 0
     private var headerBytes = 0
-    /// The bytes of the header that have not been passed on.
+    /// The bytes of the header that were not passed to the caller yet.
     private var waiting = ByteBuffer()
 
     /// - Throws: `.envelopeTooLarge`
@@ -46,9 +46,9 @@ struct MilterMessage: Sendable {
         return envelope
     }
 
-    /// Keeps a field for later changes.
+    /// Stores a field for later changes.
     ///
-    /// - Returns: bytes of the header to pass on, once there are enough.
+    /// - Returns: bytes of the header to pass to the caller, once there are enough; otherwise nil.
     mutating func add(_ field: MilterField, leadingSpace: Bool) -> ByteBuffer? {
         let field = field.normalized
         let text = field.bytes(leadingSpace: leadingSpace)

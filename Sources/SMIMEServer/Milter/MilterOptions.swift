@@ -4,7 +4,8 @@ package struct MilterOptions: Hashable, Sendable {
     package var version: UInt32
     package var actions: MilterActions
     package var steps: MilterSteps
-    /// The macros wanted at a stage, names separated by blanks; only in the milter's answer, and only with `MilterActions.chooseMacros`.
+    /// For each stage the names of the requested macros, separated by blanks. They are only used in the milter's answer, and
+    /// only with `MilterActions.chooseMacros`.
     package var macros: [MilterMacroStage: String]
 
     package init(
@@ -36,11 +37,11 @@ package struct MilterActions: OptionSet, Hashable, Sendable {
     package static let quarantine = Self(rawValue: 1 << 5)
     package static let changeSender = Self(rawValue: 1 << 6)
     package static let addRecipientsWithParameters = Self(rawValue: 1 << 7)
-    /// The milter chooses the macros it wants.
+    /// The milter chooses the macros to receive.
     package static let chooseMacros = Self(rawValue: 1 << 8)
 }
 
-/// The steps of the protocol that are left out or changed (`SMFIP_…` of Sendmail's mfdef.h).
+/// The protocol steps that are omitted or changed (`SMFIP_…` of Sendmail's mfdef.h).
 package struct MilterSteps: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// One packet of the milter protocol: a command or reply byte and its data. On the wire a length of four bytes precedes it.
+/// A packet of the milter protocol: a command or reply byte, and data. It is sent after its length in four bytes.
 package struct MilterPacket: Hashable, Sendable {
     package var code: UInt8
     package var data: ByteBuffer
@@ -12,7 +12,7 @@ package struct MilterPacket: Hashable, Sendable {
 
     /// Appends the encoded packet to `buffer`.
     package func write(to buffer: inout ByteBuffer) {
-        // No packet that is written here is near 4 GiB.
+        // All packets written here are much shorter than 4 GiB.
         buffer.writeInteger(UInt32(clamping: data.readableBytes + 1))
         buffer.writeInteger(code)
         buffer.writeImmutableBuffer(data)
@@ -38,9 +38,10 @@ package struct MilterPacketDecoder: Sendable {
         }
     }
 
-    /// The next whole packet, or nil until more bytes arrive.
+    /// The next complete packet; nil until more bytes arrive.
     ///
-    /// A length beyond the limit is refused before any byte of the packet is kept. After a violation nothing more can be read.
+    /// A packet whose length exceeds the limit is rejected before its bytes are stored. After a violation nothing more can be
+    /// read.
     ///
     /// - Throws: `.emptyPacket`, `.packetTooLarge`
     package mutating func next() throws(MilterViolation) -> MilterPacket? {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Reads the data of a packet; all of it must be used.
+/// Reads the data of a packet. All of the data must be read.
 struct MilterPacketReader {
     private let code: UInt8
     private var data: ByteBuffer
@@ -12,7 +12,7 @@ struct MilterPacketReader {
 
     private var malformed: MilterViolation { .malformed(command: code) }
 
-    /// - Throws: `.malformed` if something is left.
+    /// - Throws: `.malformed` if data remains.
     func end() throws(MilterViolation) {
         guard data.readableBytes == 0 else { throw malformed }
     }
@@ -38,13 +38,13 @@ struct MilterPacketReader {
         return view[..<end]
     }
 
-    /// A string that must be sent back unchanged: it has to be UTF-8.
+    /// A string that will be sent back unchanged, so it must be UTF-8.
     mutating func string() throws(MilterViolation) -> String {
         guard let text = String(validating: try terminated(), as: UTF8.self) else { throw malformed }
         return text
     }
 
-    /// A string that is only read, with replacement characters for bytes that are not UTF-8.
+    /// A string that will not be sent back. Bytes that are not UTF-8 become replacement characters.
     mutating func looseString() throws(MilterViolation) -> String { String(decoding: try terminated(), as: UTF8.self) }
 
     mutating func macros() throws(MilterViolation) -> [MilterMacro] {
@@ -66,7 +66,7 @@ struct MilterPacketReader {
         return MilterAddress(argument, parameters: parameters)
     }
 
-    /// An address in a reply, with all parameters in one string.
+    /// An address in a reply. All parameters are in one string.
     mutating func joinedAddress() throws(MilterViolation) -> MilterAddress {
         let argument = try string()
         let parameters = data.readableBytes > 0 ? try string() : ""
@@ -105,7 +105,7 @@ struct MilterPacketReader {
 }
 
 extension ByteBuffer {
-    /// Appends `text` up to its first zero byte, and a zero byte.
+    /// Appends `text` up to its first zero byte, followed by a zero byte.
     mutating func writeMilterString(_ text: String) {
         writeBytes(text.utf8.prefix { $0 != 0 })
         writeInteger(UInt8(0))

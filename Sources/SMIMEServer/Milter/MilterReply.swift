@@ -4,23 +4,24 @@ package import NIOCore
 package enum MilterReply: Hashable, Sendable {
     /// The accepted options: `O`.
     case negotiated(MilterOptions)
-    /// Go on: `c`.
+    /// Continue: `c`.
     case `continue`
-    /// Accept the message, and send nothing more of it: `a`.
+    /// Accept the message; the mail server sends no further part of it: `a`.
     case accept
     /// Drop the message as if it were delivered: `d`.
     case discard
-    /// Refuse it permanently with the server's own text: `r`.
+    /// Refuse the command or message permanently, with the mail server's own text: `r`.
     case reject
-    /// Refuse it temporarily: `t`.
+    /// Refuse the command or message temporarily: `t`.
     case temporaryFailure
-    /// Refuse it with these lines, an SMTP reply without its last line end; `%` is doubled on the wire: `y`.
+    /// Refuse the command or message with these lines, an SMTP reply without its last line end. Each `%` is doubled in the
+    /// packet: `y`.
     case replyCode(String)
     /// End the SMTP client's connection: `4`.
     case shutdown
     /// Close the SMTP client's connection without a reply: `f`.
     case connectionFailure
-    /// Send no more of this kind: `s`.
+    /// Send no more commands of this kind: `s`.
     case skip
     /// Report progress: `p`.
     case progress
@@ -28,9 +29,9 @@ package enum MilterReply: Hashable, Sendable {
     case quarantine(reason: String)
     /// Add a field at the end of the header: `h`.
     case addHeader(MilterField)
-    /// Insert a field after the first `position` ones, which include the server's own Received field: `i`.
+    /// Insert a field after the first `position` fields, which include the server's own Received field: `i`.
     case insertHeader(position: UInt32, MilterField)
-    /// Change the value of the `index`-th received field of this name, from 1; an empty value removes it: `m`.
+    /// Change the value of the `index`-th received field of this name, counted from 1. An empty value removes the field: `m`.
     case changeHeader(index: UInt32, MilterField)
     /// The next piece of a new body: `b`.
     case replaceBody(ByteBuffer)
@@ -124,12 +125,12 @@ extension MilterReply {
 }
 
 extension String {
-    /// Doubles percent signs, because Sendmail uses the reply as a format string; Postfix undoes it.
+    /// Doubles percent signs, because Sendmail uses the reply as a format string. Postfix reverses this.
     fileprivate var doublingPercentSigns: String {
         String(decoding: utf8.flatMap { $0 == UInt8(ascii: "%") ? [$0, $0] : [$0] }, as: UTF8.self)
     }
 
-    /// The reverse; a single percent sign is removed, as in Postfix.
+    /// Reverses the doubling. A single percent sign is removed, as in Postfix.
     fileprivate var undoublingPercentSigns: String {
         var text = ""
         var isEscaped = false

@@ -20,7 +20,7 @@ extension MilterSession {
             phase = .envelope
             reply(unless: .noReplyToMail, into: &events)
         case .recipient(let recipient):
-            // Servers may pass refused recipients; those are ignored.
+            // Mail servers may also send refused recipients, which are ignored here.
             if !isRefusedRecipient { try message?.add(recipient) }
             macros[MilterCommand.Code.recipient]?.removeAll { $0.name == "rcpt_mailer" }
             reply(unless: .noReplyToRecipients, into: &events)
@@ -58,7 +58,7 @@ extension MilterSession {
             case (.negotiate, .negotiation), (.quit, _): true
             case (_, .negotiation), (.negotiate, _): false
             case (.abort, _), (.quitForNext, _): true
-            // The mail server waits for us.
+            // The mail server must wait for the milter's reply.
             case (_, .verdict), (_, .newBody): false
             case (.connect, .idle): true
             case (.connect, _): false
@@ -74,7 +74,8 @@ extension MilterSession {
         guard isInOrder else { throw .unexpectedCommand(command.code) }
     }
 
-    /// Ends a connection that sends too many useless commands. The command that follows macros compensates for them.
+    /// Counts commands that are not part of a message, and ends a connection with too many of them. Macros count, too, but each
+    /// command of a message reduces the count by one.
     private mutating func count(_ command: MilterCommand) throws(MilterViolation) {
         switch command {
         case .recipient, .data, .header, .endOfHeader, .body: idleCommands = max(0, idleCommands - 1)
@@ -85,7 +86,7 @@ extension MilterSession {
         }
     }
 
-    /// The accepted options: those that are wanted and offered.
+    /// Accepts the options that are both wanted and offered.
     private mutating func negotiate(_ offer: MilterOptions) throws(MilterViolation) -> Event {
         guard offer.version >= 2 else { throw .unsupportedVersion(offer.version) }
         let actions: MilterActions = [

@@ -2,18 +2,18 @@ import InternetMessage
 package import NIOCore
 
 extension MilterSession {
-    /// The largest data of a reply, in bytes: Sendmail reads no more.
+    /// The maximum length of a reply's data in bytes. Sendmail reads no more.
     private static let replyLimit = 65_535
 
-    /// Bytes that report progress to the mail server; Postfix waits 300 seconds for them (`milter_content_timeout`).
+    /// Bytes that report progress to the mail server, for which Postfix waits 300 seconds (`milter_content_timeout`).
     ///
-    /// - Returns: nil if no message waits, and between the pieces of a body, which may not be parted.
+    /// - Returns: nil if no message waits for a verdict. Progress cannot be reported between the pieces of a body.
     package func progress() -> ByteBuffer? { phase == .verdict ? MilterReply.progress.bytes : nil }
 
-    /// Answers `.endOfMessage`.
+    /// Replies to `.endOfMessage` with a verdict.
     ///
-    /// - Returns: bytes for the mail server. If the body of a replacement follows, `replaceBody` and `finishBody` end the answer.
-    /// - Throws: `MilterEditError`; then the session still waits, and nothing was sent.
+    /// - Returns: bytes for the mail server. If the verdict has a new body, `replaceBody` and `finishBody` must follow.
+    /// - Throws: `MilterEditError`. The session then still waits for a verdict, and nothing was sent.
     package mutating func finish(_ verdict: MilterVerdict) throws(MilterEditError) -> ByteBuffer {
         guard phase == .verdict, let message else { throw .notWaiting }
         var bytes = ByteBuffer()
@@ -34,9 +34,9 @@ extension MilterSession {
         return bytes
     }
 
-    /// Sends the next piece of a new body, of any size, with CRLF line ends.
+    /// Encodes the next piece of a new body. Pieces may have any size; lines must end in CRLF.
     ///
-    /// - Returns: bytes for the mail server; none if no body is waited for.
+    /// - Returns: bytes for the mail server; empty if the session does not expect a body.
     package mutating func replaceBody(_ piece: ByteBuffer) -> ByteBuffer {
         var piece = piece
         var bytes = ByteBuffer()
@@ -50,10 +50,10 @@ extension MilterSession {
 
     /// Ends a replacement with a new body.
     ///
-    /// - Returns: bytes for the mail server; none if no body was waited for.
+    /// - Returns: bytes for the mail server; empty if the session does not expect a body.
     package mutating func finishBody() -> ByteBuffer {
         guard phase == .newBody else { return ByteBuffer() }
-        // Postfix treats an empty piece as an error of the milter, and no piece at all as the old body.
+        // Postfix treats an empty piece as an error of the milter. Without any piece it keeps the old body.
         var bytes = isBodyEmpty ? replaceBody(ByteBuffer(string: "\r\n")) : ByteBuffer()
         MilterReply.continue.packet.write(to: &bytes)
         endVerdict()
@@ -61,7 +61,7 @@ extension MilterSession {
     }
 
     private mutating func endVerdict() {
-        // The message is done, not abandoned.
+        // The message was completed, so it is not reported as abandoned.
         _ = forgetMessage()
     }
 
@@ -105,7 +105,7 @@ extension MilterSession {
 }
 
 extension MilterReply {
-    /// The actions that the mail server must have allowed.
+    /// The action that the mail server must allow for this reply.
     fileprivate var neededAction: MilterActions {
         switch self {
         case .addHeader, .insertHeader: .addHeaders
@@ -126,7 +126,7 @@ extension MilterReply {
 }
 
 extension MilterRefusal {
-    /// The lines of the reply, at most 32 of at most 400 bytes, of printable ASCII.
+    /// The lines of the reply: at most 32 lines of at most 400 bytes, in printable ASCII.
     ///
     /// RFC 5321 §4.2.1, §4.5.3.1.5
     fileprivate var lines: String {

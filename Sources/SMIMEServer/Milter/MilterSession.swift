@@ -1,49 +1,52 @@
 package import NIOCore
 
-/// One connection of a mail server to us in the protocol of Sendmail's milters, versions 2 to 6: bytes in, events and bytes out, without sockets.
+/// One connection of a mail server to a milter, in the protocol of Sendmail's milters, versions 2 to 6. The session converts
+/// received bytes into events and bytes to send; it does not use sockets.
 ///
-/// After `.endOfMessage` the caller works, sends `progress()` now and then, and answers with `finish`. The message goes on byte for byte
-/// as the verdict's form, in what the mail server shows its milters. It is not in our hands that
-/// - the server's own Received field stands above, unseen (where `header_checks` of Postfix take it away, what has to be on top comes
-///   second), and milters behind us change what they like;
-/// - blanks between a name and its colon are lost (`Subject : x`), and so is what stood behind the colon if the server speaks a version
-///   below 6: one space is taken off and put there;
-/// - Postfix ends a new body with a line end, turns its lone line feeds into CRLF, and breaks lines at 998 bytes when it sends
-///   (`smtp_line_length_limit`); Sendmail breaks fields at 2,048 bytes;
-/// - Sendmail adds Date, From or Message-ID where they are missing, on top of all others;
-/// - a new body is never empty: it is one empty line at least;
-/// - Postfix ignores the parameters of a new sender;
-/// - a connection that breaks between the changes ends as `milter_default_action` says: only `tempfail` and `shutdown` keep mail from going
-///   out half changed.
+/// After `.endOfMessage` the caller handles the message, sends `progress()` from time to time, and replies with `finish`. The
+/// mail server then passes the message on byte for byte in the form of the verdict, as far as it shows the message to
+/// milters. A milter cannot control the following:
+/// - The server's own Received field precedes the message, and the milter does not see it. If `header_checks` of Postfix
+///   remove that field, a field that should be first becomes the second one. Later milters may change anything.
+/// - Blanks between a name and its colon are lost (`Subject : x`). If the server's version is below 6, the blanks after the
+///   colon are lost, too: one space is removed and added.
+/// - Postfix ends a new body with a line end and converts its bare line feeds to CRLF. When sending, it breaks lines at 998
+///   bytes (`smtp_line_length_limit`). Sendmail breaks fields at 2,048 bytes.
+/// - Sendmail adds missing Date, From or Message-ID fields before all others.
+/// - A new body is never empty; it has at least one empty line.
+/// - Postfix ignores the parameters of a new sender.
+/// - If the connection breaks during the changes, `milter_default_action` determines the result. Only `tempfail` and
+///   `shutdown` prevent mail from being sent with half of the changes.
 package struct MilterSession: Sendable {
-    /// What happened, in order. The runtime writes, spools and closes; it decides nothing about the protocol.
+    /// An event of the session. The caller handles events in order (writes, spools, closes) and makes no protocol decisions.
     package enum Event: Hashable, Sendable {
-        /// Bytes for the mail server.
+        /// Write these bytes to the mail server.
         case write(ByteBuffer)
-        /// A message begins. The macros of the envelope may still miss the queue id, which comes with `.endOfMessage`.
+        /// A message begins. The macros of the envelope may not contain the queue id yet; the envelope of `.endOfMessage`
+        /// does.
         case begin(MilterEnvelope)
-        /// The next bytes of the message, header first, lines with CRLF.
+        /// The next bytes of the message, with CRLF line ends. The header comes first.
         case content(ByteBuffer)
-        /// The message is whole: `finish` is waited for.
+        /// The message is complete. The session waits for `finish`.
         case endOfMessage(MilterEnvelope)
         /// The mail server abandoned the message and expects no verdict.
         case abandoned
-        /// The connection is to be closed, for good (nil) or because the mail server broke the protocol. Nothing follows.
+        /// Close the connection, because of a protocol violation by the mail server, or regularly (nil). No event follows.
         case close(MilterViolation?)
     }
 
-    /// Where the conversation stands.
+    /// The state of the session.
     enum Phase: Sendable {
-        /// The mail server's offer is waited for.
+        /// The session waits for the mail server's offer.
         case negotiation
         /// Between two messages.
         case idle
         case envelope
         case header
         case body
-        /// The message is whole.
+        /// The message is complete and waits for a verdict.
         case verdict
-        /// The header's changes are sent, the body follows.
+        /// The changes of the header were sent, and the new body follows.
         case newBody
         case closed
     }
@@ -51,16 +54,16 @@ package struct MilterSession: Sendable {
     let limits: MilterLimits
     private var decoder: MilterPacketDecoder
     var phase = Phase.negotiation
-    /// What was negotiated.
+    /// The negotiated options.
     var options = MilterOptions(version: 0, actions: [], steps: [])
     var client: MilterClient?
-    /// The macros by the command they belong to.
+    /// The macros, by the command that they belong to.
     var macros: [UInt8: [MilterMacro]] = [:]
-    /// The message being received or waiting for its verdict.
+    /// The message that is being received or waits for its verdict; nil if there is none.
     var message: MilterMessage?
-    /// Whether no piece of a new body has been sent.
+    /// Whether no piece of the new body was sent yet.
     var isBodyEmpty = true
-    /// The number of useless commands since the last complete message.
+    /// The number of commands that are not part of a message since the last complete message.
     var idleCommands = 0
 
     package init(limits: MilterLimits = MilterLimits()) {
@@ -68,7 +71,7 @@ package struct MilterSession: Sendable {
         decoder = MilterPacketDecoder(limits: limits)
     }
 
-    /// Takes bytes from the mail server.
+    /// Handles bytes from the mail server and returns the events.
     package mutating func receive(_ bytes: ByteBuffer) -> [Event] {
         guard phase != .closed else { return [] }
         decoder.append(bytes)
@@ -83,9 +86,9 @@ package struct MilterSession: Sendable {
         return events
     }
 
-    /// Notes that the connection was closed.
+    /// Ends the session because the connection was closed.
     ///
-    /// - Returns: `.abandoned` if a message was begun.
+    /// - Returns: `.abandoned` if a message had begun; otherwise empty.
     package mutating func disconnect() -> [Event] { end(nil).filter { $0 == .abandoned } }
 
     /// Abandons the message and ends the session.
@@ -97,7 +100,7 @@ package struct MilterSession: Sendable {
         return events
     }
 
-    /// Returns to the state in which a message may begin.
+    /// Forgets the current message, so that another one may begin.
     mutating func forgetMessage(keepingMacros: Bool = false) -> [Event] {
         let isBegun = message?.isBegun ?? false
         message = nil

@@ -2,7 +2,7 @@
 package enum MilterVerdict: Hashable, Sendable {
     /// The message is accepted unchanged.
     case accept
-    /// The mail server accepts the message and drops it: every recipient gets a copy another way.
+    /// The mail server accepts the message and drops it, because every recipient gets a copy in another way.
     case discard
     /// The mail server refuses the message.
     case refuse(MilterRefusal)
@@ -12,21 +12,22 @@ package enum MilterVerdict: Hashable, Sendable {
 
 /// The reply with which a mail server refuses a message.
 package struct MilterRefusal: Hashable, Sendable {
-    /// 400 to 599.
+    /// The reply code, 400 to 599.
     package let code: Int
-    /// The enhanced status code: `5.7.1`.
+    /// The enhanced status code, such as `5.7.1`.
     ///
     /// RFC 3463
     package let status: String
-    /// The text for the sender; a line feed begins another line of the reply.
+    /// The text for the sender. A line feed begins a new line of the reply.
     package let text: String
 
-    /// For a message of which it is not known what became of it.
+    /// The refusal of a message whose outcome is unknown.
     static let undetermined = MilterRefusal(temporary: "4.3.0", "the message could not be handled now; try again later")
 
     private init(temporary status: String, _ text: String) { (code, self.status, self.text) = (451, status, text) }
 
-    /// - Returns: nil if a code is malformed or the two differ in class: mail servers take such a reply for a broken milter.
+    /// - Returns: nil if a code is malformed or the two codes differ in their class. Mail servers would treat such a reply as
+    ///   an error of the milter.
     package init?(code: Int, status: String, text: String) {
         let numbers = status.split(separator: ".", omittingEmptySubsequences: false)
         guard (400...599).contains(code), numbers.count == 3, numbers[0] == "\(code / 100)",
@@ -44,17 +45,17 @@ package struct MilterReplacement: Hashable, Sendable {
     package enum Body: Hashable, Sendable {
         /// The received body is kept.
         case unchanged
-        /// A new body is passed to `MilterSession.replaceBody` and `finishBody`.
+        /// A new body follows: the caller passes it to `MilterSession.replaceBody` and `finishBody`.
         case follows
     }
 
-    /// The new header, every field with its line end; the empty line at the end is optional.
+    /// The new header. Every field has its line end; the empty line at the end is optional.
     package var header: [UInt8]
     package var body: Body
-    /// The indices in `MilterEnvelope.recipients` of the recipients who get no copy of this message. A mail server removes an address
-    /// with all its duplicates.
+    /// The indices in `MilterEnvelope.recipients` of the recipients who get no copy of this message. A mail server removes
+    /// all duplicates of an address together.
     package var removedRecipients: [Int]
-    /// The new sender with its ESMTP parameters; nil leaves the old one. Postfix ignores the parameters.
+    /// The new sender with its ESMTP parameters; nil keeps the old one. Postfix ignores the parameters.
     package var sender: MilterAddress?
 
     package init(header: [UInt8], body: Body, removing removed: [Int] = [], sender: MilterAddress? = nil) {

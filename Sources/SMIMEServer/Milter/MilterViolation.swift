@@ -1,22 +1,23 @@
 import Foundation
 
-/// A violation of the milter protocol by the mail server; the first one closes the connection.
+/// A violation of the milter protocol by the mail server. The first violation closes the connection.
 package enum MilterViolation: Error, Hashable, Sendable {
-    /// The data of a command is malformed: no terminating zero byte, missing or surplus bytes, an invalid header field name.
+    /// The data of a command is malformed: a terminating zero byte is missing, there are too few or too many bytes, or the
+    /// name of a header field is invalid.
     case malformed(command: UInt8)
-    /// A packet without a command.
+    /// A packet has no command byte.
     case emptyPacket
-    /// The mail server offers version `version`; 2 to 6 are supported, and newer servers fall back to 6.
+    /// The mail server offers version `version`. Versions 2 to 6 are supported; newer servers also support 6.
     case unsupportedVersion(UInt32)
-    /// A command that the protocol does not have.
+    /// The command does not exist in the protocol.
     case unknownCommand(UInt8)
-    /// A command out of order.
+    /// The command is not allowed in the current state.
     case unexpectedCommand(UInt8)
-    /// A packet of `length` bytes, which is too long.
+    /// A packet of `length` bytes exceeds the limit.
     case packetTooLarge(length: Int)
-    /// Too many recipients, or too long arguments, for one message.
+    /// One message has too many recipients, or arguments that are too long.
     case envelopeTooLarge
-    /// Too many commands without a message.
+    /// The mail server sent too many commands without a message.
     case tooManyCommands
 }
 

@@ -2,17 +2,18 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// The mail server that takes finished messages, and the connections to it that are kept open.
+/// The mail server that receives finished messages, and the open connections to it.
 ///
-/// Everything here happens on the event loop.
+/// Everything here runs on the event loop.
 final class NextHop {
     struct Settings {
         let address: SocketName
-        /// Our name for EHLO.
+        /// The name of this host for EHLO.
         let hostName: String
-        /// How many connections stay open without work.
+        /// The maximum number of idle connections that are kept open.
         var maximumIdle = 16
-        /// How long such a connection stays open: shorter than mail servers under load wait (10 seconds, Postfix's `smtpd_timeout`).
+        /// The time for which an idle connection is kept open. Mail servers under load wait longer (10 seconds, Postfix's
+        /// `smtpd_timeout`).
         var idleTime = Duration.seconds(9)
         var connectTime = TimeAmount.seconds(10)
     }
@@ -68,7 +69,7 @@ final class NextHop {
         }
     }
 
-    /// The system's message on why there is no connection, or no listener.
+    /// The system's message for a failed connection or listener.
     static func reason(of error: any Error) -> String {
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         switch cause {
@@ -79,15 +80,15 @@ final class NextHop {
         return (cause as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(cause)"
     }
 
-    /// A connection can take the next message.
+    /// Keeps the connection `connection` for the next message.
     func becameIdle(_ connection: NextHopConnection) {
         guard idle.count < settings.maximumIdle else { return connection.quit() }
         idle.append(connection)
     }
 
-    /// A connection has ended.
+    /// Removes the connection `connection`, which has ended.
     func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
 
-    /// Delivers over a new connection, because the hop had closed the kept one.
+    /// Delivers over a new connection, because the next hop had closed the idle one.
     func runAnew(_ delivery: NextHopDelivery) { connect(delivery) }
 }

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// One connection to the next hop, which sends one message after the other.
+/// One connection to the next hop, which sends messages one after the other.
 final class NextHopConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How much of a spooled message is read at a time.
+    /// The number of bytes of a spooled message that are read at once.
     private static let window = 64 << 10
 
     private let hop: NextHop
@@ -13,9 +13,9 @@ final class NextHopConnection: ChannelInboundHandler {
     private var session: SMTPClientSession
     private var delivery: NextHopDelivery?
     private var timer: DeadlineTimer?
-    /// Whether the connection was kept and has done nothing yet for the message.
+    /// Whether the connection was idle before, and nothing was sent for the current message yet.
     private var isUntried = false
-    /// What is still to be sent of a spooled message.
+    /// The part of a spooled message that was not sent yet; nil if no spooled message is being sent.
     private var unsent: Range<Int>?
     private var isClosed = false
 
@@ -35,7 +35,7 @@ final class NextHopConnection: ChannelInboundHandler {
         }
     }
 
-    /// Sends a message. A kept connection may have been closed by the hop meanwhile: then another one is made.
+    /// Sends a message. If the next hop has closed an idle connection in the meantime, a new connection is used.
     func run(_ delivery: NextHopDelivery, isFresh: Bool) {
         guard !isClosed else { return hop.runAnew(delivery) }
         self.delivery = delivery
@@ -44,7 +44,7 @@ final class NextHopConnection: ChannelInboundHandler {
         begin()
     }
 
-    /// Ends a connection that has nothing to do.
+    /// Ends an idle connection.
     func quit() {
         hop.ended(self)
         session.quit()
@@ -54,7 +54,7 @@ final class NextHopConnection: ChannelInboundHandler {
     private func begin() {
         guard let delivery else { return }
         delivery.prepareNext { [self] in
-            // The hop may have closed the connection meanwhile.
+            // The next hop may have closed the connection in the meantime.
             if !isClosed { beginNext() }
         }
     }
@@ -75,7 +75,7 @@ final class NextHopConnection: ChannelInboundHandler {
         drain()
     }
 
-    /// Does all that the session wants done.
+    /// Handles all events of the session.
     private func drain() {
         var hasWritten = false
         while !isClosed, let event = session.next() {
@@ -115,7 +115,7 @@ final class NextHopConnection: ChannelInboundHandler {
         }
     }
 
-    /// Sends of a spooled message what the socket takes now.
+    /// Sends as much of a spooled message as the socket accepts now.
     private func sendMore() {
         while let range = unsent, channel.isWritable {
             let piece = range.prefix(Self.window)

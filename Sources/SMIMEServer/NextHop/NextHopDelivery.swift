@@ -1,17 +1,18 @@
 import Foundation
 import NIOCore
 
-/// The forms of one message on their way to the next hop.
+/// The delivery of the forms of one message to the next hop.
 ///
-/// If there are several, the hop is asked about all recipients before the first content is sent: so all forms are sent or none, if the hop
-/// keeps to its replies. A form that is refused later does not stop the others.
+/// If there are several forms, the next hop is asked about all recipients before the first content is sent. So either all
+/// forms are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
+/// one form, the other forms are still sent.
 final class NextHopDelivery {
     private let parcel: MessageFlow.Parcel
     private var forms: [MessageFlow.MessageForm] { parcel.forms }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
-    /// How many of the served recipients are recorded.
+    /// The number of served recipients that are recorded.
     private var recordedCount = 0
 
     init(_ parcel: MessageFlow.Parcel) {
@@ -19,7 +20,8 @@ final class NextHopDelivery {
         isProbing = parcel.forms.count > 1
     }
 
-    /// Calls `then` when the next transaction may begin. If there is one, the recipients served so far are recorded first.
+    /// Calls `then` when the next transaction may begin. If there is a next transaction, the recipients served so far are
+    /// recorded first.
     func prepareNext(_ then: @escaping () -> Void) {
         guard !placement.served.isEmpty, place < forms.count, placement.served.count > recordedCount else {
             return then()
@@ -29,7 +31,7 @@ final class NextHopDelivery {
         parcel.record(new, then)
     }
 
-    /// The next transaction; nil when all are done, which is reported to the parcel then.
+    /// The next transaction; nil when all are done, in which case the result is reported to the parcel.
     func next() -> SMTPTransaction? {
         if place == forms.count, isProbing { (place, isProbing) = (0, false) }
         guard place < forms.count else {
@@ -44,13 +46,13 @@ final class NextHopDelivery {
         )
     }
 
-    /// The content of the present transaction.
+    /// The content of the current transaction.
     var content: WorkerContent { forms[place].content }
 
-    /// A piece of the present content where it is spooled.
+    /// A piece of the current content, which is spooled.
     func bytes(in range: Range<Int>) throws -> ByteBuffer { try parcel.slot.formBytes(in: range) }
 
-    /// The hop took the present form.
+    /// Records that the next hop accepted the current form.
     func accepted(_ reply: SMTPReply) {
         placement.served += forms[place].envelope.recipients.map(\.address)
         if let name = Self.name(in: reply.text) { placement.names.append(name) }
@@ -58,38 +60,38 @@ final class NextHopDelivery {
         place += 1
     }
 
-    /// The hop would take the present form.
+    /// Records that the next hop accepts the recipients of the current form.
     func probed() { place += 1 }
 
-    /// The hop does not take the present form.
+    /// Records that the next hop refused the current form.
     func refused(_ refusals: [SMTPRefusal]) {
         let replies = refusals.map(\.reply)
         note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", text: "refused"))
-        // Nothing was sent yet, and nothing will be.
+        // While probing, no content was sent yet, and after a refusal none is sent.
         place = isProbing ? forms.count : place + 1
         isProbing = false
     }
 
-    /// Nothing more can be sent.
+    /// Ends the delivery, because nothing more can be sent.
     func fail(_ reply: SMTPReply, _ reason: String) {
         note(reply)
         placement.reason = placement.reason ?? reason
         parcel.done(placement)
     }
 
-    /// A permanent failure of one form is that of the message.
+    /// Records a failed form. A permanent failure of one form is a permanent failure of the message.
     private func note(_ reply: SMTPReply) {
         let reply = reply.passedOn
         guard placement.failure?.isPermanent != true else { return }
         if reply.isPermanent || placement.failure == nil { placement.failure = reply }
     }
 
-    /// The reply as an item of a list in the log: escaped, and no longer than it is worth there.
+    /// The reply as an item of a list in the log: escaped, and cut to a reasonable length.
     static func logged(_ reply: SMTPReply) -> String {
         String(reply.description.prefix(200)).replacing(",", with: "%2C")
     }
 
-    /// The hop's name for a message in words such as `Ok: queued as 4XyZ` or Exim's `OK id=1rK-0001`; nil if there is none.
+    /// The next hop's queue id in a reply such as `Ok: queued as 4XyZ` or Exim's `OK id=1rK-0001`; nil if there is none.
     static func name(in text: String) -> String? {
         for mark in ["queued as ", "id="] {
             guard let range = text.range(of: mark) else { continue }

@@ -4,18 +4,18 @@ import NIOPosix
 
 /// Answers `/metrics`, `/healthz` and `/readyz` over HTTP.
 ///
-/// It has no settings, shows nothing secret, and answers this machine and those whom `--allow` names.
+/// The endpoint has no settings and shows no secrets. It answers this machine and the addresses in `--allow`.
 final class OperationsEndpoint {
-    /// The sources of its answers, called on the event loop.
+    /// The functions that provide the answers, called on the event loop.
     struct Answers {
         let metrics: () -> String
-        /// Nil while messages are handled; otherwise the reason that they are not.
+        /// The reason that messages are not handled; nil while they are handled.
         let trouble: () -> String?
     }
 
-    /// Begins to listen.
+    /// Opens the listener.
     ///
-    /// - Parameter allowed: who may ask, beside this machine.
+    /// - Parameter allowed: the addresses that may connect, in addition to this machine.
     static func bind(
         _ name: SocketName,
         on loop: any EventLoop,
@@ -39,7 +39,7 @@ private final class OperationsHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// How long a client may take; clients are near.
+    /// The maximum duration of a request. Clients are nearby, so this is short.
     private static let timeLimit = TimeAmount.seconds(10)
 
     private let answers: OperationsEndpoint.Answers

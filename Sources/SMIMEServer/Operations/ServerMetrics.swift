@@ -5,21 +5,21 @@ import SMIMEGateway
 ///
 /// Prometheus text format 0.0.4
 package struct ServerMetrics {
-    /// The outcome of a message for the mail server.
+    /// The outcome of a message as reported to the mail server.
     package enum Result: String, CaseIterable {
-        /// The next hop accepted it.
+        /// The next hop accepted the message.
         case accepted
-        /// The mail server tries again.
+        /// The mail server will try again.
         case deferred
-        /// It is returned to its sender.
+        /// The message is returned to its sender.
         case refused
     }
 
-    /// The upper ends of the histograms' buckets, in seconds.
+    /// The upper bounds of the histograms' buckets, in seconds.
     private static let bounds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
 
     private struct Histogram {
-        /// One more than there are bounds: the last one counts longer times.
+        /// The numbers of messages in the buckets. There is one bucket more than bounds, for all longer times.
         var counts = [UInt64](repeating: 0, count: ServerMetrics.bounds.count + 1)
         var sum = 0.0
 
@@ -35,13 +35,14 @@ package struct ServerMetrics {
     private var handling: [GatewayRole: Histogram] = [:]
     /// The number of times the store could not be used.
     var storeErrors: UInt64 = 0
-    /// How often a worker died at a message; a message may have two.
+    /// The number of times that a worker died while handling a message. A message may cause two.
     var workerDeaths: UInt64 = 0
-    /// The number of connections that ended by a violation of the protocol.
+    /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0
     /// The number of connections from addresses that may not connect.
     var strangers: UInt64 = 0
-    /// The number of messages that may be delivered twice: the next hop accepted them, but the mail server could not be told.
+    /// The number of messages that may be delivered twice, because the next hop accepted them but the mail server could not
+    /// be informed.
     var unconfirmed: UInt64 = 0
     /// The number of open connections.
     var connections = 0
@@ -49,26 +50,26 @@ package struct ServerMetrics {
     var messagesInFlight = 0
     /// The number of worker processes.
     var workers = 0
-    /// The number of own certificates that end within 30 days; nil if it is not known yet.
+    /// The number of the accounts' certificates that expire within 30 days; nil if it is not known yet.
     var expiringCertificates: Int?
     /// The hits and misses of the workers' caches.
     var cache: (hits: UInt64, misses: UInt64) = (0, 0)
 
-    /// What libcrypto took in the workers.
+    /// The time that libcrypto used in the workers.
     var cryptoTime = CryptoTime()
 
     /// Counts a message.
     ///
     /// - Parameters:
-    ///   - seconds: from the end of its content to the reply.
-    ///   - handled: the part of that time in a worker.
+    ///   - seconds: the time from the end of its content to the reply.
+    ///   - handled: the part of that time that a worker used.
     mutating func count(_ role: GatewayRole, _ result: Result, seconds: Double, handled: Double) {
         messages[role, default: [:]][result, default: 0] += 1
         durations[role, default: Histogram()].add(seconds)
         handling[role, default: Histogram()].add(handled)
     }
 
-    /// Counts a message that was answered before its content was there: it has no times.
+    /// Counts a message that was answered before its content arrived, and that therefore has no times.
     mutating func countUnread(_ role: GatewayRole, _ result: Result) {
         messages[role, default: [:]][result, default: 0] += 1
     }
@@ -130,7 +131,8 @@ package struct ServerMetrics {
         return text.text
     }
 
-    /// In whole milliseconds: who can read the metrics must not be able to measure a single operation with a private key.
+    /// Adds times in whole milliseconds, so that a reader of the metrics cannot measure a single operation with a private
+    /// key.
     private func addCryptoTime(_ text: inout PrometheusText) {
         text.begin("smime_crypto_seconds_total", .counter, help: "Seconds of libcrypto by operation.")
         for operation in CryptoTime.Operation.allCases {

@@ -5,15 +5,15 @@ import Synchronization
 
 /// The destination of the service's log.
 package enum LogDestination: String, CaseIterable, Sendable {
-    /// Standard error; under systemd that is the journal, which reads the priority in front of each line (sd-daemon(3)).
+    /// Standard error. Under systemd this is the journal, which reads the priority at the start of each line (sd-daemon(3)).
     case stderr
-    /// syslog(3), facility `mail`
+    /// syslog(3), with the facility `mail`.
     case syslog
-    /// The journal itself, with the keys of each line as fields.
+    /// The systemd journal, with the keys of each line as fields.
     case journal
 }
 
-/// Writes swift-log's messages, one line each: `key=value`.
+/// Writes each message of swift-log as one line of `key=value` pairs.
 struct ServiceLogHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
@@ -38,7 +38,7 @@ struct ServiceLogHandler: LogHandler {
         switch destination {
         case .stderr:
             let line = (hasPriorities ? "<\(priority)>" : "") + text + "\n"
-            // One call for each line, so that lines of several processes do not mix.
+            // Each line is written with one system call, so that lines of several processes are not mixed.
             let bytes = Array(line.utf8)
             _ = SystemCall.writeBytes(STDERR_FILENO, bytes.octets)
         case .syslog:
@@ -47,7 +47,7 @@ struct ServiceLogHandler: LogHandler {
         }
     }
 
-    /// syslog keeps the pointer for the life of the process.
+    /// Opens syslog once. syslog keeps the pointer to the name while the process runs.
     private static let syslogIsOpen: Void = openlog(strdup("smime"), LOG_PID, LOG_MAIL)
 
     private static func priority(of level: Logger.Level) -> Int32 {
@@ -62,7 +62,7 @@ struct ServiceLogHandler: LogHandler {
     }
 }
 
-/// The journal's own socket.
+/// A socket to the systemd journal.
 ///
 /// systemd.io/JOURNAL_NATIVE_PROTOCOL
 private final class JournalSocket: Sendable {
@@ -80,7 +80,8 @@ private final class JournalSocket: Sendable {
         #endif
     }
 
-    /// Sends one entry. Without a journal, or if the entry is too long for a datagram, the line goes to standard error.
+    /// Sends one entry. If there is no journal, or if the entry is too long for a datagram, the line is written to standard
+    /// error.
     func send(_ text: String, priority: Int32, fields: Logger.Metadata) {
         var bytes = Self.field("MESSAGE", value: text) + Self.field("PRIORITY", value: "\(priority)")
         bytes += Self.field("SYSLOG_IDENTIFIER", value: "smime")
@@ -90,7 +91,7 @@ private final class JournalSocket: Sendable {
         _ = SystemCall.writeBytes(STDERR_FILENO, line.octets)
     }
 
-    /// A field; if its value contains a line end, the length precedes it.
+    /// An encoded field. If its value contains a line end, the value is preceded by its length.
     private static func field(_ name: String, value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
         let count = UInt64(value.utf8.count).bigEndianBytes.reversed()

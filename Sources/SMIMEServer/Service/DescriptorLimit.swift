@@ -1,13 +1,14 @@
 import Foundation
 
-/// How many files the service may have open at a time (getrlimit(2)).
+/// The number of files that the service may have open at the same time (getrlimit(2)).
 enum DescriptorLimit {
-    /// What the service needs beside connections and spools: listeners, workers' sockets, connections to the next hop.
+    /// The number of descriptors for everything except connections and spools: listeners, sockets of workers, connections to
+    /// the next hop.
     private static let reserve = 200
-    /// More connections than mail servers make.
+    /// The maximum number of connections. Mail servers open fewer.
     private static let maximum = 10_000
 
-    /// Raises the limit of this process as far as it may.
+    /// Raises the limit of this process to the maximum that the system allows.
     static func raise() {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return }
@@ -15,7 +16,8 @@ enum DescriptorLimit {
         _ = setrlimit(kind, &limit)
     }
 
-    /// How many connections of mail servers there may be, beside `messages` in flight with two spools and a connection to the next hop each.
+    /// The number of connections of mail servers that are possible beside `messages` in flight. Each message needs two spools
+    /// and a connection to the next hop.
     static func connections(beside messages: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return 256 }

@@ -28,7 +28,8 @@ extension GatewayRuntime {
         }
     }
 
-    /// A listener that closes by itself would leave a service that takes no mail: the service ends, to be started anew.
+    /// Ends the service if `listener` closes unexpectedly, so that the service manager can restart it. Otherwise it would
+    /// keep running without accepting mail.
     private func watch(_ listener: any Channel, _ endpoint: Endpoint) {
         listener.closeFuture.assumeIsolated().whenComplete { [self] _ in
             guard !core.isStopping else { return }

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import SMIMEGateway
 
-/// What the runtime hears of its workers.
+/// The runtime's reactions to changes of its workers.
 extension GatewayRuntime {
     func watchWorkers() {
         var (lastTrouble, lastKeyTrouble): (String?, String?)
@@ -18,7 +18,8 @@ extension GatewayRuntime {
         core.pool.onChange = { [self] in
             let trouble = core.pool.trouble
             if trouble == nil { countExpiring() }
-            // Every worker says so, and what ends the start is said once, as its error.
+            // Every worker reports the same trouble, so it is logged only once. Trouble that ends the start is not logged
+            // here, because the start reports it as an error.
             if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
                 logger.error("the store cannot be used: \(trouble.reason)")
             }
@@ -31,7 +32,7 @@ extension GatewayRuntime {
             lastKeyTrouble = keyTrouble
             guard let opened = opening else { return }
             opening = nil
-            // One that cannot be reached now is waited for; mail gets 451 meanwhile.
+            // A store that cannot be reached for now does not end the start. Until it can be reached, mail gets 451.
             if let trouble, trouble.isLasting {
                 opened.fail(ServerError.storeUnusable(reason: trouble.reason))
             } else {

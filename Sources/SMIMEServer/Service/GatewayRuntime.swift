@@ -4,13 +4,13 @@ import NIOCore
 import NIOPosix
 import SMIMEGateway
 
-/// The parts of the running service. Everything here happens on the event loop.
+/// The parts of the running service. Everything here runs on the event loop.
 final class GatewayRuntime {
-    /// How long workers have to end when the service does.
+    /// The time that workers have to end when the service ends.
     private static let workerTime = TimeAmount.seconds(5)
-    /// How often the certificates that end soon are counted.
+    /// The interval at which the certificates that expire soon are counted.
     private static let countingTime = TimeAmount.hours(1)
-    /// How often a worker is asked whether the store can be used.
+    /// The interval at which a worker is asked whether the store can be used.
     private static let checkingTime = TimeAmount.seconds(2)
 
     let settings: ServerSettings
@@ -22,11 +22,11 @@ final class GatewayRuntime {
     var listeners: [any Channel] = []
     var operations: (any Channel)?
     private let ended: EventLoopPromise<Void>
-    /// Waits for the first worker.
+    /// Completed when the first worker is ready; nil when the service is not starting.
     var opening: EventLoopPromise<Void>?
     private var isStopped = false
 
-    /// - Throws: `StreamError` if there is no room for temporary files.
+    /// - Throws: `StreamError` if there is no space for temporary files.
     init(
         _ settings: ServerSettings,
         on loop: any EventLoop,
@@ -77,10 +77,10 @@ final class GatewayRuntime {
         for line in log.lines(result) { logger.log(level: level, "\(line)", metadata: metadata) }
     }
 
-    /// When the service has stopped.
+    /// Completed when the service has stopped.
     var whenEnded: EventLoopFuture<Void> { ended.futureResult }
 
-    /// Starts workers and listeners; fails with `ServerError`.
+    /// Starts workers and listeners. The future fails with `ServerError`.
     func start() -> EventLoopFuture<Void> {
         guard !core.isStopping else { return loop.makeSucceededVoidFuture() }
         let opened = loop.makePromise(of: Void.self)
@@ -117,7 +117,7 @@ final class GatewayRuntime {
 
     private func keepWatchdogQuiet() {
         guard let interval = manager.watchdogInterval, !isStopped else { return }
-        // From the loop itself: if it hangs, so does this.
+        // The event loop itself sends this, so that systemd notices if the loop hangs.
         manager.notify("WATCHDOG=1")
         _ = loop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [self] in keepWatchdogQuiet() }
     }
@@ -145,7 +145,7 @@ final class GatewayRuntime {
         return core.metrics.text
     }
 
-    /// Lets new workers open the store anew.
+    /// Replaces the workers by new ones, which open the store again.
     func reload() {
         guard !core.isStopping else { return }
         manager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
@@ -154,7 +154,7 @@ final class GatewayRuntime {
         manager.notify("READY=1")
     }
 
-    /// Takes no more messages, lets those in flight end within the grace, and ends.
+    /// Refuses new messages, lets messages in flight end within the grace period, and ends.
     func stop() {
         guard !core.isStopping else { return }
         core.isStopping = true
@@ -170,7 +170,8 @@ final class GatewayRuntime {
         core.connections.drain { [self] in endWhenIdle(limit) }
     }
 
-    /// Ends once no message is in flight: its mail server may be gone, and the next hop not have answered yet.
+    /// Ends when no message is in flight. Connections alone are not enough: a message may still wait for the next hop after
+    /// its mail server has disconnected.
     private func endWhenIdle(_ limit: Scheduled<Void>) {
         guard core.slots.used > 0 else {
             limit.cancel()

@@ -5,17 +5,17 @@ import NIOPosix
 import ServiceLifecycle
 import UnixSignals
 
-/// The resident gateway: listens for mail servers, lets worker processes handle their messages, and passes the results on.
+/// The gateway service: listens for mail servers, lets worker processes handle their messages, and passes the results on.
 ///
-/// SIGTERM and SIGINT end it after the messages in flight, SIGHUP lets the workers open the store anew.
+/// SIGTERM and SIGINT end the service after the messages in flight. On SIGHUP new workers open the store again.
 package struct GatewayServer: Service {
     private let settings: ServerSettings
     private let logger: Logger
     private let logsFields: Bool
 
     /// - Parameters:
-    ///   - settings: how it runs.
-    ///   - log: where its log goes.
+    ///   - settings: the settings of the service.
+    ///   - log: the destination of the log.
     package init(_ settings: ServerSettings, log: LogDestination) {
         self.settings = settings
         logsFields = log == .journal
@@ -37,7 +37,7 @@ package struct GatewayServer: Service {
                     )
                 ],
                 gracefulShutdownSignals: [.sigterm, .sigint],
-                // The lifecycle's own messages do not belong in the log of a mail server.
+                // The messages of the lifecycle library are not logged.
                 logger: Logger(label: "lifecycle") { _ in SwiftLogNoOpLogHandler() }
             )
         )

@@ -1,38 +1,38 @@
 import Foundation
 package import SMIMEGateway
 
-/// How the service runs, as the command line says.
+/// The settings of the service from the command line.
 package struct ServerSettings: Sendable {
     package var listeners: [Endpoint] = []
-    /// Where finished messages go.
+    /// The servers that receive finished messages.
     package var nextHops: [GatewayRole: Endpoint] = [:]
-    /// Where Prometheus and load balancers ask; nil for nowhere.
+    /// The address at which Prometheus and load balancers can connect; nil for none.
     package var metrics: SocketName?
-    /// How many messages are received or handled at a time.
+    /// The maximum number of messages that are received or handled at the same time.
     package var maximumMessages = 8 * ProcessInfo.processInfo.activeProcessorCount
-    /// The largest message, in bytes.
+    /// The maximum size of a message in bytes.
     package var maximumSize = 100 << 20
-    /// How many seconds messages in flight have to end after SIGTERM.
+    /// The number of seconds that messages in flight have to end after SIGTERM.
     package var grace = 30
-    /// Who may connect, beside this machine.
+    /// The networks from which clients may connect, in addition to this machine.
     package var allowed: [NetworkRange] = []
-    /// What the service calls itself in SMTP.
+    /// The name of the service in SMTP.
     package var hostName = "localhost"
-    /// The arguments of this program, which its workers get.
+    /// The arguments of this program, which are passed to its workers.
     package var arguments: [String] = []
-    /// How many workers there are at least.
+    /// The minimum number of workers.
     package var workers = ProcessInfo.processInfo.activeProcessorCount
 
     package init() {}
 
-    /// - Throws: `ServerError.settings` with a sentence on settings that contradict each other.
+    /// - Throws: `ServerError.settings` with a sentence about settings that contradict each other.
     package func check() throws(ServerError) {
         guard !listeners.isEmpty else { throw .settings("name a listener: --listen ROLE=SCHEME:ADDRESS") }
         for listener in listeners {
             if Set(listeners.map(\.socket)).count < listeners.count {
                 throw .settings("--listen: two listeners have the same address")
             }
-            // A milter needs one only for messages of which several forms are needed.
+            // A milter needs a next hop only for messages of which recipients get different forms.
             guard listener.scheme == .milter || nextHops[listener.role] != nil else {
                 throw .settings("\(listener) needs --next-hop \(listener.role.rawValue)=smtp:ADDRESS")
             }
@@ -52,24 +52,24 @@ package struct ServerSettings: Sendable {
     }
 }
 
-/// Why the service does not run.
+/// The reason that the service does not run.
 package enum ServerError: Error, Equatable, Sendable {
-    /// The command line cannot be meant.
+    /// The command line is contradictory.
     case settings(String)
     /// A listener cannot be opened.
     case cannotListen(Endpoint, reason: String)
     /// The listener for metrics cannot be opened.
     case cannotListenForMetrics(SocketName, reason: String)
-    /// The store is damaged, newer or missing.
+    /// The store is damaged, missing, or of a newer version.
     case storeUnusable(reason: String)
-    /// The system gives no threads, files or processes.
+    /// The system refuses threads, files or processes.
     case system(reason: String)
 }
 
 extension ServerError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence in lower case and without a full stop.
+    /// One sentence, in lower case and without a full stop.
     package var description: String {
         switch self {
         case .settings(let text): text

@@ -1,8 +1,9 @@
 import NIOCore
 
-/// Calls an action if something does not happen in time: a byte on a connection, or the end of a job.
+/// Calls an action if an expected event does not happen in time, such as a byte on a connection or the end of a job.
 ///
-/// Every byte and every job moves the deadline, so the scheduled task is only made anew when it fires too early.
+/// Every byte and every job changes the deadline. To save work, the scheduled task is not replaced each time; if it runs
+/// before the deadline, it is scheduled again.
 final class DeadlineTimer {
     private let loop: any EventLoop
     private let action: () -> Void
@@ -15,23 +16,23 @@ final class DeadlineTimer {
         self.action = action
     }
 
-    /// Calls the action after `time` from now, unless this is called again before; nil waits for ever.
+    /// Calls the action after `time`, unless this function is called again before. Nil never calls the action.
     func set(_ time: Duration?) {
         guard let time else { return disarm() }
         set(TimeAmount(time))
     }
 
-    /// Calls the action after `time` from now, unless this is called again before.
+    /// Calls the action after `time`, unless this function is called again before.
     func set(_ time: TimeAmount) {
         let deadline = NIODeadline.now() + time
         self.deadline = deadline
         if scheduled == nil || deadline < scheduledFor { schedule(deadline) }
     }
 
-    /// Waits for nothing, until a time is set again.
+    /// Removes the deadline. The timer can be set again.
     func disarm() { deadline = nil }
 
-    /// Ends the timer for good.
+    /// Ends the timer permanently.
     func cancel() {
         deadline = nil
         scheduled?.cancel()

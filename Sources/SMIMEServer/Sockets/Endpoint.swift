@@ -1,16 +1,16 @@
 package import SMIMEGateway
 
-/// How a listener or a next hop is spoken to.
+/// The protocol of a listener or of a next hop.
 package enum MailProtocol: String, CaseIterable, Sendable {
     /// RFC 2033
     case lmtp
     /// RFC 5321
     case smtp
-    /// The protocol of Sendmail's libmilter, which Postfix speaks, too.
+    /// The protocol of Sendmail's libmilter, which Postfix supports, too.
     case milter
 }
 
-/// A listener or a next hop as the command line names it: `ROLE=SCHEME:ADDRESS`.
+/// A listener or a next hop as written on the command line: `ROLE=SCHEME:ADDRESS`.
 package struct Endpoint: Hashable, Sendable {
     package let role: GatewayRole
     package let scheme: MailProtocol
@@ -22,7 +22,7 @@ package struct Endpoint: Hashable, Sendable {
         self.socket = socket
     }
 
-    /// Reads a text such as `outgoing=lmtp:127.0.0.1:10025` or `incoming=milter:unix:/run/smime/in`; nil for anything else.
+    /// Parses a text such as `outgoing=lmtp:127.0.0.1:10025` or `incoming=milter:unix:/run/smime/in`; nil for anything else.
     package init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), let role = GatewayRole(rawValue: String(text[..<equals])) else {
             return nil
@@ -36,6 +36,6 @@ package struct Endpoint: Hashable, Sendable {
 }
 
 extension Endpoint: CustomStringConvertible {
-    /// The text that `init` reads.
+    /// The text from which `init` creates the same endpoint.
     package var description: String { "\(role.rawValue)=\(scheme.rawValue):\(socket)" }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A range of IP addresses, as `192.0.2.0/24` or `2001:db8::/32`.
+/// A range of IP addresses, such as `192.0.2.0/24` or `2001:db8::/32`.
 package struct NetworkRange: Hashable, Sendable {
     private let bytes: [UInt8]
     private let prefix: Int
 
-    /// Reads an address, or an address and the length of a prefix; nil for anything else.
+    /// Parses an address with an optional prefix length; nil for anything else.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let bytes = Self.bytes(of: String(first)) else { return nil }
@@ -18,7 +18,8 @@ package struct NetworkRange: Hashable, Sendable {
         self.prefix = prefix
     }
 
-    /// Whether the address `host` is in the range. IPv4 addresses written as IPv6 ones (RFC 4291 §2.5.5.2) count as what they are.
+    /// Whether the address `host` is in the range. An IPv4 address in the form of an IPv6 address (RFC 4291 §2.5.5.2) counts
+    /// as the IPv4 address.
     package func contains(_ host: String) -> Bool {
         guard let other = Self.bytes(of: host), other.count == bytes.count else { return false }
         let whole = prefix / 8
@@ -27,13 +28,14 @@ package struct NetworkRange: Hashable, Sendable {
         return rest == 0 || (bytes[whole] ^ other[whole]) >> (8 - rest) == 0
     }
 
-    /// Whether a client at `address`, nil for a unix socket, may connect: this machine, and those in `allowed`.
+    /// Whether a client with the address `address` may connect: a client of this machine, or of a network in `allowed`. The
+    /// address is nil for a unix socket.
     static func isAllowed(_ address: String?, by allowed: [NetworkRange]) -> Bool {
         guard let address else { return true }
         return isLoopback(address) || allowed.contains { $0.contains(address) }
     }
 
-    /// Whether `host` is an address of this machine that others cannot reach.
+    /// Whether `host` is an address of this machine that other machines cannot reach.
     package static func isLoopback(_ host: String) -> Bool {
         host == "localhost" || loopback.contains { $0.contains(host) }
     }
@@ -42,7 +44,7 @@ package struct NetworkRange: Hashable, Sendable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     private static func bytes(of host: String) -> [UInt8]? {
-        // As bytes: the C types of addresses belong to several modules.
+        // The addresses are compared as bytes, because the C types of addresses are imported from different modules.
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, host, &bytes) == 1 { return Array(bytes.prefix(4)) }
         guard inet_pton(AF_INET6, host, &bytes) == 1 else { return nil }

@@ -2,11 +2,12 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Opens sockets to listen on.
+/// Opens listening sockets.
 enum SocketBinder {
-    /// Begins to listen on `name`.
+    /// Opens a listening socket at `name`.
     ///
-    /// A unix socket gets `mode`. One that no process listens on any more is replaced; anything else under its name is left alone.
+    /// A unix socket gets the mode `mode`. If the path is a socket on which no process listens, the socket is replaced.
+    /// Anything else at the path is left alone.
     ///
     /// - Parameters:
     ///   - passed: the sockets that systemd opened.
@@ -32,7 +33,7 @@ enum SocketBinder {
             return bootstrap.withBoundSocket(socket.descriptor)
         case .unix(let path):
             if let obstacle = removeAbandoned(path) { return loop.makeFailedFuture(obstacle) }
-            // Between bind(2) and chmod(2) the socket is there for its owner alone.
+            // Between bind(2) and chmod(2) only the owner can connect to the socket.
             let before = umask(0o177)
             let bound = bootstrap.bind(unixDomainSocketPath: path)
             bound.whenComplete { _ in umask(before) }
@@ -44,7 +45,7 @@ enum SocketBinder {
         }
     }
 
-    /// Removes the socket `path` if no process listens on it; returns why it was not removed, or nil if the path is free.
+    /// Removes the socket at `path` if no process listens on it. Returns nil if the path is then free; otherwise the error.
     private static func removeAbandoned(_ path: String) -> SocketError? {
         var status = stat()
         guard lstat(path, &status) == 0 else { return errno == ENOENT ? nil : .system(path, errno) }
@@ -67,13 +68,13 @@ enum SocketBinder {
     }
 }
 
-/// Why a listener cannot listen.
+/// The reason that a socket cannot be opened, or a connection is not accepted.
 package enum SocketError: Error, Equatable, Sendable {
     /// The path is not a socket, so it is not removed.
     case notASocket(String)
     /// The client at this address may not connect.
     case notAllowed(String)
-    /// systemd passed no socket of this name.
+    /// systemd passed no socket with this name.
     case notPassed(String)
     /// The system's error for an address; the number is errno.
     case system(String, Int32)
@@ -82,7 +83,7 @@ package enum SocketError: Error, Equatable, Sendable {
 extension SocketError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence in lower case and without a full stop.
+    /// One sentence, in lower case and without a full stop.
     package var description: String {
         switch self {
         case .notASocket(let path): "\(path): is no socket"

@@ -1,16 +1,16 @@
-/// Where a listener is, or a next hop.
+/// The address of a listener or of a next hop.
 package enum SocketName: Hashable, Sendable {
-    /// A host's name or IP address, and a TCP port.
+    /// A host name or IP address, and a TCP port.
     case tcp(host: String, port: Int)
     /// The path of a unix socket.
     case unix(path: String)
-    /// A socket that systemd opened and passed, by its name (`FileDescriptorName=` of systemd.socket(5)).
+    /// A socket that systemd opened and passed to the service, by its name (`FileDescriptorName=` of systemd.socket(5)).
     case passed(name: String)
 
-    /// Reads `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH` or `fd:NAME`; nil for anything else.
+    /// Parses `HOST:PORT`, `[IPV6]:PORT`, `unix:PATH` or `fd:NAME`; nil for anything else.
     package init?(_ text: String) {
         if let path = text.dropping("unix:") {
-            // The terminating zero counts (unix(7)).
+            // The path and its terminating zero byte must fit into 108 bytes (unix(7)).
             guard !path.isEmpty, path.utf8.count < 108, !path.utf8.contains(0) else { return nil }
             self = .unix(path: path)
         } else if let name = text.dropping("fd:") {
@@ -32,7 +32,7 @@ package enum SocketName: Hashable, Sendable {
 }
 
 extension SocketName: CustomStringConvertible {
-    /// The text that `init` reads.
+    /// The text from which `init` creates the same name.
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -43,6 +43,6 @@ extension SocketName: CustomStringConvertible {
 }
 
 extension String {
-    /// The rest after `prefix`; nil without it.
+    /// The rest after `prefix`; nil if the text does not begin with `prefix`.
     func dropping(_ prefix: String) -> String? { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil }
 }

@@ -1,16 +1,17 @@
 import SMIME
 import SMIMEStore
 
-/// The messages that this worker has handled, until it is known how they ended. The oldest ones are forgotten.
+/// The messages that this worker has handled and whose result is not known yet. The oldest messages are forgotten.
 struct FinishedMails {
     struct Mail {
-        /// How the journal knows it; nil if it does not.
+        /// The message's entry in the journal; nil if it has none.
         let entry: DeliveryJournal.Entry?
-        /// What is to be learned from it.
+        /// The message to learn from if it is delivered; nil if there is nothing to learn.
         let learnable: VerifiedMessage?
     }
 
-    /// A message is settled soon or never, so as many are remembered as a service has in flight.
+    /// The number of messages that are kept at least: as many as a service has in flight. The result of a message becomes
+    /// known soon or never.
     private static let maximum = 1024
 
     private var mails: [UInt64: Mail] = [:]

@@ -3,21 +3,21 @@ import InternetMessage
 import NIOCore
 import SMIMEGateway
 
-/// Makes finished messages ready for the service: small ones for the frame, others in the spool of forms.
+/// Writes finished messages for the service: small ones into the frame, others into the spool for forms.
 struct FormWriter {
     private let spool: ReusableSpool
     private var position = 0
 
-    /// The bytes that the frames of all forms together have room for, beside the envelope.
+    /// The number of bytes left for all forms together in the frame, not counting the envelope.
     private var room = 1 << 20
 
     init(_ spool: ReusableSpool) { self.spool = spool }
 
-    /// - Throws: what reading and writing throw.
+    /// - Throws: errors of reading and writing.
     mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
         if let form = try smallForm(message, from: sender) { return form }
         let statistics = try LineStatistics(of: message.content.reader())
-        // The content may have been encrypted with bare line feeds, and SMTP has no other line end than CRLF.
+        // The content may have been encrypted with bare line feeds, but SMTP allows only CRLF.
         let isConverted = statistics.bareLF > 0
         let length = message.content.count + (isConverted ? statistics.bareLF : 0)
         let reader: any ByteReader =
@@ -42,7 +42,7 @@ struct FormWriter {
         )
     }
 
-    /// The form of a message that goes into the frame as it is; nil for any other.
+    /// A form in the frame for a message that can be copied unchanged and is small enough; nil for any other message.
     private mutating func smallForm(
         _ message: Delivery.Message,
         from sender: String

@@ -1,9 +1,10 @@
 package import ByteStreams
 import NIOCore
 
-/// Places for the messages in flight: there are as many as `--max-messages` says, each with two spools that all workers inherit.
+/// Slots for the messages in flight. Their number is the value of `--max-messages`. Each slot has two spools, which all
+/// workers inherit.
 ///
-/// Everything here happens on the event loop.
+/// Everything here runs on the event loop.
 package final class MessageSlots {
     private let messages: [ReusableSpool]
     private let forms: [ReusableSpool]
@@ -11,7 +12,7 @@ package final class MessageSlots {
     private var waiting = CircularBuffer<(ticket: UInt64, completion: (MessageSlot) -> Void)>()
     private var lastTicket: UInt64 = 0
 
-    /// - Throws: `StreamError` if the temporary files cannot be made.
+    /// - Throws: `StreamError` if the temporary files cannot be created.
     package init(count: Int) throws(StreamError) {
         var (messages, forms): ([ReusableSpool], [ReusableSpool]) = ([], [])
         for _ in 0..<count {
@@ -23,15 +24,15 @@ package final class MessageSlots {
         free = Array((0..<count).reversed())
     }
 
-    /// The descriptors as `ServerWorker.spools` has them.
+    /// The descriptors of the spools, in the order of `ServerWorker.spools`.
     var descriptors: [Int32] { zip(messages, forms).flatMap { [$0.descriptor, $1.descriptor] } }
 
-    /// How many messages are in flight.
+    /// The number of messages in flight.
     var used: Int { messages.count - free.count }
 
-    /// Gives a place, now or when one is free.
+    /// Calls `completion` with a slot, now or when one is free.
     ///
-    /// - Returns: what `withdraw` takes; nil if the place was given already.
+    /// - Returns: a ticket for `withdraw`; nil if the slot was available at once.
     func acquire(_ completion: @escaping (MessageSlot) -> Void) -> UInt64? {
         if let number = free.popLast() {
             completion(slot(number))
@@ -42,10 +43,10 @@ package final class MessageSlots {
         return lastTicket
     }
 
-    /// Gives up waiting.
+    /// Stops waiting for a slot.
     func withdraw(_ ticket: UInt64) { waiting.removeAll { $0.ticket == ticket } }
 
-    /// Takes a place back, and empties its spools.
+    /// Frees a slot and clears its spools.
     func release(_ slot: MessageSlot) {
         slot.clear()
         if let next = waiting.popFirst() { next.completion(self.slot(slot.number)) } else { free.append(slot.number) }
@@ -56,7 +57,7 @@ package final class MessageSlots {
     }
 }
 
-/// The place of one message: its bytes stay in memory while they are few.
+/// The slot of one message. Small messages stay in memory.
 final class MessageSlot {
     let number: Int
     private let message: ReusableSpool
@@ -72,10 +73,10 @@ final class MessageSlot {
         self.forms = forms
     }
 
-    /// How many bytes the message has so far.
+    /// The number of bytes of the message received so far.
     var count: Int { spooled + memory.readableBytes }
 
-    /// Adds bytes to the message.
+    /// Appends bytes to the message.
     ///
     /// - Throws: `StreamError.writeFailed`
     func append(_ bytes: ByteBuffer) throws(StreamError) {
@@ -92,16 +93,16 @@ final class MessageSlot {
         return .spooled(0..<spooled)
     }
 
-    /// A part of a form that a worker wrote.
+    /// A range of a form that a worker wrote.
     ///
     /// - Throws: `StreamError.readFailed`
     func formBytes(in range: Range<Int>) throws -> ByteBuffer {
         ByteBuffer(bytes: try forms.source(in: range).bytes(in: 0..<range.count))
     }
 
-    /// A part of `form`, whose first byte is at 0.
+    /// A range of `form`, counted from the start of the form.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: errors of reading.
     func bytes(of form: WorkerContent, in range: Range<Int>) throws -> ByteBuffer {
         switch form {
         case .bytes(let bytes): try bytes.slice(range)
@@ -110,9 +111,9 @@ final class MessageSlot {
         }
     }
 
-    /// A part of the message as it came.
+    /// A range of the message as received.
     ///
-    /// - Throws: what reading throws.
+    /// - Throws: errors of reading.
     func originalBytes(in range: Range<Int>) throws -> ByteBuffer {
         switch try content() {
         case .bytes(let bytes): try bytes.slice(range)
@@ -130,16 +131,16 @@ final class MessageSlot {
 
     func clear() {
         memory = ByteBuffer()
-        // A disk that cannot give back room has none to lose either.
+        // A failure to free the disk space is ignored: the next message overwrites the file from its start.
         if spooled > 0 { try? message.clear() }
-        // A worker that died may have left half a form.
+        // A worker that died may have left an incomplete form.
         if spooled > 0 || hasSpooledForms { try? forms.clear() }
         (spooled, hasSpooledForms) = (0, false)
     }
 }
 
 extension ByteBuffer {
-    /// - Throws: `StreamError.changedWhileReading` for bytes that are not there.
+    /// - Throws: `StreamError.changedWhileReading` if the range is beyond the end.
     fileprivate func slice(_ range: Range<Int>) throws(StreamError) -> ByteBuffer {
         guard let slice = getSlice(at: readerIndex + range.lowerBound, length: range.count) else {
             throw .changedWhileReading

@@ -7,10 +7,10 @@ import SMIMEAgent
 package import SMIMEGateway
 package import SMIMEStore
 
-/// What a worker process does from its start to its end: it opens the store, handles one message after the other, and ends when the
-/// service closes the socket.
+/// The work of a worker process: it opens the store, handles one message after the other, and ends when the service closes
+/// the socket.
 package struct MessageWorker {
-    /// The means of a worker.
+    /// The objects that a worker needs to handle messages.
     package struct Tools: Sendable {
         package let store: Store
         package let engines: [GatewayRole: GatewayEngine]
@@ -29,10 +29,10 @@ package struct MessageWorker {
     private let tools: Tools
     private var finished = FinishedMails()
     private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
-    /// The store on a server for the journal's records. A connection costs more than a record, and one that was there before waits for
-    /// a server that is starting again.
+    /// The open store for the journal's records, if the store is on a server; nil if it was not needed yet. Connecting takes
+    /// longer than recording, and an existing connection waits for a server that restarts.
     private var writable: Store?
-    /// What stood in the way at the last check.
+    /// The obstacle found by the last check; nil if there was none.
     private var lastObstacle: Store.Obstacle?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
@@ -43,12 +43,12 @@ package struct MessageWorker {
         }
     }
 
-    /// Works until the service needs this worker no more.
+    /// Handles requests until the service closes the socket.
     ///
     /// - Parameter open: opens the store.
-    /// - Throws: what the socket throws: the service is gone then, and nothing can be reported to it.
+    /// - Throws: errors of the socket. The service is then gone, so nothing can be reported to it.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
-        // The cache keeps 256 private keys at the most.
+        // This is enough for the cache, which contains at most 256 private keys.
         Libcrypto.lockKeys(in: 4 << 20)
         let socket = WorkerSocket(role.socket)
         let tools: Tools
@@ -104,14 +104,14 @@ package struct MessageWorker {
         case .finished(let processed):
             log.warnings += await engine.keepAnswers(of: processed)
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
-            // As a rule the author is known, and nothing is left to do after the delivery.
+            // Usually the author is known already, and there is nothing to learn after the delivery.
             let learns = tools.learns ? await engine.hasNews(processed) : false
             finished.add(job.number, entry: entry, learnable: learns ? processed.learnable : nil)
             try answer(job, outcome(of: processed, for: job, learns: learns), log: log)
         }
     }
 
-    /// Says what the message took of the caches and of libcrypto.
+    /// Adds the use of the caches and of libcrypto for this message to `log`.
     private mutating func count(in log: inout WorkerLog) {
         let (use, crypto) = (tools.store.cacheUse, CryptoTime.spent)
         (log.cacheHits, log.cacheMisses) = (use.hits - counted.hits, use.misses - counted.misses)
@@ -150,7 +150,8 @@ package struct MessageWorker {
         do {
             var writer = FormWriter(spools[job.slot].forms)
             let messages = processed.delivery.messages
-            // Recipients in no form have the message already, which only the journal can know.
+            // Recipients without a form have already got the message. Only the journal can know this, so the message must
+            // have a name in it.
             let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
             guard missing.isEmpty || job.queueName != nil else {
                 throw GatewayRefusal(
@@ -168,13 +169,14 @@ package struct MessageWorker {
 
     private mutating func obstacle() async -> Store.Obstacle? {
         let found = await tools.store.atOneMoment().obstacle()
-        // A refused passphrase is not tried again, so the store then looks as if none was given: the earlier obstacle says more.
+        // A rejected passphrase is not tried again, so the store then reports that there is no passphrase. The earlier
+        // obstacle is more precise.
         if case .key(.locked(_, nil)) = found, let earlier = lastObstacle { return earlier }
         lastObstacle = found
         return found
     }
 
-    /// Does what is left to do after a message. A failure here is not one of the message.
+    /// Does the work that remains after the delivery of a message. A failure here is not a failure of the message.
     private mutating func settle(_ number: UInt64, served: [String], learns: Bool, forgets: Bool) async -> WorkerLog {
         var log = WorkerLog()
         guard let mail = finished[number] else { return log }
@@ -198,15 +200,16 @@ package struct MessageWorker {
         return log
     }
 
-    /// How long recording is retried while the store's server is away: the next attempt at the message needs the record.
+    /// The time for which recording is retried while the store's server is unavailable, because the next attempt to send the
+    /// message needs the record.
     private static let recordingTime = Duration.seconds(10)
 
     private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {
-        // Recording twice does no harm.
+        // A record that is written twice has no further effect.
         try await write { (journal) throws(KeystoreError) in try await journal.record(served, of: entry, at: .now) }
     }
 
-    /// Changes the journal, again after a failure that may pass.
+    /// Changes the journal. A failure that may be temporary is retried.
     private mutating func write(
         _ change: (DeliveryJournal) async throws(KeystoreError) -> Void
     ) async throws(KeystoreError) {
@@ -220,7 +223,7 @@ package struct MessageWorker {
             do throws(KeystoreError) {
                 return try await change(writableStore().journal)
             } catch {
-                // Where the server only reads now, another one may be promoted.
+                // If the server has become read-only, another server may take over.
                 guard error.isTemporary || error.isReadOnly, ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))
             }

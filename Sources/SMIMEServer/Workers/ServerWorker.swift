@@ -5,16 +5,17 @@ import Synchronization
 
 /// The process that handles messages for the service, one after the other, with the keys of the store.
 ///
-/// It is the same program, started as `smime-worker SERVICE SOCKET SPOOLS WORD…`, where the words are the service's own arguments.
+/// The process runs the same program, started as `smime-worker SERVICE SOCKET SPOOLS WORD…`, where the words are the
+/// service's own arguments.
 package struct ServerWorker: Sendable {
     /// The first word of a worker's command line.
     package static let program = "smime-worker"
 
-    /// The process of the service.
+    /// The process id of the service.
     package let service: pid_t
-    /// The descriptor of the socket to the service.
+    /// The descriptor of the socket that is connected to the service.
     package let socket: Int32
-    /// The descriptors of the spools: for each slot one of the message and one of its forms.
+    /// The descriptors of the spools: for each slot one for the message and one for its forms.
     package let spools: [Int32]
     /// The service's arguments, without the program's name.
     package let arguments: [String]
@@ -26,7 +27,7 @@ package struct ServerWorker: Sendable {
         self.arguments = arguments
     }
 
-    /// Reads a command line whose first word is `program`; nil for any other.
+    /// Parses a command line whose first word is `program`; nil for any other command line.
     package init?(_ words: [String]) {
         guard words.count >= 4, words[0] == Self.program, let service = pid_t(words[1]), let socket = Int32(words[2])
         else { return nil }
@@ -43,19 +44,19 @@ package struct ServerWorker: Sendable {
     /// The service's command line, as bytes.
     package var commandLine: [[UInt8]] { ([Self.program] + arguments).map { Array($0.utf8) } }
 
-    /// The whole command line.
+    /// The worker's complete command line.
     package var words: [String] {
         [Self.program, "\(service)", "\(socket)", spools.map { "\($0)" }.joined(separator: ",")] + arguments
     }
 
     private static let started = Mutex<ServerWorker?>(nil)
 
-    /// The worker that this process is; nil in any other process.
+    /// The worker in this process; nil if this process is not a worker.
     package static var current: ServerWorker? { started.withLock { $0 } }
 
-    /// Makes this process a worker if `words`, its command line, begin with `program`.
+    /// Makes this process a worker if `words`, the command line of the process, begins with `program`.
     ///
-    /// - Throws: `TransportError` if another program than the service started it, or the service has ended.
+    /// - Throws: `TransportError` if the process was not started by the service, or if the service has ended.
     package static func begin(_ words: [String]) throws(TransportError) {
         guard words.first == program else { return }
         var status = stat()
@@ -64,12 +65,14 @@ package struct ServerWorker: Sendable {
         else { throw TransportError("\(program) is a part of 'smime serve', and only 'smime serve' can start it") }
         #if os(Linux)
         ProcessName.set(program)
-        // It ends by itself when the socket closes; this is for a service that is killed while the worker works.
+        // A worker ends when the socket closes. The signal is for the case that the service is killed while the worker
+        // handles a message.
         guard ParentProcess.sendsWhenEnding(SIGKILL, from: worker.service) else {
             throw TransportError("the service has ended")
         }
         #endif
-        // A terminal or a service manager may signal the whole group; the service says when its workers end.
+        // A terminal or a service manager may send these signals to all processes of the group, but the service decides when
+        // its workers end.
         for ignored in [SIGINT, SIGTERM, SIGHUP] { signal(ignored, SIG_IGN) }
         for descriptor in worker.spools + [worker.socket] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         started.withLock { $0 = worker }

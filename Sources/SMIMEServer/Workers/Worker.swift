@@ -2,9 +2,9 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// One worker as the service sees it. Everything here happens on the event loop.
+/// A worker, from the service's side. Everything here runs on the event loop.
 package final class Worker {
-    /// The message that the worker has.
+    /// The message that the worker is handling.
     struct CurrentJob {
         let job: WorkerJob
         let completion: (WorkerPool.Result) -> Void
@@ -13,22 +13,23 @@ package final class Worker {
     let process: WorkerProcess
     private unowned let pool: WorkerPool
     private var channel: (any Channel)?
-    /// Ends a worker that takes too long for its message.
+    /// Ends the worker if it takes too long for its message.
     private var timer: DeadlineTimer?
     private var current: CurrentJob?
     private var settling: [UInt64: (_ isDone: Bool) -> Void] = [:]
-    /// Whether it ended while it recorded or learned something, so that its present message is not the cause.
+    /// Whether the worker ended while it recorded or learned something. Then its current message is not the cause.
     private(set) var endedSettling = false
-    /// How many messages it handled whose end is not known yet: it may still have to record or learn something.
+    /// The number of messages that the worker handled and whose result is not known yet. The worker may still have to record
+    /// or learn something for them.
     private var unfinished = 0
     private(set) var isReady = false
-    /// Whether it gets no more messages, and ends after the present one.
+    /// Whether the worker gets no more messages and ends after the current one.
     private(set) var isRetired = false
-    /// Whether it was ended because a message took too long.
+    /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
-    /// When it got its present message, or its last one.
+    /// The time at which the worker got its current message, or its last one.
     private(set) var began = NIODeadline.distantPast
-    /// How many messages it has had.
+    /// The number of messages that the worker has got.
     private(set) var jobCount = 0
 
     init(_ process: WorkerProcess, pool: WorkerPool) {
@@ -36,7 +37,7 @@ package final class Worker {
         self.pool = pool
     }
 
-    /// An answer with a form of the usual size comes by one call.
+    /// The buffer is large enough for an answer with a form of usual size, so one system call reads it.
     private static let allocator = AdaptiveRecvByteBufferAllocator(
         minimum: 8 << 10,
         initial: 16 << 10,
@@ -78,7 +79,8 @@ package final class Worker {
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Lets the worker record the end of a message that it handled, and calls `completion` when it has done so, or no longer can.
+    /// Lets the worker record the result of a message that it handled. Calls `completion` with true when it is recorded, or
+    /// with false if the worker has ended.
     func settle(
         _ number: UInt64,
         served: [String],
@@ -94,7 +96,7 @@ package final class Worker {
         )
     }
 
-    /// A message that this worker handled has ended, and nothing more will be asked about it.
+    /// Tells the worker that a message which it handled has ended and causes no further requests.
     func release() {
         unfinished -= 1
         if isRetired { closeIfDone() }
@@ -114,14 +116,15 @@ package final class Worker {
         kill(process.identifier, SIGKILL)
     }
 
-    /// The message that the worker had when it ended.
+    /// The message that the worker was handling when it ended; nil if there was none.
     func takeJob() -> CurrentJob? {
         defer { current = nil }
         timer?.disarm()
         return current
     }
 
-    /// The worker reads to the end of its socket, so what was asked for before is done.
+    /// Closes the socket if no message is left. The worker first handles all earlier requests, because it reads the socket to
+    /// the end.
     private func closeIfDone() {
         guard current == nil, unfinished <= 0, let channel else { return }
         channel.close(mode: .output, promise: nil)
@@ -146,7 +149,7 @@ package final class Worker {
         }
     }
 
-    /// What came from the worker cannot be read.
+    /// Ends the worker, because its answer cannot be parsed.
     func failed() { kill(process.identifier, SIGKILL) }
 
     func disconnected() {
@@ -160,7 +163,7 @@ package final class Worker {
     }
 }
 
-/// Reads a worker's answers off its socket.
+/// Reads a worker's answers from its socket.
 private final class WorkerHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

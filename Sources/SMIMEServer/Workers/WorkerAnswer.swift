@@ -2,13 +2,13 @@ import LibCrypto
 package import NIOCore
 import SMIMEGateway
 
-/// A finished message and its envelope.
+/// A form of a message: finished content with its envelope.
 package struct WorkerMessageForm: Equatable, Sendable {
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// Some of the job's recipients, as the job named them.
+    /// The recipients of this form, which are some of the job's recipients, as the job names them.
     package let recipients: [String]
-    /// Whether a byte above 127 is in it.
+    /// Whether the content contains a byte above 127.
     package let isEightBit: Bool
     package let content: WorkerContent
 
@@ -25,16 +25,16 @@ package struct WorkerMessageForm: Equatable, Sendable {
     }
 }
 
-/// Why a message is not passed on.
+/// The reason that a message is refused.
 package struct WorkerRefusal: Equatable, Sendable {
     package let isPermanent: Bool
-    /// RFC 5321 §4.2.3
+    /// The reply code (RFC 5321 §4.2.3).
     package let code: Int
-    /// RFC 3463
+    /// The enhanced status code (RFC 3463).
     package let enhancedCode: String
-    /// One sentence for the sender, and perhaps more lines for people.
+    /// One sentence for the sender, possibly followed by further lines.
     package let sentence: String
-    /// What the administrator should know, and the sender need not.
+    /// A text for the administrator's log, which the sender does not need.
     package let detail: String
 
     package init(
@@ -52,27 +52,27 @@ package struct WorkerRefusal: Equatable, Sendable {
     }
 }
 
-/// What came of a message.
+/// The result of handling a message.
 package enum WorkerOutcome: Equatable, Sendable {
-    /// These go to the next hop. `learns` says whether the message has certificates to learn.
+    /// The forms to send to the next hop. `learns` is true if there are certificates to learn from the message.
     case forms([WorkerMessageForm], learns: Bool)
-    /// All recipients have it already.
+    /// All recipients have already got the message.
     case served
     case refused(WorkerRefusal)
 }
 
-/// What a worker says to the service.
+/// An answer of a worker to the service.
 package enum WorkerAnswer: Equatable, Sendable {
     /// The store is open.
     case ready
-    /// The store cannot be used; `isLasting` says whether only an administrator can mend it, so that another attempt is no use.
+    /// The store cannot be used. `isLasting` is true if an administrator must repair it, so that trying again is useless.
     case unusable(reason: String, isLasting: Bool)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
-    /// The `settle` request is done, except for what the warnings in the log name. The log says what was learned.
+    /// The `settle` request is done, except what the warnings in the log name. The log names what was learned.
     case settled(number: UInt64, WorkerLog)
-    /// How many current certificates of accounts end within 30 days.
+    /// The number of the accounts' current certificates that expire within 30 days.
     case expiring(Int)
-    /// What stands in the way of using the store now; nil if nothing does.
+    /// The obstacle to using the store now; nil if there is none.
     case checked(WorkerObstacle?)
 
     package var frame: ByteBuffer {
@@ -110,7 +110,7 @@ package enum WorkerAnswer: Equatable, Sendable {
         return forms.reduce(0) { $0 + $1.content.countInFrame }
     }
 
-    /// Reads one frame without its length.
+    /// Parses a frame without its length.
     package init(_ frame: ByteBuffer) throws(WorkerFrameError) {
         var buffer = frame
         switch try buffer.readNumber(UInt8.self) {

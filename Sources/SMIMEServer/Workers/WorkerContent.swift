@@ -1,21 +1,21 @@
 package import NIOCore
 
-/// Where the bytes of a message are: in the frame itself while they are few, else in the spool that both processes have open.
+/// The bytes of a message: in the frame if the message is small, otherwise in the spool that both processes have open.
 package enum WorkerContent: Equatable, Sendable {
     case bytes(ByteBuffer)
     /// A range of the message's spool.
     case spooled(Range<Int>)
 
-    /// How many bytes a frame holds of one message; larger ones are in a spool.
+    /// The maximum number of bytes of a message in a frame. Larger messages are in a spool.
     package static let maximumInFrame = 64 << 10
 
-    /// How many bytes a frame has of it.
+    /// The number of bytes of the content in the frame.
     var countInFrame: Int {
         guard case .bytes(let buffer) = self else { return 0 }
         return buffer.readableBytes
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     package var count: Int {
         switch self {
         case .bytes(let buffer): buffer.readableBytes

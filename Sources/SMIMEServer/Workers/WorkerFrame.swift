@@ -1,18 +1,18 @@
 import Foundation
 package import NIOCore
 
-/// Frames between the service and a worker: a length of four bytes, then a kind, then its fields.
+/// The format of the frames between the service and a worker: a length of four bytes, a kind, and the fields of the kind.
 ///
-/// Both ends are the same program, so there are no versions. A frame that cannot be read ends the worker.
+/// Both processes run the same program, so the format has no versions. If a frame cannot be parsed, the worker is ended.
 package enum WorkerFrame {
-    /// The largest frame: the envelope of 10,000 recipients fits, and a message in the frame.
+    /// The maximum length of a frame. The envelope with 10,000 recipients and a message in the frame fit into it.
     package static let maximumLength = 16 << 20
-    /// How much the envelope and the log of a usual message take.
+    /// The usual length of envelope and log together.
     private static let envelopeCount = 1 << 10
 
-    /// A buffer with one whole frame of what `body` writes.
+    /// A buffer with a frame that contains the output of `body`.
     ///
-    /// - Parameter contentCount: how many bytes of messages are in it: the buffer gets room for them at once.
+    /// - Parameter contentCount: the number of bytes of messages in the frame, for which the buffer reserves space.
     package static func encode(contentCount: Int = 0, _ body: (inout ByteBuffer) -> Void) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: envelopeCount + contentCount)
         buffer.writeInteger(UInt32(0))
@@ -21,9 +21,9 @@ package enum WorkerFrame {
         return buffer
     }
 
-    /// Takes one frame off the front of `buffer`; nil if it is not all there yet.
+    /// Removes one frame from the start of `buffer`; nil if it is not complete yet.
     ///
-    /// - Throws: `WorkerFrameError` for a length that no frame has.
+    /// - Throws: `WorkerFrameError` if the length is not that of a frame.
     package static func next(in buffer: inout ByteBuffer) throws(WorkerFrameError) -> ByteBuffer? {
         guard let length = buffer.getInteger(at: buffer.readerIndex, as: UInt32.self) else { return nil }
         guard length <= maximumLength else { throw WorkerFrameError() }
@@ -33,7 +33,7 @@ package enum WorkerFrame {
     }
 }
 
-/// The other process sent something that is no frame.
+/// The error for bytes from the other process that are not a frame.
 package struct WorkerFrameError: Error, Equatable {
     package init() {}
 }
@@ -84,7 +84,7 @@ extension ByteBuffer {
         _ read: (inout ByteBuffer) throws(WorkerFrameError) -> Value
     ) throws(WorkerFrameError) -> [Value] {
         let count = Int(try readNumber(UInt32.self))
-        // Each value has a byte at least.
+        // Each value has at least one byte, so a larger count is invalid.
         guard count <= readableBytes else { throw WorkerFrameError() }
         var values: [Value] = []
         values.reserveCapacity(count)

@@ -1,17 +1,18 @@
 package import LibCrypto
 package import SMIMEGateway
 
-/// What a worker says of a message for the log.
+/// A worker's part of the log entry for a message.
 package struct WorkerLog: Equatable, Sendable {
-    /// What stands before the status.
+    /// The fields before the status.
     package var fields: [LogField] = []
-    /// What stands at the end of the line.
+    /// The fields at the end of the line.
     package var details: [LogField] = []
     /// Sentences for the administrator.
     package var warnings: [String] = []
-    /// How many look-ups in the store its cache answered since the last message, and how many it did not.
+    /// The number of look-ups in the store since the last message that the cache answered, and the number of those that it
+    /// did not answer.
     package var cacheHits = 0, cacheMisses = 0
-    /// What libcrypto took since the last message.
+    /// The time that libcrypto used since the last message.
     package var cryptoTime = CryptoTime()
 
     package init(

@@ -1,10 +1,10 @@
 package import SMIMEStore
 
-/// What stands in the way of a worker that has opened the store.
+/// The reason that a worker with an open store cannot handle messages.
 package struct WorkerObstacle: Equatable, Sendable {
-    /// One sentence in lower case and without a full stop.
+    /// One sentence, in lower case and without a full stop.
     package let reason: String
-    /// Whether only private keys cannot be used: messages that need none are handled.
+    /// Whether only the private keys cannot be used. Messages that need no private key are then still handled.
     package let isOfKeys: Bool
 
     package init(_ reason: String, isOfKeys: Bool) {
@@ -12,7 +12,7 @@ package struct WorkerObstacle: Equatable, Sendable {
         self.isOfKeys = isOfKeys
     }
 
-    /// No worker answers.
+    /// The obstacle if no worker answers.
     package static let silence = Self("the store does not answer", isOfKeys: false)
 
     package init(_ obstacle: Store.Obstacle) {

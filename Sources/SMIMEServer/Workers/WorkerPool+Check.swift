@@ -1,8 +1,9 @@
 import NIOCore
 
-/// Whether the store can be used, as far as the workers know.
+/// Checks whether the workers can use the store.
 extension WorkerPool {
-    /// Asks a worker whether the store can be used; one that is at a message answers after it. What it says changes `trouble`.
+    /// Asks a worker whether the store can be used. A worker that is handling a message answers after the message. The answer
+    /// changes `trouble`.
     package func check() {
         guard !isClosing, asked == nil else { return }
         if let worker = idle.last {
@@ -12,7 +13,8 @@ extension WorkerPool {
         guard let worker = active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
         let begun = jobsBegun
         watch(worker, for: settings.busyCheckTime) { pool in
-            // A message that takes long says nothing about the store. A worker that is new has to open it.
+            // A message that takes long says nothing about the store. If no worker has finished a message, a new worker is
+            // started, which must open the store.
             if pool.isAlive(since: begun) { return pool.checkAnew() }
             if pool.active.count < pool.settings.maximum { pool.startWorker() }
             pool.watch(worker, for: pool.settings.busyCheckTime) { pool in
@@ -22,10 +24,10 @@ extension WorkerPool {
         worker.check()
     }
 
-    /// How many messages the workers that there are have begun.
+    /// The number of messages that the present workers have begun.
     private var jobsBegun: Int { workers.values.reduce(0) { $0 + $1.jobCount } }
 
-    /// Whether a worker has come to an end with a message since `begun` were begun.
+    /// Whether a worker is idle or has begun another message since the number of begun messages was `begun`.
     private func isAlive(since begun: Int) -> Bool { !idle.isEmpty || jobsBegun != begun }
 
     private func checkAnew() {
@@ -37,7 +39,7 @@ extension WorkerPool {
         asked = (worker, loop.assumeIsolated().scheduleTask(in: time) { [self] in expired(self) })
     }
 
-    /// A worker has found `obstacle`, or none.
+    /// Handles a worker's answer: the obstacle that it found, or nil.
     func checked(_ obstacle: WorkerObstacle?) {
         forgetCheck()
         note(obstacle)
@@ -55,7 +57,7 @@ extension WorkerPool {
         if (trouble?.reason, keyTrouble) != before { onChange() }
     }
 
-    /// A worker has opened the store, or cannot.
+    /// Handles a worker's start: it has opened the store, or could not open it.
     func started(_ worker: Worker, trouble found: (reason: String, isLasting: Bool)?) {
         if let found {
             worker.retire()

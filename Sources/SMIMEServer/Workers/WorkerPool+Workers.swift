@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 
-/// What becomes of a worker after a message, and when it ends.
+/// Handles workers that become idle or end.
 extension WorkerPool {
     func becameIdle(_ worker: Worker) {
         guard !worker.isRetired else { return }
@@ -15,7 +15,7 @@ extension WorkerPool {
         }
     }
 
-    /// A worker's socket is closed. The process ends at once, if it has not yet.
+    /// Handles the end of a worker's socket. The process should end at once if it has not ended yet.
     func ended(_ worker: Worker) {
         idle.removeAll { $0 === worker }
         workers[ObjectIdentifier(worker)] = nil
@@ -25,7 +25,7 @@ extension WorkerPool {
 
     private func reap(_ worker: Worker, attempts: Int) {
         guard let signal = worker.process.ending() else {
-            // It closed its socket and does not end: nothing that it does counts any more.
+            // The worker has closed its socket but does not end. Its work no longer matters.
             if attempts == 100 { kill(worker.process.identifier, SIGKILL) }
             _ = loop.assumeIsolated().scheduleTask(in: .milliseconds(attempts < 10 ? 2 : 20)) { [self] in
                 reap(worker, attempts: attempts + 1)
@@ -48,7 +48,7 @@ extension WorkerPool {
             return
         }
         if job == nil { warn("a worker ended between two messages (signal \(signal))") }
-        // One that never was ready may have met what will last.
+        // A worker that was never ready may have failed for a lasting reason, so the next start is delayed.
         if worker.isReady {
             startMissing()
         } else {

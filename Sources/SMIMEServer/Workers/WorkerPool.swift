@@ -2,35 +2,36 @@ import Foundation
 package import NIOCore
 import NIOPosix
 
-/// The workers of the service: as many as there are cores, more while messages wait for the network.
+/// The workers of the service: one for each processor core, and more while messages wait for the network.
 ///
-/// A worker has one message at a time, so that it is known which one it died at. Everything here happens on the event loop.
+/// A worker handles one message at a time, so if it dies, it is known which message it was handling. Everything here runs on
+/// the event loop.
 package final class WorkerPool {
-    /// How a job ended.
+    /// The result of a job.
     package enum Result {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
-        /// The message is the cause: the worker died at it by this signal.
+        /// The worker died by this signal while handling the message, so the message is the probable cause.
         case died(signal: Int32)
-        /// The message is not the cause: there is no worker, or another process ended it.
+        /// The message is not the cause: there is no worker, or another process ended the worker.
         case unavailable(reason: String)
     }
 
     package struct Settings {
-        /// How many workers there are at any time.
+        /// The number of workers that are always running.
         package let width: Int
-        /// How many there may be.
+        /// The maximum number of workers.
         package let maximum: Int
-        /// How long one message may take.
+        /// The maximum time for handling one message.
         package var timeLimit = TimeAmount.minutes(5)
-        /// How long all workers must have been at their messages before another one is started: then they wait for the network, and
-        /// not for the processor.
+        /// The time for which all workers must have been handling their messages before another worker is started. They are
+        /// then waiting for the network, and not for the processor.
         package var growthDelay = TimeAmount.milliseconds(100)
-        /// How long a worker beyond `width` stays without work.
+        /// The time after which an idle worker beyond `width` ends.
         package var idleTime = TimeAmount.seconds(60)
-        /// How long a worker without a message may take to say whether the store can be used.
+        /// The time that an idle worker has to answer whether the store can be used.
         package var checkTime = TimeAmount.seconds(3)
-        /// How long a worker that is at a message may take, where all are, before a new one is started to open the store, and how long
-        /// that may take.
+        /// The time to wait, if all workers are handling messages, before a new worker is started to open the store; and then
+        /// the time that the new worker has to open it.
         package var busyCheckTime = TimeAmount.seconds(10)
 
         package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }
@@ -45,28 +46,29 @@ package final class WorkerPool {
     let settings: Settings
     private let start: () throws -> WorkerProcess
     var workers: [ObjectIdentifier: Worker] = [:]
-    /// The one that was busy last is taken first: what it needs is in the processor's caches.
+    /// The idle workers. The last one was busy most recently and is used first, because the processor's caches still contain
+    /// its data.
     var idle: [Worker] = []
     var waiting = CircularBuffer<Pending>()
     private var isGrowthScheduled = false
     var isClosing = false
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
-    /// Why there is no worker with an open store; nil if there is one.
+    /// The reason that no worker has an open store; nil if one has.
     package internal(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
-    /// Why no private key can be used, though the store can; nil if they can.
+    /// The reason that no private key can be used, although the store can; nil if private keys can be used.
     var keyTrouble: String?
-    /// The worker that was asked whether the store can be used, and has not answered.
+    /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `trouble` or `keyTrouble` changes.
     package var onChange: () -> Void = {}
-    /// Called with what was done at a message's end.
+    /// Called with a worker's log after it recorded or learned something at the end of a message.
     var onSettled: (WorkerLog) -> Void = { _ in }
-    /// Called with how many current certificates of accounts end soon.
+    /// Called with the number of the accounts' current certificates that expire soon.
     var onExpiring: (Int) -> Void = { _ in }
-    /// Called with what the administrator should know.
+    /// Called with warnings for the administrator.
     var warn: (String) -> Void = { _ in }
-    /// How many workers died at a message.
+    /// The number of workers that died while handling a message.
     var deaths = 0
 
     package init(on loop: any EventLoop, _ settings: Settings, start: @escaping () throws -> WorkerProcess) {
@@ -75,10 +77,10 @@ package final class WorkerPool {
         self.start = start
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     package var count: Int { workers.count }
 
-    /// Those that get messages.
+    /// The workers that get messages.
     var active: [Worker] { workers.values.filter { !$0.isRetired } }
 
     /// Starts the first workers.
@@ -94,26 +96,26 @@ package final class WorkerPool {
         if !waiting.isEmpty { growLater() }
     }
 
-    /// Takes a job back that no worker has begun; what a worker says of one that it has begun is passed on all the same.
+    /// Withdraws a job that no worker has begun. The result of a job that was begun is still reported.
     ///
-    /// - Returns: whether it was taken back.
+    /// - Returns: whether the job was withdrawn.
     func withdraw(_ number: UInt64) -> Bool {
         let count = waiting.count
         waiting.removeAll { $0.job.number == number }
         return waiting.count < count
     }
 
-    /// Lets every worker end after its message, and starts new ones: they open the store anew.
+    /// Lets every worker end after its message, and starts new workers, which open the store again.
     func renew() {
         let old = Array(workers.values)
         for worker in old { retire(worker) }
         for _ in 0..<settings.width { startWorker() }
     }
 
-    /// Asks a worker how many certificates end soon.
+    /// Asks a worker how many certificates expire soon.
     func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
 
-    /// Ends all workers; jobs that no worker has are answered.
+    /// Ends all workers. Jobs that no worker has begun are completed as unavailable.
     package func close() {
         isClosing = true
         let left = waiting
@@ -141,7 +143,8 @@ package final class WorkerPool {
         _ = task.scheduleTask(in: settings.growthDelay) { [self] in
             isGrowthScheduled = false
             guard !waiting.isEmpty, !isClosing, active.count < settings.maximum else { return }
-            // A worker that is still starting will take the next message, and so will one whose message is recent.
+            // A worker that is still starting will take the next message, and a worker that began its message recently may
+            // soon be free.
             let limit = NIODeadline.now() - settings.growthDelay
             if active.allSatisfy({ $0.isReady && $0.began <= limit }) { startWorker() }
             growLater()
@@ -160,7 +163,7 @@ package final class WorkerPool {
     }
 
     func failed(_ reason: String, isLasting: Bool) {
-        // Others may work still.
+        // Other workers may still be able to work.
         guard !active.contains(where: \.isReady) else { return retryLater() }
         trouble = (reason, isLasting)
         onChange()

@@ -1,17 +1,17 @@
 package import Foundation
 import SMIMEGateway
 
-/// A worker's process, and our end of the socket to it.
+/// A worker's process, and the service's end of the socket to it.
 package struct WorkerProcess {
     let identifier: pid_t
-    /// The caller owns it and must close it.
+    /// The service's end of the socket. The caller owns it and must close it.
     let socket: Int32
 
     package init(identifier: pid_t, socket: Int32) { (self.identifier, self.socket) = (identifier, socket) }
 
-    /// Starts this very program as a worker.
+    /// Starts this program as a worker.
     ///
-    /// - Throws: `TransportError` if there can be no more processes or descriptors.
+    /// - Throws: `TransportError` if no process or descriptor can be created.
     static func start(arguments: [String], spools: [Int32]) throws(TransportError) -> WorkerProcess {
         var ends: [Int32] = [-1, -1]
         #if os(Linux)
@@ -37,16 +37,16 @@ package struct WorkerProcess {
         }
     }
 
-    /// Marks every descriptor that a worker is not given to be closed on exec. Otherwise sockets of mail servers would stay open in
-    /// workers, and a worker that a hostile message has taken over could write to them. Sockets are opened on the event loop alone, which
-    /// runs this.
+    /// Sets close-on-exec for every descriptor that a worker must not inherit. Otherwise sockets of mail servers would stay
+    /// open in workers, and a worker that a malicious message has taken over could write to them. Sockets are only opened on
+    /// the event loop, on which this function runs.
     private static func closeOnStart() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
             if let descriptor = Int32(name), descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         }
     }
 
-    /// This program, even if another one has taken its place on the disk by now.
+    /// The path of this program. It works even if the file was replaced in the meantime.
     private static var path: String {
         #if os(Linux)
         "/proc/self/exe"
@@ -55,11 +55,11 @@ package struct WorkerProcess {
         #endif
     }
 
-    /// The signal that ended the process, zero if it ended by itself; nil if it has not ended yet.
+    /// The signal that ended the process; zero if it ended by itself, nil if it has not ended yet.
     func ending() -> Int32? {
         var status: Int32 = 0
         let result = waitpid(identifier, &status, WNOHANG)
-        // waitpid fails only if something else has collected the process already: then it has ended.
+        // waitpid(2) fails only if the process was already collected, so it has ended.
         if result < 0 { return errno == EINTR ? nil : 0 }
         return result == 0 ? nil : status & 0x7F
     }

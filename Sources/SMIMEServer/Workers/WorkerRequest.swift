@@ -1,20 +1,20 @@
 package import NIOCore
 package import SMIMEGateway
 
-/// A message that a worker has to handle.
+/// A message for a worker to handle.
 package struct WorkerJob: Equatable, Sendable {
-    /// The service's number for it.
+    /// The service's number for the message.
     package let number: UInt64
     package let role: GatewayRole
     /// The envelope sender; empty for the null sender.
     package let sender: String
     /// The envelope recipients as the mail server wrote them.
     package let recipients: [String]
-    /// The mail server's name for the message; nil if it gave none.
+    /// The message's name in the journal; nil if it has none.
     package let queueName: String?
-    /// Which spool is the message's.
+    /// The number of the slot whose spools belong to the message.
     package let slot: Int
-    /// The signal by which the worker before died at the message; nil for the first attempt.
+    /// The signal by which the previous worker died while handling the message; nil for the first attempt.
     package let rescuedFrom: Int32?
     package let content: WorkerContent
 
@@ -39,15 +39,15 @@ package struct WorkerJob: Equatable, Sendable {
     }
 }
 
-/// What the service asks of a worker.
+/// A request of the service to a worker.
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
-    /// A message has ended. The recipients `served` are recorded in the journal; `learns` says whether its certificates are
-    /// learned, `forgets` whether the journal forgets the message.
+    /// A message has ended. The recipients `served` are recorded in the journal. If `learns` is true, certificates are
+    /// learned from the message; if `forgets` is true, the journal forgets the message.
     case settle(number: UInt64, served: [String], learns: Bool, forgets: Bool = false)
-    /// How many certificates of accounts end soon is wanted.
+    /// Asks how many of the accounts' certificates expire soon.
     case countExpiring
-    /// Whether the store can be used is wanted.
+    /// Asks whether the store can be used.
     case check
 
     package var frame: ByteBuffer {
@@ -80,7 +80,7 @@ package enum WorkerRequest: Equatable, Sendable {
         return job.content.countInFrame
     }
 
-    /// Reads one frame without its length.
+    /// Parses a frame without its length.
     package init(_ frame: ByteBuffer) throws(WorkerFrameError) {
         var buffer = frame
         switch try buffer.readNumber(UInt8.self) {

@@ -3,23 +3,23 @@ import Foundation
 import NIOCore
 import SMIMEGateway
 
-/// A worker's end of the socket to the service: frames in and out, one after the other.
+/// The worker's end of the socket to the service, for reading and writing one frame at a time.
 ///
-/// Its calls block, which is right for a process that has one message at a time and nothing else to do.
+/// The calls block, because the process handles one message at a time and has nothing else to do.
 struct WorkerSocket {
     private let descriptor: Int32
     private var received = ByteBuffer()
 
-    /// How much is read at a time: a message of the usual size and its envelope.
+    /// The number of bytes that are read at once: a message of usual size and its envelope.
     private static let window = 128 << 10
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next frame; nil once the service has closed its end.
+    /// The next frame; nil when the service has closed its end.
     ///
-    /// - Throws: `WorkerFrameError`; `TransportError` if the socket is broken.
+    /// - Throws: `WorkerFrameError`; `TransportError` if the socket has failed.
     mutating func next() throws -> ByteBuffer? {
-        // The memory of the last frame serves again, unless that was a large one.
+        // The memory of the last frame is reused, unless that frame was large.
         if received.readableBytes == 0 {
             if received.capacity > 2 * Self.window { received = ByteBuffer() } else { received.clear() }
         }
@@ -35,7 +35,7 @@ struct WorkerSocket {
         }
     }
 
-    /// Sends a whole frame.
+    /// Sends a frame.
     ///
     /// - Throws: `TransportError` if the service is gone.
     func send(_ frame: ByteBuffer) throws(TransportError) {

@@ -1,11 +1,11 @@
 import Foundation
 package import SMIMEStore
 
-/// Why a worker cannot work.
+/// The reason that a worker cannot work.
 package struct WorkerTrouble: Error, Sendable {
-    /// One sentence in lower case and without a full stop.
+    /// One sentence, in lower case and without a full stop.
     package let reason: String
-    /// Whether only an administrator can mend it, so that another attempt is no use.
+    /// Whether an administrator must repair the store, so that trying again is useless.
     package let isLasting: Bool
 
     package init(_ reason: String, isLasting: Bool) {
@@ -13,7 +13,7 @@ package struct WorkerTrouble: Error, Sendable {
         self.isLasting = isLasting
     }
 
-    /// What is wrong with the store.
+    /// The trouble that `error` of the store causes.
     package init(_ error: KeystoreError) {
         let isLasting =
             switch error {

@@ -1,7 +1,7 @@
 import CZlib
 import PKIX
 
-/// A zlib stream in either direction. It buffers no more than zlib's window.
+/// A zlib stream that compresses or decompresses. It buffers no more than zlib's window.
 ///
 /// RFC 1950; zlib: `inflate`, `deflate`
 final class ZlibStream {
@@ -13,7 +13,7 @@ final class ZlibStream {
         let isAtEnd: Bool
     }
 
-    // zlib keeps a pointer to it, so it must not move.
+    // zlib stores a pointer to the state, so the state must not move.
     private let state: UnsafeMutablePointer<z_stream>
     private let compresses: Bool
 
@@ -34,7 +34,7 @@ final class ZlibStream {
         state.deallocate()
     }
 
-    /// Processes the front of `input` and fills the front of `output`.
+    /// Processes the start of `input` and fills the start of `output`.
     ///
     /// - Parameter isLast: whether `input` is the last input; only needed for compression.
     /// - Throws: `CMSError.malformed` if the input of decompression is not a zlib stream.
@@ -53,7 +53,7 @@ final class ZlibStream {
                 return compresses ? deflate(state, isLast ? Z_FINISH : Z_NO_FLUSH) : inflate(state, Z_NO_FLUSH)
             }
         }
-        // Z_BUF_ERROR only says that there is nothing to do without more input or room.
+        // Z_BUF_ERROR is not a failure: zlib needs more input, or more room for output.
         guard [Z_OK, Z_STREAM_END, Z_BUF_ERROR].contains(result) else {
             throw CMSError.malformed(.cms, "the compressed content is damaged")
         }

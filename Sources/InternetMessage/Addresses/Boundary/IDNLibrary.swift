@@ -9,18 +9,19 @@ import Musl
 import Darwin
 #endif
 
-/// libidn2, which maps international domain names (IDNA 2008).
+/// libidn2, which converts international domain names (IDNA 2008).
 ///
-/// Loaded when the first one is met: that takes longer than to encrypt a mail, and few mails have one. On macOS the
-/// program is linked with it.
+/// The library is loaded only when the first such name occurs: loading takes longer than encrypting a mail, and few mails
+/// contain such names. On macOS the program is linked with the library.
 package struct IDNLibrary: Sendable {
     private typealias Lookup =
         @convention(c) (UnsafePointer<UInt8>?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, CInt) -> CInt
     private typealias Free = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
-    /// The library's file name, for messages.
+    /// The library's file name, for error messages.
     package static let name = "libidn2.so.0"
-    /// The library; nil if it cannot be loaded. The next call tries again, since descriptors may have run out.
+    /// The library; nil if it cannot be loaded. The next call tries again, because loading may have failed for lack of file
+    /// descriptors.
     package static var shared: IDNLibrary? {
         loaded.withLock { library in
             library = library ?? IDNLibrary()
@@ -46,11 +47,11 @@ package struct IDNLibrary: Sendable {
         #endif
     }
 
-    /// Calls `body` with the loader's error if the library cannot be loaded, before a domain name is taken for an invalid one. A
-    /// program can end there, so that mail does not pass the rules for its domain.
+    /// Sets a handler that is called with the loader's error if the library cannot be loaded, before a domain name is
+    /// considered invalid. The handler can end the program, so that mail does not bypass the rules for its domain.
     package static func whenMissing(_ body: @escaping @Sendable (String) -> Void) { missing.withLock { $0 = body } }
 
-    /// `domain` with A-labels; nil if it is no domain name of IDNA 2008, or the library cannot be loaded.
+    /// `domain` with A-labels; nil if it is not a domain name of IDNA 2008, or if the library cannot be loaded.
     static func ascii(_ domain: String) -> String? {
         guard let shared else {
             missing.withLock { $0 }?(dlerror().map { String(cString: $0) } ?? name)
@@ -59,7 +60,7 @@ package struct IDNLibrary: Sendable {
         return shared.ascii(domain)
     }
 
-    /// `domain` with A-labels; nil if it is no domain name of IDNA 2008.
+    /// `domain` with A-labels; nil if it is not a domain name of IDNA 2008.
     ///
     /// libidn2: `idn2_lookup_u8`
     private func ascii(_ domain: String) -> String? {

@@ -2,9 +2,10 @@ import Foundation
 
 /// Datagrams to unix sockets.
 enum UnixDatagram {
-    /// Sends `bytes` over the socket `descriptor` to the one at `path`, shorter than 108 bytes. Returns whether they were sent.
+    /// Sends `bytes` over the socket `descriptor` to the socket at `path`, which must be shorter than 108 bytes. Returns
+    /// whether they were sent.
     ///
-    /// unix(7): the name of an abstract socket begins with a zero byte, which is written @ in paths.
+    /// unix(7): the name of an abstract socket begins with a zero byte, which is written as @ in `path`.
     static func send(_ bytes: [UInt8], over descriptor: Int32, to path: String) -> Bool {
         let path = Array(path.utf8)
         let isAbstract = path.first == UInt8(ascii: "@")

@@ -1,7 +1,7 @@
 import NIOCore
 
 extension SMTPClientSession {
-    /// The most commands without a reply if the hop announces PIPELINING.
+    /// The maximum number of commands without a reply, if the next hop announces PIPELINING.
     private static let pipelineDepth = 100
 
     /// Handles a reply.
@@ -22,7 +22,7 @@ extension SMTPClientSession {
                 refuse(.content, reply, then: .reset)
             }
         case .content:
-            // The hop still waits for the rest of the content, so the connection cannot be used any more.
+            // The next hop still waits for the rest of the content, so the connection cannot be used any more.
             refuse(.content, reply, then: .closed)
         case .outcome:
             if reply.isSuccess {
@@ -84,7 +84,7 @@ extension SMTPClientSession {
         }
     }
 
-    /// Sends the next commands of the envelope, up to the pipelining limit.
+    /// Sends the next commands of the envelope, up to the limit for pipelining.
     mutating func sendCommands() {
         guard var delivery, !delivery.isSenderRefused else { return }
         let depth = announced.contains(.pipelining) ? Self.pipelineDepth : 1
@@ -105,7 +105,7 @@ extension SMTPClientSession {
         let mail = delivery.commands.count - 1
         let index = delivery.answered
         self.delivery?.answered += 1
-        // A refused XFORWARD affects only logs, not the mail.
+        // A refused XFORWARD affects logs, not the mail.
         if index == mail, !reply.isSuccess {
             self.delivery?.isSenderRefused = true
             self.delivery?.note(SMTPRefusal(.sender, reply))
@@ -116,7 +116,7 @@ extension SMTPClientSession {
         endEnvelope()
     }
 
-    /// Continues when all commands are answered.
+    /// Continues after all commands were answered.
     private mutating func endEnvelope() {
         guard let delivery, delivery.answered == delivery.sent,
             delivery.sent == delivery.count || delivery.isSenderRefused

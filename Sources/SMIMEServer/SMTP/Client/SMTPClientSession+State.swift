@@ -1,7 +1,7 @@
 import NIOCore
 
 extension SMTPClientSession {
-    /// What the session waits for.
+    /// The reply or content that the session waits for.
     enum State: Sendable {
         case greeting
         /// The reply to EHLO, or to HELO.
@@ -25,7 +25,7 @@ extension SMTPClientSession {
         let transaction: SMTPTransaction
         /// The commands before those for the recipients: XFORWARD, and MAIL as the last.
         let commands: [String]
-        /// Whether the parameters of RFC 3461 are passed on.
+        /// Whether the parameters of RFC 3461 are sent.
         let passesNotification: Bool
         /// The number of commands sent and answered.
         var sent = 0
@@ -47,7 +47,7 @@ extension SMTPClientSession {
             return "RCPT TO:<\(recipient.address)>\(parameters.joined())\r\n"
         }
 
-        /// Keeps a refusal, up to the number that is reported, those with 5xx first.
+        /// Stores a refusal, up to the number that is reported. Refusals with 5xx come first.
         mutating func note(_ refusal: SMTPRefusal) {
             let isPermanent = refusal.reply.isPermanent
             let place =
@@ -59,9 +59,9 @@ extension SMTPClientSession {
 
     /// How the content is sent.
     enum Framing: Sendable {
-        /// DATA
+        /// The content is sent with DATA.
         case stuffed(DotStuffing)
-        /// BDAT, with the scanner of line ends.
+        /// The content is sent with BDAT; the decoder checks line ends.
         case counted(SMTPContentDecoder)
     }
 }

@@ -1,5 +1,5 @@
 extension SMTPClientSession {
-    /// The longest XFORWARD command in bytes, as for all commands in RFC 5321 §4.5.3.1.4.
+    /// The maximum length of an XFORWARD command in bytes, the same as for all commands in RFC 5321 §4.5.3.1.4.
     private static let maximumCommandLength = 512
 
     mutating func beginTransaction(_ transaction: SMTPTransaction) {
@@ -16,7 +16,8 @@ extension SMTPClientSession {
         sendCommands()
     }
 
-    /// The reasons that the hop cannot take a message: what it announced, and what SMTP can express.
+    /// The refusal of a message that the next hop cannot accept according to its announcement, or that SMTP cannot express;
+    /// nil if there is no reason.
     private func refusal(of transaction: SMTPTransaction) -> SMTPRefusal? {
         let envelope = transaction.envelope
         func isWritable(_ address: String) -> Bool {
@@ -74,7 +75,7 @@ extension SMTPClientSession {
         return "MAIL FROM:<\(envelope.sender)>\(parameters.map { " \($0)" }.joined())\r\n"
     }
 
-    /// The attributes that the hop accepts, in commands that are not too long.
+    /// XFORWARD commands with the attributes that the next hop accepts. No command is too long.
     private func xforwardCommands(_ attributes: XFORWARDAttributes) -> [String] {
         guard announced.contains(.xforward) else { return [] }
         var commands: [String] = []

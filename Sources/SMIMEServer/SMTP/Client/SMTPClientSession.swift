@@ -1,14 +1,18 @@
 package import NIOCore
 
-/// The client's side of a connection to the next hop in SMTP, without its socket, for one message after the other.
+/// The client's side of an SMTP connection to the next hop, for one message after the other. The session does not use
+/// sockets.
 ///
-/// The caller feeds what it reads into ``receive(_:)`` and takes events from ``next()`` until that is nil. After `.ready` it may
-/// ``begin(_:)`` a transaction. After `.sendContent` it writes what ``send(_:)`` makes of each piece of the content, and at the end
-/// what ``endOfContent()`` gives. Then comes `.accepted` or `.refused`, and `.ready` when the connection can take the next message.
-/// Nothing traps and nothing throws: a call that does not fit the state has no effect.
+/// The caller passes received bytes to ``receive(_:)`` and then handles the events from ``next()`` until it returns nil:
+/// - After `.ready` the caller may ``begin(_:)`` a transaction.
+/// - After `.sendContent` the caller writes the result of ``send(_:)`` for each piece of the content, and finally the result
+///   of ``endOfContent()``.
+/// - Then `.accepted` or `.refused` follows, and `.ready` if the connection can be used for the next message.
 ///
-/// MAIL and RCPT go out together where the hop announces PIPELINING, and all replies are read. The content is sent only if the hop
-/// takes all recipients; else the transaction is reset.
+/// No call traps or throws an error. A call that is not allowed in the current state has no effect.
+///
+/// If the next hop announces PIPELINING, MAIL and RCPT are sent together, and all replies are read. The content is sent only
+/// if the next hop accepts all recipients; otherwise the transaction is reset.
 ///
 /// RFC 5321, RFC 2920, RFC 3030
 package struct SMTPClientSession: Sendable {
@@ -20,30 +24,30 @@ package struct SMTPClientSession: Sendable {
         case ready
         /// All recipients are accepted: send the content now.
         case sendContent
-        /// The hop accepted the message with this reply.
+        /// The next hop accepted the message with this reply.
         case accepted(SMTPReply)
-        /// The hop would take the message for all recipients (a probe).
+        /// The next hop accepts all recipients of the message (a probe).
         case probed
-        /// The hop refused the message: between one and ``SMTPClientSession/maximumRefusals`` refusals, those
-        /// with 5xx before those with 4xx.
+        /// The next hop refused the message. There are between one and ``SMTPClientSession/maximumRefusals`` refusals; those
+        /// with 5xx come before those with 4xx.
         case refused([SMTPRefusal])
         /// Close the connection. No event follows.
         case unusable(SMTPConnectionFailure)
     }
 
-    /// The most refusals reported for one message.
+    /// The maximum number of refusals that are reported for one message.
     package static let maximumRefusals = 100
 
     let hostName: String
     var state = State.greeting
     var parser = SMTPReplyParser()
-    /// Events that are not yet handed out: at most one to write, and what follows it.
+    /// The events that `next` has not returned yet: at most one `.write`, and one event after it.
     var events: [Event] = []
-    /// The extensions that the hop announced.
+    /// The extensions that the next hop announced.
     package internal(set) var announced: Set<SMTPExtension> = []
-    /// The largest message in bytes; nil if the hop does not announce it.
+    /// The maximum size of a message in bytes; nil if the next hop does not announce it.
     package internal(set) var maximumSize: Int?
-    /// The attributes of XFORWARD that the hop accepts.
+    /// The attributes of XFORWARD that the next hop accepts.
     var xforwardAttributes: Set<XFORWARDAttribute> = []
     var delivery: Delivery?
 
@@ -57,7 +61,7 @@ package struct SMTPClientSession: Sendable {
         if case .ready = state { true } else { false }
     }
 
-    /// How long the hop may take for its next bytes; nil while none are expected.
+    /// The time that the next hop may take for its next bytes; nil while none are expected.
     package var timeout: Duration? {
         switch state {
         case .ready, .closed: nil
@@ -70,7 +74,7 @@ package struct SMTPClientSession: Sendable {
         }
     }
 
-    /// Reads all of `bytes`. Too much of them makes the connection unusable, so that little is kept in memory.
+    /// Reads all of `bytes`. Too many unexpected bytes make the connection unusable, so that little is kept in memory.
     package mutating func receive(_ bytes: inout ByteBuffer) {
         guard !isClosed else { return bytes.clear() }
         parser.receive(&bytes)
@@ -82,10 +86,10 @@ package struct SMTPClientSession: Sendable {
         }
     }
 
-    /// Notes that the hop has closed the connection.
+    /// Records that the next hop has closed the connection.
     package mutating func endOfInput() { fail("the next hop closed the connection") }
 
-    /// Notes that the connection cannot be used any more (a timeout, an error in writing).
+    /// Records that the connection cannot be used any more, for example because of a timeout or a write error.
     package mutating func fail(_ reason: String) {
         let outcome: SMTPConnectionFailure.Outcome
         switch state {
@@ -99,19 +103,21 @@ package struct SMTPClientSession: Sendable {
         events.append(.unusable(SMTPConnectionFailure(outcome, reason)))
     }
 
-    /// The next event; nil if there is none until more is received or a method is called.
+    /// The next event; nil if there is none until more bytes are received or a method is called.
     package mutating func next() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-    /// Begins a transaction, if ``isReady``. A message that exceeds what the hop announced is refused without asking the hop.
+    /// Begins a transaction, if ``isReady``. A message that exceeds the announced limits is refused without asking the next
+    /// hop.
     package mutating func begin(_ transaction: SMTPTransaction) {
         guard isReady else { return }
-        // The caller knows that the connection is ready.
+        // The caller has already used the ready connection.
         events.removeAll { $0 == .ready }
         beginTransaction(transaction)
     }
 
-    /// The encoded next piece of the content, after `.sendContent`. Empty if the hop has refused or left meanwhile,
-    /// which the next event says, or if the content is invalid in SMTP or not of the announced size.
+    /// Encodes the next piece of the content, after `.sendContent`. The result is empty in two cases:
+    /// - The next hop has refused the message or closed the connection, as the next event says.
+    /// - The content is invalid in SMTP, or does not have the announced size.
     package mutating func send(_ content: ByteBuffer) -> ByteBuffer {
         guard case .content = state, content.readableBytes > 0, let framing = delivery?.framing else {
             return ByteBuffer()
@@ -146,7 +152,7 @@ package struct SMTPClientSession: Sendable {
         return end
     }
 
-    /// Ends a connection that is ready: QUIT, and then `.unusable` when the hop has answered.
+    /// Ends a connection that is ready: sends QUIT. `.unusable` follows when the next hop has replied.
     package mutating func quit() {
         guard isReady else { return }
         state = .quit
@@ -157,7 +163,8 @@ package struct SMTPClientSession: Sendable {
         if case .closed = state { true } else { false }
     }
 
-    /// A piece of a chunk as it is, if it fits. With the last byte of the chunk the hop has the message.
+    /// A piece of a chunk, unchanged, if it fits into the chunk. With the last byte of the chunk the next hop has the whole
+    /// message.
     private mutating func chunk(_ content: ByteBuffer, mayEnd: Bool) -> ByteBuffer {
         guard let delivery, delivery.contentSize <= delivery.transaction.content.size else {
             fail("the content is longer than was told")
@@ -173,7 +180,7 @@ package struct SMTPClientSession: Sendable {
         return content
     }
 
-    /// Gives up within the content; the hop drops the message when the connection ends.
+    /// Stops sending within the content. The next hop drops the message when the connection ends.
     private mutating func refuseContent() {
         refuse(.content, SMTPReply(554, "5.6.0", text: "a line end that is not CRLF in the message"), then: .closed)
     }

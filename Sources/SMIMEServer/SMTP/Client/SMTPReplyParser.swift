@@ -2,20 +2,20 @@ import ByteStreams
 import InternetMessage
 package import NIOCore
 
-/// Reads the replies of a server from a byte stream, with a limit on what is kept in memory.
+/// Parses the replies of a server from a byte stream, with a limit on the bytes kept in memory.
 ///
 /// RFC 5321 §4.2
 package struct SMTPReplyParser: Sendable {
-    /// A result of decoding.
+    /// A result of parsing.
     package enum Item: Sendable, Equatable {
         case reply(SMTPReply)
-        /// This is not SMTP, or too long. Nothing more can be read.
+        /// The bytes are not SMTP, or a reply is too long. Nothing more can be read.
         case malformed
     }
 
-    /// Bytes of a line; RFC 5321 §4.5.3.1.5 allows servers 512.
+    /// The maximum length of a line in bytes. RFC 5321 §4.5.3.1.5 allows servers 512.
     static let maximumLineLength = 2048
-    /// Lines of a reply.
+    /// The maximum number of lines in a reply.
     static let maximumLines = 100
 
     private var input = ByteBuffer()
@@ -60,7 +60,8 @@ package struct SMTPReplyParser: Sendable {
         return .malformed
     }
 
-    /// Reads a line of a reply with its end. Returns whether it is the last one; nil if it is malformed.
+    /// Reads a line of a reply, including its line end. Returns whether it is the last line of the reply; nil if it is
+    /// malformed.
     private mutating func take(_ line: ByteBufferView) -> Bool? {
         let bytes = Array(line)
         guard bytes.count >= 5, bytes[bytes.count - 2] == .carriageReturn, lines.count < Self.maximumLines,
@@ -75,7 +76,7 @@ package struct SMTPReplyParser: Sendable {
         return text.first != UInt8(ascii: "-")
     }
 
-    /// The reply made of the lines. The enhanced code of the first line is removed from all lines that have it.
+    /// The reply that consists of the lines. The enhanced code of the first line is removed from all lines that have it.
     private var reply: SMTPReply {
         let first = lines.first?.prefix { $0 != " " } ?? ""
         guard let enhanced = EnhancedStatusCode(first), enhanced.statusClass == code / 100 else {

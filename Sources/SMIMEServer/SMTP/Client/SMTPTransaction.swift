@@ -1,10 +1,10 @@
 /// A message for the next hop, without its content.
 package struct SMTPTransaction: Sendable {
-    /// What is known about the content before it is sent.
+    /// The properties of the content that must be known before it is sent.
     package struct Content: Sendable, Hashable {
-        /// The size in bytes, before dots are stuffed. BDAT needs the exact number.
+        /// The size in bytes, before dots are doubled. BDAT requires the exact number.
         package var size: Int
-        /// Whether it contains a byte above 127.
+        /// Whether the content contains a byte above 127.
         package var isEightBit: Bool
 
         package init(size: Int, isEightBit: Bool) {
@@ -13,11 +13,11 @@ package struct SMTPTransaction: Sendable {
         }
     }
 
-    /// Sender, recipients, and their parameters as the client gave them. SIZE is replaced by the size of `content`; a parameter of an
-    /// extension that the hop does not announce is left out.
+    /// Sender, recipients, and their parameters as the client gave them. SIZE is replaced by the size of `content`. A
+    /// parameter of an extension that the next hop does not announce is omitted.
     package var envelope: SMTPEnvelope
     package var content: Content
-    /// Whether only MAIL and RCPT are tried and no content follows.
+    /// Whether only MAIL and RCPT are sent, and no content follows.
     package var isProbe: Bool
 
     package init(_ envelope: SMTPEnvelope, content: Content, isProbe: Bool = false) {
@@ -27,7 +27,7 @@ package struct SMTPTransaction: Sendable {
     }
 }
 
-/// A refusal by the next hop, or by this side on its behalf.
+/// A refusal by the next hop, or by this client instead of the next hop.
 package struct SMTPRefusal: Sendable, Hashable {
     /// The refused part.
     package enum Subject: Sendable, Hashable {
@@ -40,7 +40,7 @@ package struct SMTPRefusal: Sendable, Hashable {
     }
 
     package let subject: Subject
-    /// 4xx or 5xx.
+    /// The reply with 4xx or 5xx.
     package let reply: SMTPReply
 
     package init(_ subject: Subject, _ reply: SMTPReply) {
@@ -49,20 +49,20 @@ package struct SMTPRefusal: Sendable, Hashable {
     }
 }
 
-/// Why a connection to the next hop cannot be used any more.
+/// The reason that a connection to the next hop cannot be used any more.
 package struct SMTPConnectionFailure: Sendable, Hashable {
-    /// The outcome for the message in flight.
+    /// The outcome for the current message.
     package enum Outcome: Sendable, Hashable {
-        /// There was none, or its outcome is already known.
+        /// There was no message, or its outcome is already known.
         case noMessage
-        /// It was not accepted: it can be sent again over another connection.
+        /// The message was not accepted. It can be sent again over another connection.
         case notTaken
-        /// Its end was sent and no reply came: the hop may have it (RFC 1047).
+        /// The end of the message was sent and no reply arrived, so the next hop may have accepted the message (RFC 1047).
         case unknown
     }
 
     package let outcome: Outcome
-    /// The reason for a log: the hop's reply, if there was one.
+    /// The reason for the log: the reply of the next hop, if there was one.
     package let reason: String
 
     package init(_ outcome: Outcome, _ reason: String) {

@@ -1,10 +1,11 @@
 import ByteStreams
 package import NIOCore
 
-/// Encodes a message's content for DATA, in pieces of any size: a dot at the start of a line is doubled, and the lone dot follows at the end.
+/// Encodes a message's content for DATA, in pieces of any size: a dot at the start of a line is doubled, and a line with a
+/// single dot is added at the end.
 ///
-/// A last line without CRLF gets one, because the final dot must be a line of its own. Content that another server might read as
-/// ended before its end (see ``SMTPContentDecoder``) is not encoded.
+/// If the last line has no CRLF, CRLF is added, because the final dot must be on a line of its own. Content that another
+/// server might consider to end early (see ``SMTPContentDecoder``) is not encoded.
 ///
 /// RFC 5321 §4.5.2
 package struct DotStuffing: Sendable {
@@ -13,8 +14,9 @@ package struct DotStuffing: Sendable {
 
     package init() {}
 
-    /// The encoded next bytes of the content; nil, then and later, if they contain a bare line feed, or a dot that is alone after a bare
-    /// carriage return or between NULs. The message must not be ended then: the connection is dropped.
+    /// Encodes the next bytes of the content. Returns nil, also for all later calls, if they contain a bare line feed, or a
+    /// dot that is alone after a bare carriage return or between NULs. The caller must then drop the connection without
+    /// ending the message.
     package mutating func encode(_ content: ByteBuffer) -> ByteBuffer? {
         guard !hasFailed else { return nil }
         var encoded = ByteBuffer()
@@ -40,8 +42,8 @@ package struct DotStuffing: Sendable {
         return encoded
     }
 
-    /// What ends the message: CRLF if the last line has none, and the lone dot; nil where ``encode(_:)`` gave nil, or where a dot
-    /// behind a bare carriage return or a NUL ends the content.
+    /// The bytes that end the message: CRLF if the last line has none, and the line with a single dot. Nil if ``encode(_:)``
+    /// has returned nil, or if the content ends with a single dot after a bare carriage return or a NUL.
     package mutating func end() -> ByteBuffer? {
         guard !hasFailed, scanner.position != .returnDot, scanner.position != .nullDot else { return nil }
         return ByteBuffer(string: scanner.position == .lineStart ? ".\r\n" : "\r\n.\r\n")

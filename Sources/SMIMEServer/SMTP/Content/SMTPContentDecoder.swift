@@ -1,26 +1,31 @@
 import ByteStreams
 package import NIOCore
 
-/// Decodes the content of a message after DATA or BDAT, and refuses bytes that another server might read as the message's end.
+/// Decodes the content of a message after DATA or BDAT, and rejects bytes that another server might interpret as the
+/// message's end.
 ///
-/// Content has lines that end in CRLF. A bare line feed is a violation, in chunks as well, for what came by BDAT may go on by DATA. So is a
-/// lone dot between line ends that are not both CRLF, where a carriage return alone counts as a line end. In a chunk a dot between CRLF
-/// and a bare carriage return is none, because it is stuffed when it goes on by DATA. Other bare carriage returns pass as they are.
+/// Lines must end in CRLF. These are violations:
+/// - A bare line feed, also in chunks, because content received with BDAT may be passed on with DATA.
+/// - A single dot between line ends that are not both CRLF. Here a bare carriage return counts as a line end. In a chunk, a
+///   dot between CRLF and a bare carriage return is allowed, because the dot is doubled when the content is passed on with
+///   DATA.
+///
+/// Other bare carriage returns are not changed.
 ///
 /// RFC 5321 §2.3.8, §4.1.1.4, §4.5.2; RFC 3030 §2
 package struct SMTPContentDecoder: Sendable {
     /// How the end of the content is found.
     package enum Framing: Sendable {
-        /// DATA: a dot at the start of a line is removed, and a line that is only a dot ends the content.
+        /// DATA: a dot at the start of a line is removed, and a line with a single dot ends the content.
         case dotStuffed
-        /// BDAT: the caller counts.
+        /// BDAT: the caller counts the bytes.
         case counted
     }
 
     /// A result of decoding.
     package enum Piece: Sendable, Equatable {
         case content(ByteBuffer)
-        /// The line that is only a dot was read.
+        /// The line with a single dot was read.
         case end
         case violation
     }
@@ -39,7 +44,7 @@ package struct SMTPContentDecoder: Sendable {
         while start < bytes.readableBytes {
             switch scanner.scan(bytes.readableBytesSpan.octets, from: start) {
             case .exhausted:
-                // The carriage return after a dot at the start of a line belongs to the end of the message or to a violation.
+                // A carriage return after a dot at the start of a line belongs to the end of the message, or is a violation.
                 let isHeld = framing == .dotStuffed && scanner.position == .dotReturn
                 guard !isHeld, let content = bytes.readSlice(length: bytes.readableBytes) else {
                     bytes.moveReaderIndex(to: bytes.writerIndex)
@@ -64,14 +69,16 @@ package struct SMTPContentDecoder: Sendable {
             case .violation: return .violation
             }
         }
-        // A chunk whose last byte was a stop.
+        // The last byte of the chunk was a stop.
         guard start > 0, let content = bytes.readSlice(length: bytes.readableBytes) else { return nil }
         return .content(content)
     }
 
-    /// Whether the content may end here (BDAT): a dot after a bare carriage return would be a line of its own if a line end were added.
+    /// Whether the content may end here (BDAT). If a line end were added after a dot that follows a bare carriage return, the
+    /// dot would be on a line of its own.
     package var mayEnd: Bool { scanner.position != .returnDot && scanner.position != .nullDot }
 
-    /// Whether the content so far has a line of NULs and one dot: a server that removes NULs would read it as the message's end.
+    /// Whether the content so far has a line of NULs and one dot. A server that removes NULs would interpret the line as the
+    /// message's end.
     package var hasHiddenDot: Bool { scanner.hasHiddenDot }
 }

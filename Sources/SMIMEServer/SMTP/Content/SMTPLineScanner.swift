@@ -1,43 +1,43 @@
 import ByteStreams
 import InternetMessage
 
-/// Scans the lines of a message's content in pieces of any size, and stops at dots at the start of a line and at violations.
+/// Scans the lines of a message's content in pieces of any size. It stops at dots at the start of a line and at violations.
 struct SMTPLineScanner: Sendable {
     /// The position of the last byte in its line.
     enum Position: Sendable {
         /// After CRLF, or before the first byte.
         case lineStart
-        /// A dot, the first byte of its line.
+        /// At a dot that is the first byte of its line.
         case dot
-        /// A dot as the first byte of its line, and a carriage return.
+        /// At a carriage return after a dot that is the first byte of its line.
         case dotReturn
-        /// A carriage return elsewhere.
+        /// At any other carriage return.
         case carriageReturn
-        /// A dot after a bare carriage return.
+        /// At a dot after a bare carriage return.
         case returnDot
-        /// NULs alone since the line's start, or since a bare carriage return.
+        /// At a NUL. Only NULs precede it since the line's start, or since a bare carriage return.
         case null
-        /// A dot that would be alone since then without the NULs.
+        /// At a dot, with only NULs before it since the line's start, or since a bare carriage return.
         case nullDot
         case text
     }
 
-    /// Why the scan stopped.
+    /// The reason that the scan stopped.
     enum Stop: Sendable {
         /// All bytes were scanned.
         case exhausted
         /// The byte at this offset is a dot, the first of its line.
         case dot(Int)
-        /// The bytes before this offset end a line that is only a dot.
+        /// The bytes before this offset end a line with a single dot.
         case loneDot(end: Int)
-        /// A bare line feed, or a lone dot between line ends that are not both CRLF.
+        /// A bare line feed, or a single dot between line ends that are not both CRLF.
         case violation
     }
 
     private(set) var position = Position.lineStart
-    /// Whether a line was met that a server which removes NULs would read as a lone dot.
+    /// Whether there was a line that a server which removes NULs would interpret as a single dot.
     private(set) var hasHiddenDot = false
-    /// Whether a bare carriage return may follow a dot at the start of a line: it is harmless if dots are stuffed later.
+    /// Whether a bare carriage return may follow a dot at the start of a line. It is harmless if dots are doubled later.
     let allowsDotReturn: Bool
 
     init(allowsDotReturn: Bool) { self.allowsDotReturn = allowsDotReturn }
@@ -64,7 +64,7 @@ struct SMTPLineScanner: Sendable {
             case (_, .lineFeed), (.returnDot, .carriageReturn): return .violation
             case (.lineStart, .null), (.carriageReturn, .null), (.null, .null): position = .null
             case (.null, .dot), (.nullDot, .null), (.returnDot, .null): position = .nullDot
-            // Where dots are stuffed later, this one will be.
+            // If dots are doubled later, this dot will be doubled, too, so it is not dangerous.
             case (.dot, .null) where !allowsDotReturn: position = .nullDot
             case (.nullDot, .carriageReturn):
                 hasHiddenDot = true

@@ -15,7 +15,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// The limit of commands without effect on a message, for each message.
+    /// Handles a command that has no effect on a message. The number of such commands per message is limited.
     private mutating func performIdle(_ command: SMTPCommand) {
         guard countIdle() else { return }
         switch command.verb {
@@ -34,7 +34,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// Counts a command without effect on a message; false if the connection ends because of it.
+    /// Counts a command without effect on a message; returns false if the connection ends because of it.
     mutating func countIdle() -> Bool {
         counters.idle += 1
         guard counters.idle > Counters.maximumIdle else { return true }
@@ -59,7 +59,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// EHLO, LHLO and HELO, which also reset the transaction.
+    /// Handles EHLO, LHLO and HELO, which also reset the transaction.
     ///
     /// RFC 5321 §4.1.1.1, §4.1.4
     private mutating func hello(_ argument: Substring, isExtended: Bool) {
@@ -82,7 +82,7 @@ extension SMTPServerSession {
         reply(250, nil, text: lines.joined(separator: "\n"))
     }
 
-    /// Postfix, XFORWARD_README
+    /// Handles XFORWARD (Postfix, XFORWARD_README).
     private mutating func xforward(_ argument: Substring) {
         guard countIdle() else { return }
         guard client.isExtended else { return reject(503, "5.5.1", text: "EHLO first") }

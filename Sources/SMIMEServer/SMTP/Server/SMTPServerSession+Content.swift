@@ -1,17 +1,18 @@
 import NIOCore
 
 extension SMTPServerSession {
-    /// RFC 5321 §4.1.1.4
+    /// Handles DATA (RFC 5321 §4.1.1.4).
     mutating func data(_ argument: Substring) {
         guard argument.isEmpty else { return reject(501, "5.5.4", text: "DATA has no argument") }
         guard hasRecipients() else { return }
         guard transaction?.isBegun == false else { return reject(503, "5.5.1", text: "BDAT has begun this message") }
-        // RFC 2920 §3.1: a client must wait for the reply to DATA; content before it can smuggle messages.
+        // RFC 2920 §3.1: a client must wait for the reply to DATA. Content sent before the reply could be used to smuggle
+        // messages.
         guard input.readableBytes == 0 else { return violate("5.5.1", "data before the reply to DATA") }
         announceMessage(.data)
     }
 
-    /// RFC 3030 §2
+    /// Handles BDAT (RFC 3030 §2).
     mutating func chunk(_ argument: Substring) {
         let words = argument.split(separator: " ")
         let isLast = words.count == 2 && words[1].uppercased() == "LAST"
@@ -37,7 +38,7 @@ extension SMTPServerSession {
         }
     }
 
-    /// Whether there is a sender and a recipient; if not, a reply says so.
+    /// Whether there is a sender and a recipient. If not, this sends a reply.
     ///
     /// RFC 5321 §3.3, RFC 2033 §4.2
     private mutating func hasRecipients() -> Bool {
@@ -61,7 +62,7 @@ extension SMTPServerSession {
         SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
     }
 
-    /// Skips a chunk and replies after it: in LMTP for each recipient if it is the last chunk.
+    /// Skips a chunk and then replies to it. In LMTP there is one reply for each recipient, if the chunk is the last one.
     private mutating func refuseChunk(length: Int, isLast: Bool, _ reply: SMTPReply) {
         state = .discardingChunk(remaining: length, reply, count: isLast ? finalReplyCount : 1)
     }
@@ -108,7 +109,7 @@ extension SMTPServerSession {
         if let farewell { end(with: farewell) }
     }
 
-    /// Reads the available content after DATA; false if there is none.
+    /// Reads the available content after DATA; returns false if there is none.
     mutating func readContent() -> Bool {
         guard let piece = transaction?.decoder.next(from: &input) else { return false }
         switch (piece, state) {
@@ -134,7 +135,7 @@ extension SMTPServerSession {
         return true
     }
 
-    /// Refuses a message whose content still comes.
+    /// Refuses a message whose content is still being received.
     private mutating func discard(_ reason: Refusal, _ reply: SMTPReply) {
         refusal = reason
         state = .discarding(reply)
@@ -146,7 +147,7 @@ extension SMTPServerSession {
         SMTPReply(554, "5.6.0", text: "a line of NUL characters and a dot, which may be read as the end of the message")
     }
 
-    /// Reads the available bytes of a chunk; false if there are none.
+    /// Reads the available bytes of a chunk; returns false if there are none.
     mutating func readChunk(remaining: Int, isLast: Bool) -> Bool {
         guard remaining > 0 else {
             endChunk(isLast: isLast)
@@ -181,7 +182,7 @@ extension SMTPServerSession {
         pending = .endOfMessage
     }
 
-    /// Skips the available bytes of a refused chunk; false if there are none.
+    /// Skips the available bytes of a refused chunk; returns false if there are none.
     mutating func discardChunk(remaining: Int, _ reply: SMTPReply, count: Int) -> Bool {
         guard remaining > 0 else {
             state = .command

@@ -3,7 +3,7 @@ import InternetMessage
 import NIOCore
 
 extension SMTPServerSession {
-    /// Replies are combined up to about this many bytes.
+    /// The approximate number of bytes up to which replies are combined.
     private static let replyBlock = 4096
 
     mutating func nextEvent() -> Event? {
@@ -21,7 +21,7 @@ extension SMTPServerSession {
         return .close
     }
 
-    /// Does one step of the dialogue; false if there is nothing to do now.
+    /// Does one step of the dialogue; returns false if there is nothing to do now.
     private mutating func advance() -> Bool {
         switch state {
         case .greeting:
@@ -86,12 +86,12 @@ extension SMTPServerSession {
         reply(SMTPReply(code, enhancedCode, text: text))
     }
 
-    /// Replies to an invalid command; after too many the connection ends.
+    /// Replies to an invalid command. After too many invalid commands the connection ends.
     mutating func reject(_ code: Int, _ enhancedCode: EnhancedStatusCode, text: String) {
         if countError() { reply(code, enhancedCode, text: text) }
     }
 
-    /// Counts an invalid command; false if the connection ends because of it.
+    /// Counts an invalid command; returns false if the connection ends because of it.
     mutating func countError() -> Bool {
         counters.errors += 1
         guard counters.errors > Counters.maximumErrors else { return true }
@@ -105,7 +105,7 @@ extension SMTPServerSession {
         end(with: SMTPReply(code, enhancedCode, text: "\(settings.hostName) protocol error: \(text)"))
     }
 
-    /// Ends the connection of a client that sends commands and no mail.
+    /// Ends the connection of a client that sends commands but no mail.
     mutating func endForAbuse(_ text: String) {
         abuse = text
         end(with: SMTPReply(421, "4.7.0", text: "\(settings.hostName) \(text)"))
@@ -117,14 +117,14 @@ extension SMTPServerSession {
         leave()
     }
 
-    /// Ends the connection. An incomplete message of which the caller knows is abandoned.
+    /// Ends the connection. If the caller received an envelope whose message is incomplete, the message is abandoned.
     private mutating func leave() {
         switch pending {
         case .message: pending = nil
         case .endOfMessage: pending = .abandoned
         default:
             if case .finishing = state { break }
-            // A waiting `.abandoned` belongs to a message that is no longer in flight.
+            // If `.abandoned` already waits, it belongs to an earlier message.
             if hasMessageInFlight { pending = .abandoned }
         }
         transaction = nil
@@ -132,7 +132,7 @@ extension SMTPServerSession {
         state = .closing
     }
 
-    /// Ends the transaction. A message of which the caller knows is abandoned.
+    /// Ends the transaction. If the caller received an envelope whose message is incomplete, the message is abandoned.
     mutating func endTransaction() {
         if hasMessageInFlight { pending = .abandoned }
         transaction = nil

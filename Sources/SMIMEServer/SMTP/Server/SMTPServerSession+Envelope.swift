@@ -1,8 +1,8 @@
 extension SMTPServerSession {
-    /// The limit of RCPT commands of a transaction, as a multiple of its largest number of recipients.
+    /// The maximum number of RCPT commands in a transaction, as a multiple of the maximum number of recipients.
     private static let recipientCommandFactor = 10
 
-    /// RFC 5321 §4.1.1.2
+    /// Handles MAIL (RFC 5321 §4.1.1.2).
     mutating func mail(_ argument: Substring) {
         guard countIdle() else { return }
         guard let name = client.name else {
@@ -36,11 +36,12 @@ extension SMTPServerSession {
         reply(250, "2.1.0", text: "Ok")
     }
 
-    /// RFC 5321 §4.1.1.3
+    /// Handles RCPT (RFC 5321 §4.1.1.3).
     ///
-    /// An invalid recipient does not count as abuse, because that would delay the message for the others.
+    /// An invalid recipient does not count as abuse, because ending the connection would delay the message for the other
+    /// recipients.
     mutating func recipient(_ argument: Substring) {
-        // The transaction is changed in place: a copy would copy all recipients at every RCPT.
+        // The transaction is changed in place, because a copy would copy all recipients for every RCPT.
         guard transaction?.isBegun == false else {
             return reject(503, "5.5.1", text: transaction == nil ? "MAIL first" : "in the midst of a message")
         }
@@ -66,7 +67,7 @@ extension SMTPServerSession {
         reply(250, "2.1.5", text: "Ok")
     }
 
-    /// The parameters after a path; nil if they are invalid, which a reply says.
+    /// The parameters after a path; nil if they are invalid, in which case a reply was sent.
     private mutating func parameters(of path: SMTPPath) -> [SMTPParameter]? {
         var parameters: [SMTPParameter] = []
         for word in path.rest.split(separator: " ") {

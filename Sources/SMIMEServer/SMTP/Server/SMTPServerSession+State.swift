@@ -1,23 +1,23 @@
 extension SMTPServerSession {
-    /// Where in the dialogue a session is.
+    /// The position in the dialogue.
     enum State: Sendable {
-        /// Before the greeting.
+        /// The greeting was not sent yet.
         case greeting
         /// The next line is a command.
         case command
-        /// After `.message`, with the command that brings the content.
+        /// `.message` was returned. The command is the one that begins the content.
         case deciding(ContentCommand)
-        /// The content follows DATA.
+        /// The content after DATA is being received.
         case content
-        /// The remaining bytes of a chunk.
+        /// The remaining bytes of a chunk are being received.
         case chunk(remaining: Int, isLast: Bool)
-        /// The content follows DATA but is refused, with a reply at its end.
+        /// The content after DATA is being received, but is refused; the reply is sent at its end.
         case discarding(SMTPReply)
-        /// A refused chunk is skipped, and then the reply is sent the given number of times.
+        /// A refused chunk is being skipped. Then the reply is sent `count` times.
         case discardingChunk(remaining: Int, SMTPReply, count: Int)
-        /// After `.endOfMessage`.
+        /// `.endOfMessage` was returned.
         case finishing
-        /// `.close` comes after the last reply.
+        /// `.close` follows after the last reply.
         case closing
         case closed
 
@@ -36,39 +36,39 @@ extension SMTPServerSession {
         case chunk(length: Int, isLast: Bool)
     }
 
-    /// What the client has told about itself.
+    /// What the client reported about itself.
     struct Client: Sendable {
         /// The name of the client; nil before EHLO, LHLO or HELO.
         var name: String?
-        /// Whether it supports extensions: EHLO or LHLO, not HELO.
+        /// Whether the client supports extensions: it sent EHLO or LHLO, not HELO.
         var isExtended = false
         /// The attributes of XFORWARD for the next message.
         var xforward: XFORWARDAttributes = [:]
     }
 
-    /// From MAIL to the end of the message.
+    /// A transaction, from MAIL to the end of the message.
     struct Transaction: Sendable {
         var envelope: SMTPEnvelope
         /// Whether addresses may contain UTF-8.
         let allowsUTF8: Bool
-        /// Bytes of the addresses and parameters.
+        /// The number of bytes in the addresses and parameters.
         var size = 0
-        /// RCPT commands, including refused ones.
+        /// The number of RCPT commands, including refused ones.
         var recipientCommands = 0
-        /// Whether content was announced.
+        /// Whether the client has begun to send content, with DATA or BDAT.
         var isBegun = false
         var decoder = SMTPContentDecoder(framing: .dotStuffed)
-        /// Bytes of content.
+        /// The number of bytes of content.
         var contentSize = 0
     }
 
-    /// Counters that end a connection without mail.
+    /// Counters for commands; a connection ends when one of them exceeds its limit.
     struct Counters: Sendable {
-        /// Commands that were unknown.
+        /// The number of unknown commands.
         var unknown = 0
-        /// Invalid commands.
+        /// The number of invalid commands.
         var errors = 0
-        /// Commands without effect on a message, since the last message.
+        /// The number of commands without effect on a message since the last message.
         var idle = 0
 
         static let maximumUnknown = 5
@@ -76,7 +76,7 @@ extension SMTPServerSession {
         static let maximumIdle = 100
     }
 
-    /// Whether the caller has an envelope whose message has no reply yet.
+    /// Whether the caller has received an envelope whose message has no reply yet.
     var hasMessageInFlight: Bool { transaction?.isBegun == true }
 
     /// The number of replies at the end of a message.

@@ -1,41 +1,49 @@
 package import NIOCore
 
-/// The server's side of a connection in SMTP or LMTP, without its socket.
+/// The server's side of an SMTP or LMTP connection. The session does not use sockets.
 ///
-/// The caller feeds what it reads into ``receive(_:)``, as long as ``wantsInput`` is true, and then takes events from ``next()`` until that
-/// is nil. Two events want an answer, and until it is given nothing but replies come: `.message` wants ``accept()`` or ``refuse(_:)``,
-/// `.endOfMessage` wants ``finish(_:)``. After an answer there may be events again. Nothing traps and nothing throws: a call
-/// that does not fit the state has no effect.
+/// The caller passes received bytes to ``receive(_:)`` while ``wantsInput`` is true, and then handles the events from
+/// ``next()`` until it returns nil. Two events need an answer: `.message` needs ``accept()`` or ``refuse(_:)``, and
+/// `.endOfMessage` needs ``finish(_:)``. Before the answer only replies are returned; after the answer there may be further
+/// events.
 ///
-/// A violation of the protocol gets one reply, and the connection is closed: a control character or broken UTF-8 in a command, a bare
-/// line feed anywhere, a lone dot between line ends that are not both CRLF, a line that is too long, HTTP, bytes behind DATA before its
-/// reply, an impossible size of BDAT.
+/// No call traps or throws an error. A call that is not allowed in the current state has no effect.
+///
+/// After a protocol violation the session sends one reply, and the connection must be closed. Violations are:
+/// - a control character or invalid UTF-8 in a command
+/// - a bare line feed anywhere
+/// - a single dot between line ends that are not both CRLF
+/// - a line that is too long
+/// - HTTP
+/// - bytes after DATA before its reply
+/// - an invalid size in BDAT
 ///
 /// RFC 5321, RFC 2033, RFC 2920, RFC 3030
 package struct SMTPServerSession: Sendable {
     /// The protocol of a session.
     package enum Dialect: Sendable {
         case smtp
-        /// RFC 2033: LHLO in place of EHLO, and a reply per recipient at the end of a message.
+        /// RFC 2033: LHLO instead of EHLO, and one reply for each recipient at the end of a message.
         case lmtp
     }
 
     /// The settings of a session.
     package struct Settings: Sendable {
         package var dialect: Dialect
-        /// The name of this server, in the greeting and elsewhere.
+        /// The name of this server, for the greeting and other replies.
         package var hostName: String
-        /// The largest message, in bytes without stuffed dots; a larger one is refused with 552.
+        /// The maximum size of a message, in bytes after doubled dots were removed. A larger message is refused with 552.
         package var maximumSize: Int
-        /// The largest number of recipients; more are refused with 452.
+        /// The maximum number of recipients. Further recipients are refused with 452.
         package var maximumRecipients = 10_000
-        /// The most bytes of all addresses and parameters of a message; recipients beyond that are refused with 452.
+        /// The maximum number of bytes of all addresses and parameters of a message. Further recipients are refused with 452.
         package var maximumEnvelopeSize = 4 << 20
-        /// Bytes of a command line with its end: the 512 of RFC 5321 §4.5.3.1.4, raised for what the extensions add.
+        /// The maximum length in bytes of a command line including its end: the 512 of RFC 5321 §4.5.3.1.4, increased for the
+        /// extensions.
         package var maximumLineLength = 2048
-        /// Bytes that the session holds before ``SMTPServerSession/wantsInput`` turns false.
+        /// The number of bytes that the session holds before ``SMTPServerSession/wantsInput`` becomes false.
         package var maximumInput = 64 << 10
-        /// Whether XFORWARD is announced and accepted: only for clients that are trusted to report other clients.
+        /// Whether XFORWARD is announced and accepted. This is only for clients that are trusted to report other clients.
         package var offersXFORWARD = false
         /// The announced extensions other than XFORWARD.
         package var extensions = Set(SMTPExtension.allCases).subtracting([.xforward])
@@ -47,25 +55,26 @@ package struct SMTPServerSession: Sendable {
         }
     }
 
-    /// Why the session refuses a message by itself.
+    /// The reason that the session itself refuses a message.
     package enum Refusal: Sendable {
-        /// It is larger than allowed.
+        /// The message is larger than the maximum size.
         case size
-        /// It has a line of NULs and one dot, which a server that removes NULs would read as the end of the message.
+        /// The message has a line of NULs and one dot. A server that removes NULs would interpret the line as the end of the
+        /// message.
         case hiddenDot
     }
 
-    /// What the caller has to do next.
+    /// The next task of the caller.
     package enum Event: Sendable, Equatable {
         /// Write these bytes.
         case reply(ByteBuffer)
-        /// The client wants to send a message (DATA, or the first BDAT): answer with ``accept()`` or ``refuse(_:)``.
+        /// The client wants to send a message (DATA, or the first BDAT). Answer with ``accept()`` or ``refuse(_:)``.
         case message(SMTPEnvelope)
-        /// The next bytes of the message, without stuffed dots and with CRLF line ends.
+        /// The next bytes of the message, without doubled dots and with CRLF line ends.
         case content(ByteBuffer)
-        /// The message is complete: answer with ``finish(_:)``. It can no longer be abandoned.
+        /// The message is complete. Answer with ``finish(_:)``. The message can no longer be abandoned.
         case endOfMessage
-        /// The message for which `.message` came will not be completed: drop it.
+        /// The message of the last `.message` will not be completed: drop it.
         case abandoned
         /// Close the connection after all bytes are written. No event follows.
         case close
@@ -73,34 +82,34 @@ package struct SMTPServerSession: Sendable {
 
     let settings: Settings
     var state = State.greeting
-    /// Received bytes that are not handled yet.
+    /// Received bytes that were not handled yet.
     var input = ByteBuffer()
-    /// Replies that are not yet handed out.
+    /// Replies that `next` has not returned yet.
     var output = ByteBuffer()
-    /// An event that waits until the replies before it are handed out.
+    /// An event that waits until the replies before it were returned; nil if there is none.
     var pending: Event?
     /// Whether the client will send no more.
     var inputHasEnded = false
-    /// The reply that ends a drained connection as soon as no message is in flight.
+    /// The reply that ends a draining connection as soon as no message is in flight; nil if the connection is not draining.
     var farewell: SMTPReply?
     var client = Client()
     var transaction: Transaction?
     var counters = Counters()
-    /// How the client broke the protocol, which ends the connection; nil if it did not.
+    /// The protocol violation that ended the connection; nil if there was none.
     package internal(set) var violation: String?
-    /// Why the connection of a client that sends commands and no mail is ended; nil if it is not.
+    /// The reason for ending the connection of a client that sends commands but no mail; nil if there is none.
     package internal(set) var abuse: String?
-    /// Why a message was refused by the session alone; the caller may set it back.
+    /// The reason that the session itself refused a message; nil if there is none. The caller may reset it.
     package internal(set) var refusal: Refusal?
 
     package init(_ settings: Settings) {
         self.settings = settings
     }
 
-    /// Whether more bytes may be fed. While it is false, read no more from the connection.
+    /// Whether the session accepts more bytes. While it is false, do not read from the connection.
     package var wantsInput: Bool { !inputHasEnded && !state.isOver && input.readableBytes < settings.maximumInput }
 
-    /// How long the client may take for its next bytes; nil while the session waits for the caller.
+    /// The time that the client may take for its next bytes; nil while the session waits for the caller.
     package var timeout: Duration? {
         switch state {
         case .deciding, .finishing, .closed: nil
@@ -109,7 +118,7 @@ package struct SMTPServerSession: Sendable {
         }
     }
 
-    /// Takes bytes from the front of `bytes`, as many as it has room for; the rest stays.
+    /// Reads bytes from the start of `bytes`, up to the session's limit. The other bytes are left in `bytes`.
     package mutating func receive(_ bytes: inout ByteBuffer) {
         guard wantsInput else { return }
         let length = min(bytes.readableBytes, settings.maximumInput - input.readableBytes)
@@ -122,16 +131,17 @@ package struct SMTPServerSession: Sendable {
         }
     }
 
-    /// Says that the client sends no more. What was received is still answered, then comes `.close`, after `.abandoned` if the client
-    /// left in the midst of a message. A message after `.endOfMessage` still waits for its ``finish(_:)``.
+    /// Records that the client sends no more bytes. Bytes received before are still handled, and then `.close` follows. If
+    /// the client left within a message, `.abandoned` precedes it. A message after `.endOfMessage` still waits for
+    /// ``finish(_:)``.
     package mutating func endOfInput() { inputHasEnded = true }
 
-    /// The next event; nil if there is none until more is received or an answer is given.
+    /// The next event; nil if there is none until more bytes are received or an answer is given.
     package mutating func next() -> Event? {
         nextEvent()
     }
 
-    /// Accepts the envelope: the client is asked for the content.
+    /// Accepts the envelope, so that the client may send the content.
     package mutating func accept() {
         acceptMessage()
     }
@@ -143,19 +153,20 @@ package struct SMTPServerSession: Sendable {
 
     /// Replies to a complete message. The transaction ends.
     ///
-    /// - Parameter replies: one in SMTP, and in LMTP one for each of the envelope's recipients, in order. If one is missing,
-    ///   or is neither 2xx, 4xx nor 5xx, the client gets 451.
+    /// - Parameter replies: in SMTP one reply; in LMTP one reply for each of the envelope's recipients, in order. If a reply
+    ///   is missing, or is neither 2xx, 4xx nor 5xx, the client gets 451.
     package mutating func finish(_ replies: [SMTPReply]) {
         finishMessage(replies)
     }
 
-    /// Ends the connection for a reason of ours (a timeout, a shutdown) with `reply`, at once: a message in flight is abandoned. In place
-    /// of the greeting it refuses a connection.
+    /// Ends the connection at once with `reply`, for a reason of the server such as a timeout or a shutdown. A message in
+    /// flight is abandoned. If the greeting was not sent yet, `reply` is sent in its place.
     package mutating func close(_ reply: SMTPReply) {
         end(with: reply)
     }
 
-    /// Ends the connection with `reply` as soon as no message is in flight, which is between `.message` and ``finish(_:)``.
+    /// Ends the connection with `reply` as soon as no message is in flight. A message is in flight from `.message` to
+    /// ``finish(_:)``.
     package mutating func drain(_ reply: SMTPReply) {
         guard farewell == nil, !state.isOver else { return }
         farewell = reply

@@ -2,12 +2,12 @@
 ///
 /// RFC 3463 §2
 package struct EnhancedStatusCode: Hashable, Sendable {
-    /// 2 for success, 4 for a temporary failure, 5 for a permanent one.
+    /// The class: 2 for success, 4 for a temporary failure, 5 for a permanent failure.
     package let statusClass: Int
     package let subject: Int
     package let detail: Int
 
-    /// - Returns: nil unless the class is 2, 4 or 5 and the others have at most three digits.
+    /// - Returns: nil unless the class is 2, 4 or 5, and subject and detail have at most three digits.
     package init?(_ statusClass: Int, subject: Int, detail: Int) {
         guard [2, 4, 5].contains(statusClass), 0...999 ~= subject, 0...999 ~= detail else { return nil }
         (self.statusClass, self.subject, self.detail) = (statusClass, subject, detail)
@@ -31,17 +31,17 @@ extension EnhancedStatusCode: CustomStringConvertible {
 }
 
 extension EnhancedStatusCode: ExpressibleByStringLiteral {
-    /// A literal code; a malformed one counts as "other or undefined" (RFC 3463 §3.1).
+    /// A literal code. A malformed literal becomes "other or undefined" (RFC 3463 §3.1).
     package init(stringLiteral text: StaticString) {
         self = Self("\(text)") ?? Self(undefinedOf: 5)
     }
 
-    /// "Other or undefined status" of a class.
+    /// The code "other or undefined status" of a class.
     private init(undefinedOf statusClass: Int) {
         (self.statusClass, subject, detail) = (statusClass, 0, 0)
     }
 
-    /// `self` with the class that belongs to a reply's code, which it must have (RFC 2034 §4).
+    /// The code with the class of a reply's code, which RFC 2034 §4 requires; nil if the reply's class has no enhanced codes.
     func matching(replyCode: Int) -> EnhancedStatusCode? {
         EnhancedStatusCode(replyCode / 100, subject: subject, detail: detail)
     }

@@ -2,14 +2,14 @@ import NIOCore
 
 /// A command line of the client.
 struct SMTPCommand {
-    /// The first word in capitals.
+    /// The first word, in capitals.
     let verb: String
-    /// The text after it, without surrounding spaces.
+    /// The text after the first word, without surrounding spaces.
     let argument: Substring
 
-    /// Reads a line without its CRLF.
+    /// Parses a line without its CRLF.
     ///
-    /// - Returns: nil if this cannot be SMTP: control characters, broken UTF-8, or no word at the front.
+    /// - Returns: nil if the line is not SMTP: it has control characters or invalid UTF-8, or does not begin with a word.
     init?(_ line: ByteBufferView) {
         guard line.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }),
             let text = String(validating: line, as: UTF8.self)
@@ -20,7 +20,7 @@ struct SMTPCommand {
         argument = text[word.endIndex...].trimmingBlanks
     }
 
-    /// The methods of HTTP requests, which a browser may have been made to send.
+    /// The methods of HTTP requests. An attacker may make a browser send such requests.
     static let methodsOfHTTP: Set<String> = [
         "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PRI", "PUT", "TRACE",
     ]
@@ -33,7 +33,8 @@ extension Substring {
         return text
     }
 
-    /// The rest after `prefix` in any case, without leading blanks; nil without the prefix.
+    /// The rest after `prefix`, which may be in any case, without leading blanks; nil if the text does not begin with
+    /// `prefix`.
     func dropping(_ prefix: String) -> Substring? {
         guard utf8.count >= prefix.utf8.count,
             let end = utf8.index(startIndex, offsetBy: prefix.utf8.count, limitedBy: endIndex),

@@ -1,8 +1,8 @@
-/// The sender and recipients of a message, with everything the client sent before the content.
+/// The sender and recipients of a message, and everything else that the client sent before the content.
 package struct SMTPEnvelope: Hashable, Sendable {
     /// An accepted recipient.
     package struct Recipient: Hashable, Sendable {
-        /// The mailbox between the angle brackets, without a source route; quoted strings stay as they were written.
+        /// The mailbox between the angle brackets, without a source route. Quoted strings are not changed.
         package var address: String
         /// The parameters of RCPT (NOTIFY, ORCPT), in order.
         package var parameters: [SMTPParameter]
@@ -13,17 +13,18 @@ package struct SMTPEnvelope: Hashable, Sendable {
         }
     }
 
-    /// The sender's mailbox; empty for the null reverse path.
+    /// The sender's mailbox; empty for the null reverse-path.
     package var sender: String
     /// The parameters of MAIL (BODY, SIZE, SMTPUTF8, RET, ENVID), in order.
     package var parameters: [SMTPParameter]
-    /// In the order of RCPT; the same mailbox may come twice.
+    /// The recipients, in the order of RCPT. The same mailbox may occur twice.
     package var recipients: [Recipient]
-    /// What the mail server reported about its client.
+    /// The attributes that the mail server reported about its client.
     package var xforward: XFORWARDAttributes
     /// The name that the client gave with EHLO, LHLO or HELO.
     package var clientName: String
-    /// Whether the message has a Message-ID; false for one that did not come through a milter, where it is not asked.
+    /// Whether the message has a Message-ID. This is known only for messages that came through a milter, and false for all
+    /// others.
     package var hasMessageID = false
 
     package init(
@@ -40,11 +41,12 @@ package struct SMTPEnvelope: Hashable, Sendable {
         self.clientName = clientName
     }
 
-    /// The parameter of MAIL with the given keyword in capitals.
+    /// The parameter of MAIL with the keyword `keyword`, which must be in capitals; nil if there is none.
     package func parameter(_ keyword: String) -> SMTPParameter? { parameters.first { $0.keyword == keyword } }
 }
 
-/// What a mail server reports about the client that sent a message, decoded. `[UNAVAILABLE]` means unknown.
+/// The attributes that a mail server reports about the client that sent a message, decoded. The value `[UNAVAILABLE]` means
+/// unknown.
 ///
 /// Postfix, XFORWARD_README
 package typealias XFORWARDAttributes = [XFORWARDAttribute: String]
@@ -53,16 +55,16 @@ package typealias XFORWARDAttributes = [XFORWARDAttribute: String]
 package enum XFORWARDAttribute: String, CaseIterable, Sendable {
     /// The client's host name.
     case name = "NAME"
-    /// Its network address, without brackets.
+    /// The client's network address, without brackets.
     case address = "ADDR"
-    /// Its TCP port.
+    /// The client's TCP port.
     case port = "PORT"
-    /// SMTP or ESMTP.
+    /// The client's protocol: SMTP or ESMTP.
     case transportProtocol = "PROTO"
-    /// The name in its EHLO or HELO.
+    /// The name in the client's EHLO or HELO.
     case helo = "HELO"
     /// The mail server's queue id.
     case identifier = "IDENT"
-    /// LOCAL or REMOTE.
+    /// The client's origin: LOCAL or REMOTE.
     case source = "SOURCE"
 }

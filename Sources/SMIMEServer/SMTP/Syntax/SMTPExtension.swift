@@ -1,4 +1,4 @@
-/// The extensions of SMTP that the sessions know, by the keyword in the reply to EHLO.
+/// The SMTP extensions that the sessions support. The raw value is the keyword in the reply to EHLO.
 package enum SMTPExtension: String, CaseIterable, Sendable {
     /// RFC 2920
     case pipelining = "PIPELINING"
@@ -14,6 +14,6 @@ package enum SMTPExtension: String, CaseIterable, Sendable {
     case enhancedStatusCodes = "ENHANCEDSTATUSCODES"
     /// RFC 3030
     case chunking = "CHUNKING"
-    /// Postfix, XFORWARD_README: the mail server names the client from which it has the message.
+    /// Postfix, XFORWARD_README: the mail server reports the client that sent the message.
     case xforward = "XFORWARD"
 }

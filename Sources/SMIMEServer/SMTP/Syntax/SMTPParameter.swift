@@ -1,11 +1,11 @@
-/// A parameter of MAIL or RCPT as the client wrote it: `RET=HDRS`, `SMTPUTF8`.
+/// A parameter of MAIL or RCPT as the client wrote it, such as `RET=HDRS` or `SMTPUTF8`.
 ///
 /// RFC 5321 §4.1.2 (esmtp-param)
 package struct SMTPParameter: Hashable, Sendable {
-    /// The parameter as it is written, to be passed on unchanged.
+    /// The parameter as written. It is passed on unchanged.
     package let text: String
 
-    /// - Returns: nil unless `text` is a keyword, or a keyword with = and a value.
+    /// - Returns: nil unless `text` is a keyword, optionally followed by = and a value.
     package init?(_ text: some StringProtocol) {
         let parts = text.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         guard let keyword = parts.first, let first = keyword.first, first.isLetterOrDigit,

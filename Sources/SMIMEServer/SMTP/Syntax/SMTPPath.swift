@@ -1,16 +1,17 @@
-/// A mailbox between angle brackets, with what follows it on the line of MAIL or RCPT.
+/// A mailbox between angle brackets, and the rest of the line of MAIL or RCPT.
 ///
 /// RFC 5321 §4.1.2, RFC 6531 §3.3
 struct SMTPPath {
     /// The mailbox, without a source route; empty for the null path.
     let mailbox: String
-    /// What follows the path, without spaces in front.
+    /// The text after the path, without leading spaces.
     let rest: Substring
 
-    /// The longest path in bytes: the 256 of RFC 5321 §4.5.3.1.3, raised for mailboxes in UTF-8 and long variable return paths.
+    /// The maximum length of a path in bytes: the 256 of RFC 5321 §4.5.3.1.3, increased for mailboxes in UTF-8 and for long
+    /// variable return paths.
     static let maximumLength = 1024
 
-    /// Reads the path at the front of `text`; nil if there is none.
+    /// Parses the path at the start of `text`; nil if there is none.
     init?(_ text: Substring) {
         let bytes = text.utf8
         guard bytes.first == UInt8(ascii: "<"), let end = Self.end(of: bytes) else { return nil }
@@ -30,7 +31,7 @@ struct SMTPPath {
         self.rest = Substring(rest.drop { $0 == " " })
     }
 
-    /// The index of the closing bracket outside of quoted strings.
+    /// The index of the closing bracket outside of quoted strings; nil if there is none.
     private static func end(of bytes: Substring.UTF8View) -> Substring.Index? {
         var isQuoted = false
         var isEscaped = false
@@ -46,7 +47,7 @@ struct SMTPPath {
         return nil
     }
 
-    /// Whether `text` is a local part and a domain, or the local part `postmaster`.
+    /// Whether `text` is a local part and a domain, or only the local part `postmaster`.
     private static func isMailbox(_ text: Substring) -> Bool {
         // An @ may be in a quoted local part, but never in a domain.
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
@@ -72,7 +73,8 @@ struct SMTPPath {
         return false
     }
 
-    /// Atoms separated by dots. Additional dots are accepted, because mailboxes of some providers have them.
+    /// Whether `text` consists of atoms separated by dots. Additional dots are accepted, because mailboxes of some providers
+    /// have them.
     private static func isDotString(_ text: Substring) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {
@@ -87,7 +89,7 @@ struct SMTPPath {
                 && text.utf8.dropFirst().dropLast()
                     .allSatisfy { $0.isLetterOrDigit || ":.-".utf8.contains($0) }
         }
-        // Names of existing hosts contain underscores.
+        // Underscores are accepted, because the names of some existing hosts contain them.
         return text.utf8.allSatisfy { $0 >= 0x80 || $0.isLetterOrDigit || "-._".utf8.contains($0) }
             && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
                 !$0.isEmpty

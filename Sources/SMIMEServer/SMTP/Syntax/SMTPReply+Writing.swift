@@ -1,14 +1,14 @@
 package import NIOCore
 
 extension SMTPReply {
-    /// The longest line in bytes, with its end.
+    /// The maximum length of a line in bytes, including its end.
     ///
     /// RFC 5321 §4.5.3.1.5
     static let maximumLineLength = 512
-    /// The most lines of a reply; further lines are dropped.
+    /// The maximum number of lines in a reply; further lines are dropped.
     static let maximumLines = 20
 
-    /// Appends the reply to `buffer`, encoded as by ``encoded(withEnhancedCode:)``.
+    /// Appends the reply to `buffer`, in the encoding of ``encoded(withEnhancedCode:)``.
     package func write(to buffer: inout ByteBuffer, withEnhancedCode: Bool) {
         let prefix = withEnhancedCode ? enhancedCode.map { "\($0) " } ?? "" : ""
         let lines = harmlessLines(of: Self.maximumLineLength - 4 - prefix.utf8.count - 2)
@@ -17,13 +17,13 @@ extension SMTPReply {
         }
     }
 
-    /// The text in lines of at most `length` bytes of printable ASCII, at least one line.
+    /// The text in lines of at most `length` bytes of printable ASCII; at least one line.
     ///
-    /// Other characters than printable ASCII become `\x{F6}`, as in addresses of RFC 6533 §3.
+    /// Every other character is written by its number, such as `\x{F6}`, as in addresses of RFC 6533 §3.
     func harmlessLines(of length: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        /// Ends the line, at its last space if the text continues.
+        /// Ends the line. If the text continues, the line is broken at its last space.
         func end(isWrapped: Bool) {
             guard isWrapped, let space = line.lastIndex(of: " "), space > line.startIndex else {
                 lines.append(line)

@@ -1,4 +1,5 @@
-/// The encoding of parameter values: every byte other than printable ASCII, and + and =, becomes `+` with two hexadecimal digits.
+/// The xtext encoding of parameter values: printable ASCII is unchanged, except + and =. All other bytes become `+` and two
+/// hexadecimal digits.
 ///
 /// RFC 3461 §4
 enum XText {
