@@ -5,11 +5,12 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// What a person at the terminal should know of an encrypted message: who can read it, and which header fields stay readable.
+/// Information about an encrypted message for the person at the terminal: who can read the message, and which header fields
+/// remain readable for others.
 struct EncryptionSummary {
     let lines: [String]
 
-    /// - Parameter confidentiality: what the message hides of its header; nil if it has none.
+    /// - Parameter confidentiality: which header fields the message hides; nil if the message has no header.
     init(_ copy: RecipientPlan.Copy, _ secret: SharedSecret?, hiding confidentiality: HeaderConfidentiality?) {
         let readers = copy.negotiation.verdicts.map { verdict in
             "\(verdict.name) (certificate until \(verdict.certificate.notAfter.day))"
@@ -26,7 +27,7 @@ struct EncryptionSummary {
 }
 
 extension CipherNegotiation.Reason {
-    /// The reason in words.
+    /// The reason as a text.
     fileprivate var words: String {
         switch self {
         case .account: "by the rule for the sender"
@@ -39,7 +40,7 @@ extension CipherNegotiation.Reason {
 }
 
 extension HeaderConfidentiality {
-    /// What mail servers and others on the way can read of an encrypted message.
+    /// The header fields that mail servers can read in an encrypted message.
     fileprivate var readable: String {
         switch self {
         case .baseline: "From, To, Cc and Date; the subject is hidden"

@@ -1,7 +1,7 @@
 import PKIX
 
 extension ProblemCode {
-    /// `advice`, with the command that does it where there is one.
+    /// `advice`, with the command to run if there is one.
     var commandAdvice: String {
         switch self {
         case .certificateExpired: "ask its owner for the new one; what was signed before can be judged with --time"
