@@ -7,8 +7,8 @@ package struct SecureResolver: Sendable {
     package enum Answer: Equatable, Sendable {
         /// The records, and how long they may be cached.
         case records([[UInt8]], lifetime: Duration)
-        /// There are no records, or none and the zone is not signed; these two cases are treated alike. `lifetime` says how
-        /// long this answer may be cached.
+        /// There are no records. Whether the zone is signed makes no difference. `lifetime` says how long this answer may be
+        /// cached.
         case none(lifetime: Duration)
         /// There are records, but their zone is not signed.
         case unsigned

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A certificate for a newly generated key, valid for one hour before and after the present time.
+/// A certificate for a newly generated key, valid for one hour: half an hour before and after the present time.
 package struct FreshCertificate {
     /// An extension of a certificate: its dotted OID and the DER of its value.
     package struct Extension {

@@ -41,7 +41,7 @@ package struct OpenSSLError: Error, Equatable, Sendable {
     /// due to a lack of memory.
     package static var occurrences: Int { counter.load(ordering: .relaxed) }
 
-    /// Counts an error again that is thrown again, such as a stored one.
+    /// Adds one to `occurrences`, for a stored error that is thrown again.
     package static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
     private static func drainQueue() -> [Entry] {

@@ -142,7 +142,7 @@ package struct BoundedProgram: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
         #if canImport(Darwin)
-        // Without a file action for standard error, the program would inherit it.
+        // If errors are shown, this flag is left out, so that the program inherits standard error.
         let closes = showsErrors ? 0 : Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         posix_spawnattr_setflags(&attributes, Int16(flags | closes))
         #else

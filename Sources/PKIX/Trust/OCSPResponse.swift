@@ -59,8 +59,8 @@ package struct OCSPResponse: Sendable {
     /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable.
     ///
     /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). `date`
-    /// must lie between the updates, except that a permanent revocation before `date` always counts.
-    ///
+    /// must be between thisUpdate and nextUpdate. Only a permanent revocation before `date` is effective regardless of these
+    /// two times.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
             let answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)

@@ -68,8 +68,8 @@ extension DoctorPostfixCheck {
         if findings.count == before { add("mta-filter", .ok, text: "\(route.name): \(port.name)") }
     }
 
-    /// Warns of a TCP port that every user of the host can reach. The check of the listeners already covers those that the
-    /// service's options name.
+    /// Warns of a TCP port that every user of the host can reach. Ports in the service's own options are left out, because
+    /// another check covers the listeners there.
     private mutating func checkReach(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
         guard let address = route.address, !address.hasPrefix("unix:"),
             !wiring.listeners.contains(where: { $0.address == address })

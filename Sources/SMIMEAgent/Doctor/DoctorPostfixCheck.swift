@@ -153,8 +153,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Checks that users may send only from their own addresses: a user who may use any sender address would get the
-    /// signature of any account.
+    /// Checks that users may send only from their own addresses: otherwise a user could get the signature of any account.
     mutating func checkLogins(of port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port) ?? ""
         // For hosts and programs that do not log in, a list of senders is enough.

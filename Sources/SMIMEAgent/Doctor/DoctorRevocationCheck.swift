@@ -10,7 +10,8 @@ struct DoctorRevocationCheck: DoctorCheck {
     var findings: [DoctorFinding] = []
 
     /// Reports expired revocation lists without a successor, in the store and in the folder of the setting, and unreadable
-    /// files in that folder. Expired lists are not reported if smime may fetch new ones over the network.
+    /// files in that folder. If smime may fetch lists over the network, expired lists are not reported, because new ones are
+    /// fetched when needed.
     mutating func run() async throws {
         let stored = try await store.anchors.revocationLists()
         add("crls", .ok, text: "\(stored.count) in the store")

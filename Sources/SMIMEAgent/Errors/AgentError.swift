@@ -54,7 +54,7 @@ package enum AgentError: Error, Sendable {
     case weakRecipientKey(file: String, Certificate)
     /// The setting cannot contain a rule for this address.
     case noCipherRule(for: EmailAddress, in: String)
-    /// The file to restore is not a copy of a store.
+    /// A store cannot be restored from this file.
     case notRestorable(file: String, NotRestorable)
     /// Nothing was learned from the mail in the files, and the files contain nothing else. The value is the last reason; nil
     /// if there is none.

@@ -21,7 +21,7 @@ extension Failure {
         case .malformedBackup, .unmatchedKey: return .badData
         case .unusableAddress: return .usage
         case .writeFailed: return .inputOutput
-        // The first four errors are temporary, and their status is determined elsewhere. All errors are listed so that a new
+        // The first four errors are temporary; their status was already returned above. All errors are listed so that a new
         // case does not compile until it has a status.
         case .busy, .cancelled, .openingTimedOut, .unreachable, .closed, .insideStore, .unexpected: return .software
         }

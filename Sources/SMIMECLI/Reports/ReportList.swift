@@ -2,10 +2,10 @@ import ByteStreams
 import Foundation
 import InternetMessage
 
-/// A report as JSON with one array, which is written element by element, so that the array may be of any length.
+/// A report as JSON with one array of any length: the array is written element by element.
 ///
-/// The report is an object on one line, like those of `Report`: the array, then the schema. The order of the two is that of
-/// their names.
+/// The report is an object on one line, like the reports that `Report` prints. Its two keys are sorted: first the array, then
+/// `schema`.
 struct ReportList {
     private let sink = DescriptorSink.standardOutput()
     private let encoder = Report.encoder()

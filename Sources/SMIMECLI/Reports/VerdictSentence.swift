@@ -10,7 +10,7 @@ import SMIME
 struct VerdictSentence {
     /// One sentence without a full stop, such as `Valid: signed by alice@example.org`.
     let text: String
-    /// The axes of the signature that decides the verdict; empty if there is no signature.
+    /// The axes of the signature that decides the verdict; empty if there are no signatures.
     let axes: [VerdictAxis]
     /// What to do about a verdict that is not valid; nil if it is valid.
     let step: VerdictStep?

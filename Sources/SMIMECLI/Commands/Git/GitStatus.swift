@@ -12,7 +12,7 @@ import SMIME
 ///
 /// GnuPG: doc/DETAILS
 enum GitStatus {
-    /// The lines for a signature that was made.
+    /// The status lines for a new signature.
     static func created(by certificate: Certificate, _ digest: DigestAlgorithm, at time: Date) -> [String] {
         let words = [
             "D", algorithm(of: certificate), hash(digest.rawValue), "00", compact(time), certificate.shortFingerprint,
