@@ -133,7 +133,7 @@ struct PathBuilder {
         return found.map { (candidate: $0, rank: rank($0)) }.sorted { $0.rank > $1.rank }.map(\.candidate)
     }
 
-    /// Whether `issuer` may have issued `certificate`, and the signature can be verified with the issuer's key.
+    /// Whether `issuer` may have issued `certificate`, and the certificate's signature can be verified with the issuer's key.
     mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         budget.spend(1)

@@ -26,7 +26,7 @@ extension PathValidator {
         }
     }
 
-    /// How `certificate` is pinned; nil if it is not. `check` determines whether the pinned certificate was revoked.
+    /// How `certificate` is pinned. `check` determines whether the pinned certificate was revoked.
     func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }

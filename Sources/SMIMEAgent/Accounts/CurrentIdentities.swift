@@ -15,7 +15,7 @@ package struct CurrentIdentities: Sendable {
 
     /// The account.
     package let account: EmailAddress
-    /// The identities in use; empty if the account has too few identities for a choice.
+    /// The identities in use; empty if the account has only one identity, or none that can be used.
     package let choices: [Choice]
 
     /// - Parameter verdicts: the known faults of the account's certificates.

@@ -27,7 +27,7 @@ package enum DoctorRemedy: Sendable {
     case mendSource(kind: String)
     /// Request a new certificate, and import that certificate.
     case renew
-    /// Request and import a new certificate for an account that has no other identity.
+    /// Request and import a new certificate, if the account has no other identity.
     case renewRevoked
     /// Replace the revocation list in this file by a newer one, if the list is needed.
     case replaceList(path: String)

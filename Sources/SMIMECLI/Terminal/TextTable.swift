@@ -4,7 +4,7 @@ import InternetMessage
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {
     private var rows: [[String]] = []
-    /// What happens to the last column if the terminal is too narrow: it is wrapped if true, and cut if false.
+    /// Whether the last column is wrapped instead of cut if the terminal is too narrow for it.
     var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }

@@ -133,8 +133,7 @@ extension SMIMECommand {
             if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
         }
 
-        /// The tree of the layers. If there is only one signed layer, it is left out, because the verdict already describes
-        /// it.
+        /// The tree of the layers. A single signed layer is left out, because the verdict already describes that layer.
         private func tree(of report: VerificationReport) -> TextTree {
             let isSingle = report.layers.flatMap(\.signers).count == 1
             var tree = TextTree()

@@ -6,9 +6,9 @@ import SMIMEGateway
 ///
 /// The parser would misunderstand three kinds of arguments:
 ///
-/// - `--output=`: it takes the next word for the missing value.
-/// - a cluster of letters with an h: it shows the help and ends with success.
-/// - a repeated option: it uses the last value.
+/// - `--output=`: the parser would take the next word for the missing value.
+/// - a cluster of letters with an h: the parser would show the help and end with success.
+/// - a repeated option: the parser would use the last value.
 ///
 /// Each of these could lose a file or a mail, so such arguments are rejected before parsing.
 package struct ArgumentCheck {
