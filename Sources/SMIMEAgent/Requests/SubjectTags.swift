@@ -97,7 +97,7 @@ package struct SubjectTags: Hashable, Sendable {
     }
 
     /// The part of `meaning` that is effective; nil if no part is.
-    private static func counted(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
+    private static func effective(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
         guard meaning.lowersSomething, !mayLower else { return meaning }
         let rest = meaning.withoutLowering
         return rest == ProtectionRequest() ? nil : rest
@@ -124,12 +124,12 @@ package struct SubjectTags: Hashable, Sendable {
             let end = inner.endIndex
             if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
                 !isEncoded || !Self.endsInWord(output),
-                let counted = Self.counted(
+                let effective = Self.effective(
                     meaning,
                     mayLower: mayLower && rest.startIndex == first && Self.endsWord(rest[end...].dropFirst())
                 )
             {
-                request = request.merging(counted)
+                request = request.merging(effective)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {
                 output += "["

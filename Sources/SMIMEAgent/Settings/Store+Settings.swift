@@ -15,7 +15,7 @@ extension Store {
 
     /// The values of all settings in one snapshot of the store.
     package func settingValues() async throws(KeystoreError) -> SettingValues {
-        SettingValues(made: try await settings.all())
+        SettingValues(stored: try await settings.all())
     }
 
     /// The value that `read` makes from the settings. During one message, `read` is called only once, unless the store
@@ -27,7 +27,7 @@ extension Store {
         _ name: String = #function,
         _ read: (SettingValues) throws -> Value
     ) async throws -> Value {
-        try await settings.decoded(name) { try read(SettingValues(made: $0)) }
+        try await settings.decoded(name) { try read(SettingValues(stored: $0)) }
     }
 
     /// The meanings of subject tags: `subject-tags`.
@@ -112,9 +112,9 @@ extension Store {
     ///
     /// - Throws: `KeystoreError`
     package func bounceText(for sender: EmailAddress?) async throws -> String {
-        let made = try await settings.all()
-        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
-        return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
+        let stored = try await settings.all()
+        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { stored[$0.name] }
+        return own ?? stored[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
     }
 
     /// The look-up of recipients' certificates.
@@ -151,12 +151,12 @@ extension Store {
 /// The values of settings in a store.
 package struct SettingValues {
     /// The values that are set, by the setting's name.
-    let made: [String: String]
+    let stored: [String: String]
 
     /// The value of `setting` as `read` parses it; the default if it is not set.
     package subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
         get throws(SettingError) {
-            guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
+            guard let value = read(stored[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
             return value
         }
     }
