@@ -8,9 +8,9 @@ package struct SMIMEAData: Hashable, Sendable {
         case authority = 0
         /// PKIX-EE: the certificate of the person.
         case person = 1
-        /// DANE-TA: an authority, trusted because of the DNS record alone.
+        /// DANE-TA: an authority that is trusted because of the DNS record alone.
         case vouchedAuthority = 2
-        /// DANE-EE: the certificate of the person, trusted because of the DNS record alone.
+        /// DANE-EE: the certificate of the person, which is trusted because of the DNS record alone.
         case vouchedPerson = 3
 
         /// Whether the certificate is that of an authority.
@@ -23,7 +23,7 @@ package struct SMIMEAData: Hashable, Sendable {
         case digest
         /// The record contains only a key.
         case key
-        /// The record is shorter than its fixed fields and a certificate.
+        /// The record is too short for its fixed fields and a certificate.
         case short
         /// One of the fields has an unknown value.
         case unknown
@@ -45,7 +45,7 @@ package struct SMIMEAData: Hashable, Sendable {
 }
 
 extension SMIMEAData.Defect: CustomStringConvertible {
-    /// Completes "a record was left out: ".
+    /// The defect as the end of the sentence "a record was left out: ".
     package var description: String {
         switch self {
         case .digest: "it has the digest of a certificate, and not the certificate"

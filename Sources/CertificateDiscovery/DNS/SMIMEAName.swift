@@ -17,10 +17,10 @@ package enum SMIMEAName {
         return "\(label).\(whole(domain).dropFirst(2))"
     }
 
-    /// The wildcard name for the addresses of a domain without records of their own: `*._smimecert.example.org`.
+    /// The wildcard name, for the addresses of a domain that have no records of their own: `*._smimecert.example.org`.
     package static func whole(_ domain: String) -> String { "*._smimecert.\(domain)" }
 
-    /// The local part without quotes that are only needed by the syntax of mail.
+    /// The local part without quotes that only the syntax of mail requires.
     private static func unquoted(_ localPart: String) -> String {
         guard localPart.hasPrefix("\""), localPart.hasSuffix("\""), localPart.count >= 2 else { return localPart }
         var text = ""

@@ -7,7 +7,8 @@ package struct SecureResolver: Sendable {
     package enum Answer: Equatable, Sendable {
         /// The records, and how long they may be cached.
         case records([[UInt8]], lifetime: Duration)
-        /// There are no records, or the zone is not signed (the two are treated alike), and how long that may be cached.
+        /// There are no records. Whether the zone is signed makes no difference. `lifetime` says how long this answer may be
+        /// cached.
         case none(lifetime: Duration)
         /// There are records, but their zone is not signed.
         case unsigned
@@ -20,7 +21,7 @@ package struct SecureResolver: Sendable {
     private static let internet: CInt = 1
     private static let noError: CInt = 0
     private static let noSuchName: CInt = 3
-    /// The maximum number of records per name; further ones are ignored.
+    /// The maximum number of records for a name; further records are ignored.
     private static let maximumRecords = 100
     /// Where Debian stores the keys of the root zone: in the package `dns-root-data`, and in the state folder of `unbound`.
     private static let rootKeys = ["/usr/share/dns/root.key", "/var/lib/unbound/root.key"]
@@ -48,6 +49,7 @@ package struct SecureResolver: Sendable {
     /// The answers about `names`, in the same order. A name without an answer at `deadline` gets an outage.
     ///
     /// libunbound: `ub_resolve_async`
+    ///
     /// - Throws: `DiscoveryOutage` if no query can be sent.
     package func answers(
         about names: [String],
@@ -93,9 +95,9 @@ package struct SecureResolver: Sendable {
         func demand(_ code: CInt) throws(DiscoveryOutage) {
             guard code == 0 else { throw Self.failure(code, library) }
         }
-        // Let libunbound use a thread of this process, not a separate process.
+        // Makes libunbound use a thread of this process instead of a separate process.
         try demand(library.useThread(context, 1))
-        // The host's own resolver often listens on loopback.
+        // Allows queries to loopback addresses, because the host's own resolver often listens there.
         try demand(library.setOption(context, "do-not-query-localhost:", "no"))
         if let resolver {
             try demand(library.addResolver(context, resolver))
@@ -116,7 +118,7 @@ package struct SecureResolver: Sendable {
 
         init(_ library: UnboundLibrary) { self.library = library }
 
-        /// The callback of libunbound; it runs on the thread that calls `process`.
+        /// The callback for libunbound, which calls it on the thread that calls `process`.
         static let take: ub_callback_function = { argument, error, result in
             guard let argument else { return }
             let question = Unmanaged<Question>.fromOpaque(argument).takeUnretainedValue()

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Why a source of certificates could not be queried. What it contains is therefore unknown.
+/// Why a source of certificates could not be queried. It is then unknown which certificates the source contains.
 package struct DiscoveryOutage: Error, Equatable, Sendable {
-    /// The reason, as the end of the sentence "… cannot be asked: "; it contains no mail address.
+    /// The reason, as the end of the sentence "… cannot be asked: ". The reason contains no mail address.
     package let reason: String
 
     package init(_ reason: String) { self.reason = reason }

@@ -7,18 +7,18 @@ package enum RevocationError: Error, Hashable, Sendable {
     case cancelled
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// The URL is not an http URL that may be used.
+    /// The URL is not an allowed http URL, so the service was not asked.
     case notAsked
     /// The service is in a private network and may not be contacted.
     case privateAddress
-    /// The service did not answer at the given time, which is too recent to ask again.
+    /// The service was not asked, because it did not answer at the given time, which is recent.
     case silent(since: Date)
     /// The service did not answer in time.
     case timeLimit
     /// The service was not asked because other services had used up the time limit of the verdict.
     case verdictTimeLimit
 
-    /// Whether further requests to the service would probably have to wait as well.
+    /// Whether further requests to the service would probably also end without an answer.
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true
@@ -30,7 +30,7 @@ package enum RevocationError: Error, Hashable, Sendable {
 extension RevocationError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// The problem, to be printed after the service's URL; in lower case and without a full stop.
+    /// A description that is printed after the service's URL; in lower case and without a full stop.
     package var description: String {
         switch self {
         case .badAnswer(let why): "its answer cannot be used: \(why)"

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A socket that one thread uses and another thread may close.
+/// A socket that one thread uses and another thread may shut down.
 final class Connection: Sendable {
     private enum State {
         case none
@@ -11,7 +11,7 @@ final class Connection: Sendable {
 
     private let state = Mutex(State.none)
 
-    /// Shuts the connection down, or prevents it if it is not yet open.
+    /// Shuts the connection down. If it is not open yet, prevents it from being opened.
     func cut() {
         state.withLock { state in
             if case .open(let descriptor) = state { shutdown(descriptor, CInt(SHUT_RDWR)) }
@@ -19,7 +19,7 @@ final class Connection: Sendable {
         }
     }
 
-    /// Connects to one of `addresses` before `deadline`, lends the socket to `body`, and closes it.
+    /// Connects a socket to one of `addresses` before `deadline`, lends the socket to `body`, and closes it.
     func open<Value>(
         to addresses: [PeerAddress],
         before deadline: ContinuousClock.Instant,
@@ -44,7 +44,8 @@ final class Connection: Sendable {
         throw failure
     }
 
-    /// Closes the socket; holds the lock, so that no other thread can shut down a reused descriptor number.
+    /// Closes the socket. Holds the lock meanwhile, so that another thread cannot shut down a new file with the same
+    /// descriptor number.
     private func release(_ descriptor: CInt) {
         state.withLock { state in
             close(descriptor)
@@ -78,7 +79,7 @@ final class Connection: Sendable {
                 throw Self.failure(code)
             }
         }
-        // From here on, the deadline is enforced by shutting the connection down.
+        // After this line, the deadline is enforced by shutting the connection down.
         guard fcntl(descriptor, F_SETFL, flags) == 0 else { throw Self.failure(errno) }
     }
 

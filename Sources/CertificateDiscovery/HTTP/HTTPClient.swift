@@ -23,9 +23,10 @@ package struct HTTPClient: Sendable {
         self.allowsPrivateAddresses = allowsPrivateAddresses
     }
 
-    /// Gets `url`, or posts `content` to it, and returns the DER element in the response. A redirection counts as an error.
+    /// Sends a GET request to `url`, or a POST request if there is `content`, and returns the DER element in the response. A
+    /// redirection is an error.
     ///
-    /// Returns when the time limit is over or the task is cancelled, even if the peer does nothing.
+    /// Returns when the time limit is over or the task is cancelled, even if the peer sends nothing.
     package func ask(
         _ url: ServiceURL,
         posting content: (type: String, bytes: [UInt8])? = nil,
@@ -56,7 +57,7 @@ package struct HTTPClient: Sendable {
         }
     }
 
-    /// Does everything on a separate thread, because name lookup and libcrypto's HTTP client block.
+    /// Runs the request on a separate thread, because the name lookup and libcrypto's HTTP client block.
     private func run(
         _ exchange: HTTPExchange,
         at url: ServiceURL,

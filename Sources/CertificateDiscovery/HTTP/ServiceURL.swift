@@ -1,11 +1,11 @@
-/// An http URL from a certificate, parsed into parts that cannot inject anything into a request.
+/// An http URL from a certificate, divided into parts that cannot inject anything into a request.
 ///
-/// http is sufficient because revocation data is signed (RFC 5280 §8); https would require checking the revocation of the
+/// http is sufficient because revocation data is signed (RFC 5280 §8). https would require checking the revocation of the
 /// server's own certificate. RFC 9110 §4.2.1
 package struct ServiceURL: Hashable, Sendable {
-    /// A name or an IP address, without brackets.
+    /// A host name or an IP address, without brackets.
     package let host: String
-    /// The port; 80 if the URL has none.
+    /// The port; 80 if the URL contains none.
     package let port: UInt16
     /// The path and query, beginning with a slash.
     package let path: String
@@ -13,7 +13,7 @@ package struct ServiceURL: Hashable, Sendable {
     /// The maximum length of a URL in bytes.
     static let maximumCount = 2048
 
-    /// Nil unless `text` is an http URL of printable ASCII, without user information.
+    /// Returns nil unless `text` is an http URL of printable ASCII without user information.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumCount, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -26,7 +26,7 @@ package struct ServiceURL: Hashable, Sendable {
         (self.host, self.port, self.path) = (host, port, path.hasPrefix("/") ? String(path) : "/\(path)")
     }
 
-    /// The host and port of the URL's authority part; nil if it is malformed or contains user information.
+    /// The host and the port in the URL's authority part; nil if that part is malformed or contains user information.
     private static func parts(of authority: Substring) -> (host: String, port: UInt16)? {
         var host = authority
         var port: UInt16 = 80
@@ -50,10 +50,10 @@ package struct ServiceURL: Hashable, Sendable {
         return (String(host), port)
     }
 
-    /// The host and its port, such as `crl.example.org:80`; it identifies a service that may have many URLs.
+    /// The host and the port, such as `crl.example.org:80`. This text identifies a service, which may have many URLs.
     package var service: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)".lowercased() }
 
-    /// The host, in the form of the Host header field.
+    /// The host and the port, in the form of the Host header field.
     package var authority: String {
         let name = host.contains(":") ? "[\(host)]" : host
         return port == 80 ? name : "\(name):\(port)"

@@ -5,9 +5,9 @@ import LibCrypto
 package struct LDAPDirectory: Sendable {
     /// The name and password for the bind.
     package struct Credentials: Sendable {
-        /// The DN of an entry; Active Directory also accepts `user@domain`.
+        /// The DN of a directory entry; Active Directory also accepts `user@domain`.
         package let name: String
-        /// A file with the password. One trailing line end is ignored.
+        /// The path of a file with the password. One line end at the end of the file is ignored.
         package let passwordFile: String
 
         package init(name: String, passwordFile: String) {
@@ -19,8 +19,8 @@ package struct LDAPDirectory: Sendable {
     package let url: LDAPURL
     /// Whether TLS is started on the connection (StartTLS) before anything else is sent.
     package let startsTLS: Bool
-    /// A file with the certificates of the authorities that may issue the server's certificate; nil for the system's
-    /// authorities.
+    /// The path of a file with the certificates of the authorities that may issue the server's certificate; if nil, the
+    /// system's authorities.
     package let authorities: String?
     /// The credentials; nil for an anonymous bind.
     package let credentials: Credentials?
@@ -32,11 +32,11 @@ package struct LDAPDirectory: Sendable {
         self.credentials = credentials
     }
 
-    /// Opens a connection and binds.
+    /// Opens a connection and logs in (bind).
     ///
     /// - Throws: `DiscoveryOutage`
     package func connect(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> LDAPConnection {
-        // ldapi is a local socket.
+        // An ldapi connection uses a local socket, so it is private.
         let isPrivate = url.scheme != "ldap" || startsTLS
         guard isPrivate || credentials == nil else {
             throw DiscoveryOutage("a password is not sent without TLS (lookup.ldap.starttls, or an ldaps URL)")
@@ -65,7 +65,7 @@ package struct LDAPDirectory: Sendable {
         try connection.search(url, url.filter(for: address), until: deadline)
     }
 
-    /// Where Debian stores the system's authorities. Without its configuration files, libldap has no default for this.
+    /// Where Debian stores the system's authorities. Without its configuration files, libldap has no default path for them.
     private static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
     private static let maximumPassword = 1024
 
@@ -75,7 +75,7 @@ package struct LDAPDirectory: Sendable {
                 "lookup.ldap.bind has a name, and lookup.ldap.password-file no file with its password"
             )
         }
-        // Opening a pipe must not wait for its writer.
+        // Opening a named pipe must not block until another program writes to it.
         let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
         guard descriptor >= 0 else { throw DiscoveryOutage("\(file): the password cannot be read") }
@@ -92,7 +92,7 @@ package struct LDAPDirectory: Sendable {
         var bytes = [UInt8](data)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        // With an empty password, a directory would treat the bind as anonymous.
+        // A directory would treat a bind with an empty password as anonymous.
         guard !bytes.isEmpty, bytes.count <= maximumPassword else {
             throw DiscoveryOutage("\(file): no password of 1 to \(maximumPassword) bytes")
         }

@@ -5,7 +5,7 @@
 ///
 /// RFC 4516
 package struct LDAPURL: Hashable, Sendable {
-    /// How deep the search goes below the base.
+    /// The entries that are searched: only the base entry, or also entries below it.
     package enum Scope: String, Sendable {
         case base
         case oneLevel = "one"
@@ -14,13 +14,13 @@ package struct LDAPURL: Hashable, Sendable {
 
     /// `ldap`, `ldaps` or `ldapi`.
     package let scheme: String
-    /// The host and port as in the URL; for `ldapi` the percent-encoded path of a socket.
+    /// The host and the port as in the URL; for `ldapi` the percent-encoded path of a socket.
     package let authority: String
-    /// The DN of the entry below which the search takes place.
+    /// The DN of the entry at which the search begins.
     package let base: String
     package let attributes: [String]
     package let scope: Scope
-    /// The parts of the filter between the occurrences of the address.
+    /// The parts of the filter between the places for the address.
     private let filter: [String]
 
     /// The certificate attributes (RFC 4523, RFC 2798). Active Directory stores them without `;binary`.
@@ -28,10 +28,11 @@ package struct LDAPURL: Hashable, Sendable {
         "userCertificate;binary", "userCertificate", "userSMIMECertificate;binary", "userSMIMECertificate",
     ]
 
-    /// The URL without base and search parameters.
+    /// The URL without the base and the search parameters.
     package var server: String { "\(scheme)://\(authority)" }
 
-    /// Reads a URL; nil if it is malformed, has user information or an extension, or its filter does not contain `%s`.
+    /// Reads a URL; nil if the URL is malformed, contains user information or an extension, or its filter does not contain
+    /// `%s`.
     package init?(_ text: String) {
         guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), let mark = text.firstRange(of: "://") else {
             return nil
@@ -65,7 +66,7 @@ package struct LDAPURL: Hashable, Sendable {
     /// RFC 4515 §3
     package func filter(for address: String) -> String { filter.joined(separator: Self.escaped(address)) }
 
-    /// Escapes all characters except letters, digits and those common in addresses.
+    /// Escapes all characters except letters, digits and characters that are common in addresses.
     private static func escaped(_ text: String) -> String {
         text.utf8.reduce(into: "") { escaped, byte in
             let isPlain = isAlphanumeric(byte) || "@.-_+=".utf8.contains(byte)
@@ -88,7 +89,7 @@ package struct LDAPURL: Hashable, Sendable {
 
     private static func isOfName(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "-.;".utf8.contains(byte) }
 
-    /// The parts of the filter between the occurrences of `%s`, percent-decoded; nil if they are not UTF-8 or contain a NUL.
+    /// The parts of the filter between the places of `%s`, percent-decoded; nil if a part is not UTF-8 or contains a NUL.
     private static func decoded(_ text: String) -> [String]? {
         var pieces: [[UInt8]] = [[]]
         var bytes = text.utf8.makeIterator()

@@ -4,12 +4,12 @@ import LibCrypto
 /// A program that prints the certificates of one address.
 ///
 /// The program gets the address as its only argument, an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`,
-/// `LC_ALL=C.UTF-8`, and a process group of its own. Its standard error is discarded.
+/// `LC_ALL=C.UTF-8`, and its own process group. Its standard error is discarded.
 package struct LookupProgram: Sendable {
     /// The maximum size of the program's output in bytes.
     package static let maximumOutput = 1 << 18
 
-    /// Exit statuses of the program with a meaning.
+    /// The exit statuses of the program that have a meaning.
     private enum Status {
         static let found: Int32 = 0
         static let none: Int32 = 1
@@ -21,9 +21,10 @@ package struct LookupProgram: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// The program's output for `address`; nil if it exits with status 1, which means that there are no certificates.
+    /// The program's output for `address`; nil if the program ends with status 1, which means that there are no certificates.
     ///
-    /// - Throws: `DiscoveryOutage` if it cannot be run, takes too long, prints too much, or ends with another status.
+    /// - Throws: `DiscoveryOutage` if the program cannot be run, takes too long, prints too much, or ends with another
+    ///   status.
     package func output(
         about address: String,
         until deadline: ContinuousClock.Instant

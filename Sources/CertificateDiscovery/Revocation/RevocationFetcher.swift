@@ -1,10 +1,10 @@
 package import Foundation
 package import PKIX
 
-/// Queries the revocation services named in certificates: OCSP responders first, then revocation lists if necessary.
+/// Queries the revocation services that certificates name: first OCSP responders, then revocation lists if necessary.
 ///
-/// A request reveals to the authority, and to observers of the network, that such mail is being read. It is therefore only
-/// used if the user allows it. No question is asked twice.
+/// A request reveals to the authority, and to observers of the network, that mail with this certificate is being read.
+/// Therefore the fetcher is used only if the user allows it. No question is asked twice.
 package actor RevocationFetcher: RevocationSource {
     /// A service that gave no usable answer, and the reason.
     package struct Outage: Hashable, Sendable {
@@ -14,7 +14,7 @@ package actor RevocationFetcher: RevocationSource {
         package let error: RevocationError
     }
 
-    /// An OCSP response to be stored, with its scope.
+    /// An OCSP response to be stored, with the certificate and the period that it applies to.
     package struct Kept: Hashable, Sendable {
         /// The response; its signature was verified.
         package let response: OCSPResponse
@@ -35,27 +35,28 @@ package actor RevocationFetcher: RevocationSource {
     private let client: HTTPClient
     private typealias Answer = Task<Result<[UInt8], RevocationError>, Never>
 
-    /// The questions asked so far. A second task with the same question waits for the first one's answer.
+    /// The questions that were asked so far, with their answers. A second task with the same question waits for the answer to
+    /// the first.
     private var answers: [Question: Answer] = [:]
-    /// The services that gave no usable answer so far, in the order of the failures.
+    /// The services that gave no usable answer so far, in the order in which they failed.
     package private(set) var outages: [Outage] = []
-    /// The fetched lists that are valid, for storing.
+    /// The valid lists that were fetched; the caller can store them.
     package private(set) var certificateLists: [CertificateList] = []
-    /// The OCSP responses that were used, for storing.
+    /// The OCSP responses that were used; the caller can store them.
     package private(set) var responses: [Kept] = []
 
-    /// The services that did not answer or could not be reached, as host and port (`ServiceURL.service`). They are not asked
-    /// again.
+    /// The services that did not answer or could not be reached, as host and port (`ServiceURL.service`). These services are
+    /// not asked again.
     package private(set) var silentServices: Set<String> = []
     /// The services that sent any answer, usable or not, as host and port.
     package private(set) var answeringServices: Set<String> = []
-    /// Services that are not asked, and since when they have not answered.
+    /// Services that are not asked because they recently did not answer, each with the time of that failure.
     private let knownSilence: [String: Date]
     /// The services of `knownSilence` that `outages` already contains.
     private var knownOutages: Set<String> = []
 
-    /// - Parameter silentServices: services that recently did not answer, as host and port, with the time of that failure.
-    ///   They are not asked.
+    /// - Parameter silentServices: services that recently did not answer, as host and port, each with the time of that
+    ///   failure. These services are not asked.
     package init(_ client: HTTPClient = HTTPClient(), silentServices: [String: Date] = [:]) {
         self.client = client
         knownSilence = silentServices
@@ -64,15 +65,15 @@ package actor RevocationFetcher: RevocationSource {
     /// The time limit of one request.
     nonisolated var timeLimit: Duration { client.timeLimit }
 
-    /// A source for one verdict, which waits no longer than `VerdictRevocation.timeLimit` in total.
+    /// A source for one verdict, which delays the verdict by at most `VerdictRevocation.timeLimit` in total.
     nonisolated package func forOneVerdict() -> any RevocationSource { VerdictRevocation { self } }
 
-    /// Queries the services that the certificates at the indices `places` of `chain` name: responders first, then lists.
+    /// Queries the services that the certificates at the indices `places` of `chain` name: first responders, then lists.
     package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         await evidence(on: chain, at: places, date: date, before: nil)
     }
 
-    /// Like the above, but sends no request after `deadline`.
+    /// Like `evidence(on:at:date:)`, but sends no request after `deadline`.
     func evidence(
         on chain: [Certificate],
         at places: [Int],
@@ -91,7 +92,7 @@ package actor RevocationFetcher: RevocationSource {
         return evidence
     }
 
-    /// The first response that decides the certificate's status.
+    /// The first response that decides the certificate's status; nil if there is none.
     private func response(
         about certificate: Certificate,
         issuedBy issuer: Certificate,
@@ -117,7 +118,8 @@ package actor RevocationFetcher: RevocationSource {
         return nil
     }
 
-    /// All revocation lists that can be fetched: each may have a limited scope, and a complete list may name a delta list.
+    /// All revocation lists that can be fetched. All are fetched, because each list may have a limited scope, and a complete
+    /// list may name a delta list.
     private func lists(
         for certificate: Certificate,
         issuedBy issuer: Certificate,
@@ -132,7 +134,7 @@ package actor RevocationFetcher: RevocationSource {
         return lists
     }
 
-    /// The list at the URL `text`; empty if there is no usable one.
+    /// The list at the URL `text`; empty if there is no usable list.
     private func list(
         at text: String,
         issuedBy issuer: Certificate,
@@ -142,7 +144,7 @@ package actor RevocationFetcher: RevocationSource {
         do throws(CMSError) {
             let list = try CertificateList(der: der)
             let isSigned = list.isSigned(by: issuer)
-            // A list of another issuer may be an indirect one (RFC 5280 §5); only chain verification can decide that.
+            // A list of another issuer may be an indirect list (RFC 5280 §5); only chain verification can decide that.
             guard isSigned || !list.issuer.matches(issuer.subject) else {
                 note(text, .badAnswer("a revocation list that its issuer did not sign"))
                 return []
@@ -164,10 +166,10 @@ package actor RevocationFetcher: RevocationSource {
             return bytes
         case .failure(.cancelled):
             forget(answer, to: question)
-            // The request may have been cancelled by another task, not by this one.
+            // Another task may have cancelled the request; then this task sends it again.
             return answer.isCancelled && !Task.isCancelled ? await ask(question, before: deadline) : nil
         case .failure(.verdictTimeLimit):
-            // The next verdict has a new time limit and may ask again.
+            // This answer is removed, because the next verdict has a new time limit and may ask again.
             forget(answer, to: question)
             note(question.url, .verdictTimeLimit)
             return nil
@@ -186,7 +188,7 @@ package actor RevocationFetcher: RevocationSource {
     private func begin(_ question: Question, before deadline: ContinuousClock.Instant?) -> Answer? {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
-            // Many certificates name an LDAP directory beside a web server; skipping the directory is not an outage.
+            // Many certificates name an LDAP directory in addition to a web server. Skipping the directory is not an outage.
             if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
             return nil
         }
@@ -208,7 +210,7 @@ package actor RevocationFetcher: RevocationSource {
         let type = question.request.map { _ in "application/ocsp-response" }
         let answer = Answer { [client] in
             let result = await client.ask(url, posting: content, expecting: type)
-            // The request was cut short, so the service does not count as silent.
+            // If the verdict's time limit ended the request early, the service is not regarded as silent.
             return isCut && result == .failure(.timeLimit) ? .failure(.verdictTimeLimit) : result
         }
         answers[question] = answer

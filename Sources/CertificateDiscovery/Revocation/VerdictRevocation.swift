@@ -1,11 +1,12 @@
 package import Foundation
 package import PKIX
 
-/// Queries a fetcher for one verdict and limits the total time that the services may delay it.
+/// Queries a fetcher for one verdict and limits the total time by which the services may delay the verdict.
 ///
 /// A certificate may name many services that do not answer, and a message may have many signers.
 package actor VerdictRevocation: RevocationSource {
-    /// How long the services may delay one verdict in total. If the time limit of a single request is longer, it counts.
+    /// How long the services may delay one verdict in total. If the time limit of a single request is longer, that limit
+    /// applies instead.
     package static let timeLimit = Duration.seconds(10)
 
     private let fetcher: @Sendable () async -> RevocationFetcher?
@@ -27,7 +28,7 @@ package actor VerdictRevocation: RevocationSource {
     /// Whether there is a fetcher.
     package func isAsking() async -> Bool { await fetcher() != nil }
 
-    /// Queries the services as long as the verdict has time left.
+    /// Queries the services while the verdict has time left.
     package func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence {
         guard let fetcher = await fetcher() else { return RevocationEvidence() }
         let start = ContinuousClock.now

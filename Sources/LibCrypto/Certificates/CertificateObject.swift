@@ -11,7 +11,7 @@ extension Handle<X509> {
         self.init(try Owned<X509>(pointer, "d2i_X509"))
     }
 
-    /// Whether libcrypto cannot parse an extension that it evaluates.
+    /// Whether the certificate has an extension that libcrypto evaluates but cannot parse.
     ///
     /// libcrypto: `X509_get_extension_flags`
     package var hasMalformedExtension: Bool {
@@ -19,10 +19,10 @@ extension Handle<X509> {
         return owned.withPointer { X509_get_extension_flags($0) } & UInt32(EXFLAG_INVALID) != 0
     }
 
-    /// Whether names, key identifiers and key usage let this be the issuer of `certificate`.
+    /// Whether names, key identifiers and key usage allow this certificate to be the issuer of `certificate`.
     ///
-    /// Also true if the key usage does not allow signing certificates, or if libcrypto reports an unspecified error: the
-    /// path builder follows such a path so that the report can name its defects.
+    /// Also true if the key usage does not allow signing certificates, or if libcrypto reports an unspecified error: the path
+    /// builder follows such a path so that the report can name its defects.
     ///
     /// libcrypto: `X509_check_issued`
     package func mayHaveIssued(_ certificate: Handle<X509>) -> Bool {
@@ -31,7 +31,7 @@ extension Handle<X509> {
         return [X509_V_OK, X509_V_ERR_KEYUSAGE_NO_CERTSIGN, X509_V_ERR_UNSPECIFIED].contains(match)
     }
 
-    /// Whether the signature on this certificate was made by the key of `issuer`.
+    /// Whether this certificate was signed with the key of `issuer`.
     ///
     /// libcrypto: `X509_verify`
     package func isSigned(by issuer: Handle<X509>) -> Bool {
@@ -43,7 +43,8 @@ extension Handle<X509> {
 }
 
 extension Libcrypto {
-    /// The hash by which a folder of anchors made by `openssl rehash` names the files of certificates with this subject.
+    /// The hash in the names of files that contain certificates with this subject, in a folder of trust anchors that `openssl
+    /// rehash` created.
     ///
     /// - Parameter der: the distinguished name.
     /// - Returns: nil if libcrypto cannot read the name.

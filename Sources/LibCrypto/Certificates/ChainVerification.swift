@@ -1,16 +1,16 @@
 import COpenSSL
 
-/// Verifies a chain with libcrypto and reports all errors, not only the first.
+/// Verifies a chain with libcrypto and reports all errors, not only the first error.
 ///
 /// libcrypto: `X509_verify_cert`
 package struct ChainVerification {
-    /// An error that libcrypto found, and the index of the certificate in the chain; the leaf has index 0.
+    /// An error that libcrypto found, and the index of the certificate in the chain. The first certificate has index 0.
     package struct Finding: Hashable {
         package let code: VerificationCode
         package let depth: Int
     }
 
-    /// The certificates from the leaf to the anchor.
+    /// The certificates from the end entity to the trust anchor.
     package let chain: [Handle<X509>]
     /// Other certificates whose keys may have signed revocation lists.
     package var others: [Handle<X509>] = []
@@ -18,7 +18,7 @@ package struct ChainVerification {
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []
-    /// The acceptable certificate policies, as dotted OIDs; empty accepts any policy.
+    /// The acceptable certificate policies, as dotted OIDs; if empty, any policy is acceptable.
     package var policies: [String] = []
     /// The inputs initial-explicit-policy, initial-policy-mapping-inhibit and initial-any-policy-inhibit of RFC 5280 §6.1.1.
     package var (isPolicyExplicit, inhibitsMapping, inhibitsAnyPolicy) = (false, false, false)
@@ -29,7 +29,7 @@ package struct ChainVerification {
 
     /// Verifies the chain.
     ///
-    /// - Parameter time: the moment of the verification, in seconds since 1970.
+    /// - Parameter time: the time for which certificates must be valid, in seconds since 1970.
     /// - Throws: `OpenSSLError` if the verification cannot be set up; errors in the chain are findings.
     package func run(at time: Int) throws(OpenSSLError) -> [Finding] {
         Libcrypto.start()
@@ -57,8 +57,8 @@ package struct ChainVerification {
         }
     }
 
-    /// The policy anyPolicy, which accepts every policy. Without it libcrypto accepts no policy if an authority requires
-    /// one.
+    /// The policy anyPolicy, which accepts every policy. If this policy is not set, libcrypto accepts no policy if an
+    /// authority requires one.
     private static let anyPolicy = "2.5.29.32.0"
 
     private func addPolicies(to context: OpaquePointer) throws(OpenSSLError) {
@@ -80,10 +80,10 @@ package struct ChainVerification {
         return flags | UInt(X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
     }
 
-    /// Runs the verification to its end, past the first error, and returns every error.
+    /// Runs the verification to its end, even after errors, and returns every error.
     ///
-    /// libcrypto verifies the signer of a revocation list in a separate context. Errors there are not findings about this
-    /// chain: each makes the list unusable, except that the signer's own revocation status is unknown.
+    /// libcrypto verifies the signer of a revocation list in a separate context. Errors in that context are not findings
+    /// about this chain: each error makes the list unusable, except that the signer's own revocation status is unknown.
     private static func collect(_ context: OpaquePointer) -> [Finding] {
         var findings: [Finding] = []
         let start = ContinuousClock.now

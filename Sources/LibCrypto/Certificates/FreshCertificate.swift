@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// A certificate for a newly made key, valid for one hour around now.
+/// A certificate for a newly generated key, valid for one hour: half an hour before and after the present time.
 package struct FreshCertificate {
     /// An extension of a certificate: its dotted OID and the DER of its value.
     package struct Extension {
@@ -23,7 +23,7 @@ package struct FreshCertificate {
         (self.serialNumber, self.extensions) = (serialNumber, extensions)
     }
 
-    /// The DER of a certificate about `key`, signed by the same key.
+    /// The DER of a certificate for `key`, signed with the same key.
     ///
     /// libcrypto: `X509_sign`
     package func signed(by key: Handle<EVP_PKEY>) throws(OpenSSLError) -> [UInt8] {

@@ -8,7 +8,7 @@ package struct VerificationCode: RawRepresentable, Hashable, Sendable {
 
     package init(rawValue: CInt) { self.rawValue = rawValue }
 
-    /// The meaning in libcrypto's words.
+    /// The meaning of the code in libcrypto's words.
     ///
     /// libcrypto: `X509_verify_cert_error_string`
     package var text: String { String(cString: X509_verify_cert_error_string(Int(rawValue))) }

@@ -2,7 +2,7 @@ import ByteStreams
 import COpenSSL
 import Synchronization
 
-/// A symmetric cipher in progress, in either direction.
+/// An operation of a symmetric cipher, encryption or decryption.
 ///
 /// libcrypto: `EVP_CipherInit_ex2`, `EVP_CipherUpdate`, `EVP_CipherFinal_ex`
 package final class CipherContext {
@@ -10,11 +10,11 @@ package final class CipherContext {
     package struct Parameters {
         /// The length of the nonce of an authenticated cipher, in bytes.
         package var nonceCount: Int?
-        /// The length of the tag that CCM makes, in bytes.
+        /// The length of the tag that CCM computes, in bytes.
         package var tagCount: Int?
-        /// The expected tag; only CCM needs it before it decrypts.
+        /// The expected tag. Only CCM needs the tag before decryption.
         package var expectedTag: [UInt8]
-        /// The length of the key in bytes, for ciphers that take keys of several lengths.
+        /// The length of the key in bytes, for ciphers with keys of several lengths.
         package var keyCount: Int?
         /// The effective length of RC2's key, in bits.
         package var effectiveKeyBits: Int?
@@ -30,6 +30,8 @@ package final class CipherContext {
             (self.keyCount, self.effectiveKeyBits) = (keyCount, effectiveKeyBits)
         }
 
+        /// Sets the parameters in `context`.
+        ///
         /// libcrypto: `EVP_CIPHER_CTX_ctrl`, `EVP_CIPHER_CTX_set_key_length`
         fileprivate func apply(to context: OpaquePointer) throws(OpenSSLError) {
             if let nonceCount { try control(context, EVP_CTRL_AEAD_SET_IVLEN, value: nonceCount) }
@@ -50,11 +52,12 @@ package final class CipherContext {
     private let context: Owned<EVP_CIPHER_CTX>
     private let isEncrypting: Bool
 
-    /// Prepares the cipher that libcrypto calls `name`. `key` must have the cipher's key length, or the one in `parameters`.
+    /// Prepares the cipher with the libcrypto name `name`. `key` must have the cipher's key length, or the key length in
+    /// `parameters`.
     ///
     /// - Parameters:
     ///   - pads: whether a block cipher adds and checks PKCS#7 padding.
-    ///   - isLegacy: whether only the legacy provider has the cipher.
+    ///   - isLegacy: whether the cipher is only in the legacy provider.
     package init(
         _ name: String,
         key: Span<UInt8>,
@@ -88,7 +91,8 @@ package final class CipherContext {
 
     private static let known = Mutex<[(name: String, isLegacy: Bool, cipher: Handle<EVP_CIPHER>)]>([])
 
-    /// libcrypto's implementation, fetched once for the process: fetching takes longer than encrypting a short text.
+    /// libcrypto's implementation of a cipher, fetched once per process, because fetching takes longer than encrypting a
+    /// short text.
     ///
     /// libcrypto: `EVP_CIPHER_fetch`
     private static func fetched(_ name: String, isLegacy: Bool) throws(OpenSSLError) -> Handle<EVP_CIPHER> {
@@ -108,7 +112,7 @@ package final class CipherContext {
         }
     }
 
-    /// Sets the number of input bytes, which CCM must know before the first of them.
+    /// Sets the number of input bytes. CCM must know this number before the first byte.
     package func announce(count: Int) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in
             var done: CInt = 0
@@ -116,7 +120,7 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms the whole input at once, also an empty one; for decrypting CCM this checks the tag.
+    /// Transforms the whole input, which may be empty, in one call. When CCM decrypts, this call checks the tag.
     package func updateOnce(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) {
         precondition(output.count >= input.count)
         let start = ContinuousClock.now
@@ -142,7 +146,8 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms `input` into the front of `output`, which must have room for one block more; returns the count.
+    /// Transforms `input` and writes the result to the front of `output`, which must be at least one block longer than
+    /// `input`. Returns the number of bytes written.
     package func update(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         guard !input.isEmpty else { return 0 }
         precondition(output.count >= input.count)
@@ -160,7 +165,8 @@ package final class CipherContext {
         }
     }
 
-    /// Ends the operation, which checks padding or tag when decrypting; returns the last bytes' count.
+    /// Ends the operation, and writes the last bytes to `output`. When decrypting, checks the padding or the tag. Returns the
+    /// number of bytes written.
     package func finish(into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
@@ -170,7 +176,7 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms the whole of `input` and ends; a secret in the result is the caller's to wipe.
+    /// Transforms the whole of `input` and ends the operation. If the result is secret, the caller must wipe it.
     package func whole(_ input: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: input.count + 32)
         var bytes = output.mutableOctets
@@ -181,7 +187,7 @@ package final class CipherContext {
         return output
     }
 
-    /// The authentication tag, after `finish` when encrypting.
+    /// The authentication tag. When encrypting, available after `finish`.
     package func tag(count: Int) throws(OpenSSLError) -> [UInt8] {
         guard count > 0 else { return [] }
         return try context.withPointer { context throws(OpenSSLError) in
@@ -191,7 +197,7 @@ package final class CipherContext {
         }
     }
 
-    /// Sets the tag that `finish` compares with when decrypting.
+    /// Sets the tag that `finish` must find when decrypting.
     package func expectTag(_ tag: [UInt8]) throws(OpenSSLError) {
         try context.withPointer { context throws(OpenSSLError) in try Self.expect(tag, context) }
     }

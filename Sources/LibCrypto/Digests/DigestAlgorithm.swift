@@ -6,7 +6,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     case sha256
     case sha384
     case sha512
-    // Accepted when reading but never written: few other programs support them.
+    // Read but never written, because few other programs support these digests.
     case sha3_224 = "sha3-224"
     case sha3_256 = "sha3-256"
     case sha3_384 = "sha3-384"
@@ -14,7 +14,7 @@ package enum DigestAlgorithm: String, CaseIterable, Sendable {
     /// SHAKE256 with 64 bytes of output, as CMS uses it (RFC 8702 §3.1).
     case shake256
 
-    /// The name by which libcrypto fetches it.
+    /// The name by which libcrypto fetches the digest.
     package var libcryptoName: String {
         switch self {
         case .md5, .sha1, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()

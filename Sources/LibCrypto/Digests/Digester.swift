@@ -2,13 +2,13 @@ import ByteStreams
 import COpenSSL
 import Synchronization
 
-/// A message digest in progress.
+/// The computation of a message digest.
 ///
 /// libcrypto: `EVP_DigestInit_ex2`, `EVP_DigestUpdate`, `EVP_DigestFinal_ex`, `EVP_DigestFinalXOF`
 package final class Digester {
     package let algorithm: DigestAlgorithm
     private let context: Owned<EVP_MD_CTX>
-    /// From how many bytes on the time of an update is counted.
+    /// The smallest number of bytes for which the time of an update is measured.
     private static let measured = 512
 
     package init(_ algorithm: DigestAlgorithm) throws(OpenSSLError) {
@@ -22,9 +22,9 @@ package final class Digester {
         self.context = context
     }
 
-    /// Digests the next bytes.
+    /// Adds the next bytes.
     package func update(_ bytes: Span<UInt8>) throws(OpenSSLError) {
-        // A short text takes less time than the clock.
+        // For a short text, reading the clock would take longer than the digest.
         let start = bytes.count < Self.measured ? nil : ContinuousClock.now
         defer { if let start { CryptoTime.count(.digest, since: start) } }
         try context.withPointer { context throws(OpenSSLError) in
@@ -33,7 +33,7 @@ package final class Digester {
         }
     }
 
-    /// The digest of all bytes so far. The digester takes no more bytes afterwards.
+    /// The digest of all bytes. Afterwards the digester accepts no more bytes.
     package func finish() throws(OpenSSLError) -> [UInt8] {
         try context.withPointer { context throws(OpenSSLError) in
             var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
@@ -51,7 +51,7 @@ package final class Digester {
 extension DigestAlgorithm {
     private static let known = Mutex<[(algorithm: DigestAlgorithm, digest: Handle<EVP_MD>)]>([])
 
-    /// libcrypto's implementation of this digest. Fetched once per process, since fetching takes longer than digesting a
+    /// libcrypto's implementation of this digest, fetched once per process, because fetching takes longer than digesting a
     /// short text.
     ///
     /// libcrypto: `EVP_MD_fetch`
@@ -65,7 +65,7 @@ extension DigestAlgorithm {
     /// The digest of `bytes`.
     package func digest(_ bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] { try digest(bytes.octets) }
 
-    /// The digest of `bytes`, of which no copy is made.
+    /// The digest of `bytes`, computed without copying them.
     package func digest(_ bytes: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         let digester = try Digester(self)
         try digester.update(bytes)

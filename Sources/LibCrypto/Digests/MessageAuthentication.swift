@@ -31,7 +31,7 @@ package enum MessageAuthentication {
         }
     }
 
-    /// Whether two codes are equal; the time taken does not depend on where they differ.
+    /// Whether two codes are equal. The time taken does not depend on where the codes differ.
     ///
     /// libcrypto: `CRYPTO_memcmp`
     package static func areEqual(_ one: [UInt8], and other: [UInt8]) -> Bool {

@@ -34,7 +34,8 @@ package enum KeyDerivationFunction {
         }
     }
 
-    /// Lends the parameters to `body`. libcrypto only reads the values they point to, and only during the call.
+    /// Lends the parameters to `body`. libcrypto only reads the values that the parameters point to, and only during the
+    /// call.
     private func withParameters(
         _ secret: UnsafeRawBufferPointer,
         _ digest: DigestAlgorithm,

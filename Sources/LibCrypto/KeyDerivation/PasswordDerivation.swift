@@ -2,9 +2,9 @@ import COpenSSL
 
 /// Functions that derive keys from passwords.
 package enum PasswordDerivation {
-    /// PBKDF1 with sixteen bytes of output: eight of key and eight of initialisation vector (RFC 8018 §5.1).
+    /// PBKDF1 with an output of sixteen bytes: eight for the key and eight for the initialisation vector (RFC 8018 §5.1).
     ///
-    /// libcrypto: `EVP_BytesToKey`, which equals PBKDF1 as long as one digest value is long enough.
+    /// libcrypto: `EVP_BytesToKey`, which equals PBKDF1 if one digest value is long enough.
     package static func pbkdf1(
         _ password: SecretBytes,
         _ digest: DigestAlgorithm,
@@ -72,7 +72,7 @@ package enum PasswordDerivation {
     /// - Parameters:
     ///   - password: the password as a BMPString.
     ///   - digest: libcrypto's name of the digest.
-    ///   - purpose: the ID byte, which distinguishes keys, vectors and MAC keys.
+    ///   - purpose: the ID byte, which distinguishes encryption keys, initialisation vectors and MAC keys.
     package static func pkcs12(
         _ password: SecretBytes,
         _ digest: String,
@@ -86,7 +86,7 @@ package enum PasswordDerivation {
         var salt = salt
         return try derived(from: password, count: count, "PKCS12_key_gen_uni_ex") { password, key in
             method.withPointer { method in
-                // The C function declares its argument without const but only reads it.
+                // The C function declares its argument without const, but only reads the bytes.
                 PKCS12_key_gen_uni_ex(
                     UnsafeMutablePointer(mutating: password.bindMemory(to: UInt8.self).baseAddress),
                     CInt(password.count),

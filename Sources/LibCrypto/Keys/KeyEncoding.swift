@@ -22,7 +22,7 @@ extension Handle<EVP_PKEY> {
         self.init(try Owned<EVP_PKEY>(pointer, "d2i_PUBKEY_ex"))
     }
 
-    /// Makes the key that a PrivateKeyInfo describes.
+    /// Creates the key that a PrivateKeyInfo describes.
     ///
     /// libcrypto: `EVP_PKCS82PKEY_ex`
     package convenience init(_ info: borrowing Owned<PKCS8_PRIV_KEY_INFO>) throws(OpenSSLError) {
@@ -46,7 +46,7 @@ extension Handle<EVP_PKEY> {
         self.init(try Owned<EVP_PKEY>(pointer, "d2i_AutoPrivateKey_ex"))
     }
 
-    /// Decrypts a private key in a PEM block with OpenSSL's own encryption; nil if the passphrase is wrong.
+    /// Decrypts a private key in a PEM block with OpenSSL's traditional encryption; nil if the passphrase is wrong.
     ///
     /// libcrypto: `PEM_read_bio_PrivateKey_ex`
     package convenience init?(encryptedPEM text: [UInt8], passphrase: borrowing Passphrase) {

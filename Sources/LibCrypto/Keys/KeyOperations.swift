@@ -121,7 +121,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// A fresh key of the same kind and parameters, to agree with this one.
+    /// A new key of the same kind and with the same parameters, for key agreement with this key.
     ///
     /// libcrypto: `EVP_PKEY_keygen_init`, `EVP_PKEY_generate`
     package func generateSibling() throws(OpenSSLError) -> Handle<EVP_PKEY> {

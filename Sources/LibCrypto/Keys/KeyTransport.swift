@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Key transport, key agreement and key encapsulation.
 extension Handle<EVP_PKEY> {
-    /// Encrypts `value` to this RSA key.
+    /// Encrypts `value` with this RSA key.
     ///
     /// libcrypto: `EVP_PKEY_encrypt`
     package func encrypt(_ value: Span<UInt8>, padding: RSAPadding) throws(OpenSSLError) -> [UInt8] {
@@ -27,8 +27,8 @@ extension Handle<EVP_PKEY> {
 
     /// Decrypts `value` into `output`.
     ///
-    /// The caller must not learn why a decryption failed (RFC 3218), so no error is thrown and the error queue is left
-    /// empty.
+    /// The caller must not learn why a decryption failed (RFC 3218), so this function throws no error and leaves the error
+    /// queue empty.
     ///
     /// libcrypto: `EVP_PKEY_decrypt`
     ///
@@ -51,14 +51,14 @@ extension Handle<EVP_PKEY> {
         return (result ?? 0, count)
     }
 
-    /// The secret that this private key agrees on with the public key `point`, an encoded point or raw bytes of the same
-    /// kind.
+    /// The shared secret of this private key and the public key `point`, which is an encoded point or raw bytes, depending on
+    /// the kind of key.
     ///
-    /// libcrypto: `EVP_PKEY_derive`, which rejects points off the curve and X25519 secrets that are all zeros.
+    /// libcrypto: `EVP_PKEY_derive`, which rejects points that are not on the curve, and X25519 secrets that are all zeros.
     package func agree(withEncodedPoint point: [UInt8]) throws(OpenSSLError) -> SecretBytes {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.decrypt, since: start) }
-        // RFC 7748 keys have neither parameters nor points.
+        // Keys of RFC 7748 have neither parameters nor points.
         if owned.withPointer({ EVP_PKEY_is_a($0, "X25519") == 1 }) {
             let peer = EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, point, point.count)
             return try derive(with: Owned<EVP_PKEY>(peer, "EVP_PKEY_new_raw_public_key_ex"))
@@ -71,7 +71,7 @@ extension Handle<EVP_PKEY> {
         return try derive(with: peer)
     }
 
-    /// The secret that this fresh private key and the recipient's key `peer` agree on.
+    /// The shared secret of this new private key and the recipient's key `peer`.
     package func agree(with peer: borrowing Owned<EVP_PKEY>) throws(OpenSSLError) -> SecretBytes {
         let start = ContinuousClock.now
         defer { CryptoTime.count(.encrypt, since: start) }
@@ -92,7 +92,7 @@ extension Handle<EVP_PKEY> {
         }
     }
 
-    /// Makes a new secret and the ciphertext that transports it to the owner of this key.
+    /// Generates a secret, and the ciphertext that transports this secret to the owner of this key.
     ///
     /// libcrypto: `EVP_PKEY_encapsulate`
     package func encapsulate() throws(OpenSSLError) -> (ciphertext: [UInt8], secret: SecretBytes) {

@@ -30,7 +30,7 @@ package enum RSAPadding: Sendable {
 }
 
 extension DigestAlgorithm {
-    /// Lends libcrypto's `EVP_MD` of this digest.
+    /// Lends libcrypto's `EVP_MD` of this digest to `body`.
     package func withPointer<Result>(_ body: (OpaquePointer) throws(OpenSSLError) -> Result) throws(OpenSSLError)
         -> Result
     {

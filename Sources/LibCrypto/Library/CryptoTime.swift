@@ -1,13 +1,13 @@
 import Synchronization
 
-/// How long libcrypto worked, by operation.
+/// The time that libcrypto needed, by operation.
 package struct CryptoTime: Equatable, Sendable {
-    /// What libcrypto did.
+    /// The operations of libcrypto that are measured.
     package enum Operation: String, CaseIterable, Sendable {
         case sign
-        /// Signatures of messages, certificates and revocation data.
+        /// Verifying signatures of messages, certificates and revocation data.
         case verify
-        /// Content, and the keys to it.
+        /// Encrypting or decrypting content, and the keys of content.
         case encrypt
         case decrypt
         case digest
@@ -17,7 +17,7 @@ package struct CryptoTime: Equatable, Sendable {
 
     package init() {}
 
-    /// The nanoseconds of one operation.
+    /// The time of one operation in nanoseconds.
     package subscript(operation: Operation) -> UInt64 {
         get { nanoseconds[operation] ?? 0 }
         set { nanoseconds[operation] = newValue == 0 ? nil : newValue }
@@ -36,14 +36,14 @@ package struct CryptoTime: Equatable, Sendable {
     }
 }
 
-/// The time of this process.
+/// The time that this process needed.
 extension CryptoTime {
     private static let total = Mutex(CryptoTime())
 
-    /// What this process has spent so far, on all threads.
+    /// The time that all threads of this process have spent so far.
     package static var spent: CryptoTime { total.withLock { $0 } }
 
-    /// Counts an operation that began at `start` and ends now.
+    /// Adds the time of an operation that began at `start` and ends now.
     static func count(_ operation: Operation, since start: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
         let time = UInt64(clamping: seconds) &* 1_000_000_000 &+ UInt64(clamping: attoseconds / 1_000_000_000)

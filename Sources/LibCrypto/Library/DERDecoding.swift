@@ -1,7 +1,7 @@
 extension [UInt8] {
     /// Decodes these bytes with one of libcrypto's `d2i` functions.
     ///
-    /// - Parameter d2i: receives a pointer to the bytes, which it may advance, and their count.
+    /// - Parameter d2i: receives a pointer to the bytes, which this function may advance, and the number of bytes.
     package func decoded(
         by d2i: (_ start: UnsafeMutablePointer<UnsafePointer<UInt8>?>, _ count: Int) -> OpaquePointer?
     ) -> OpaquePointer? {

@@ -8,7 +8,8 @@ package enum Libcrypto {
         return OpenSSL_version(OPENSSL_VERSION).map { String(cString: $0) } ?? "unknown"
     }
 
-    /// Identifies the libcrypto build, including its build date: distributions fix bugs without changing the version.
+    /// Identifies the libcrypto build. It contains the build date, because distributions fix bugs without changing the
+    /// version.
     ///
     /// libcrypto: `OpenSSL_version`
     package static var build: String {
@@ -23,31 +24,32 @@ package enum Libcrypto {
     /// libcrypto: `OpenSSL_version_num`
     package static var packedVersion: Int { Int(OpenSSL_version_num()) }
 
-    /// Whether the provider with the historic ciphers (RC2, RC4, single DES) can be loaded.
+    /// Whether the provider with old ciphers (RC2, RC4, single DES) can be loaded.
     package static var hasLegacyProvider: Bool { (try? legacy()) != nil }
 
-    /// Starts libcrypto without its configuration file, whatever OPENSSL_CONF names. Only the first call has an effect.
+    /// Starts libcrypto without a configuration file, even if OPENSSL_CONF names one. Later calls have no effect.
     ///
-    /// Every use of libcrypto must call this first; otherwise libcrypto would load openssl.cnf.
+    /// Call this before any use of libcrypto; otherwise libcrypto would load openssl.cnf.
     package static func start() { _ = started }
 
-    /// libcrypto skips its cleanup when the process ends, since the system then takes back all memory.
+    /// libcrypto does not clean up when the process ends, because the system then frees all memory.
     private static let started: Bool =
         OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_LOAD_CONFIG | OPENSSL_INIT_NO_ATEXIT), nil) == 1
 
-    /// Makes libcrypto overwrite all memory that it frees, for the whole process. Must be called before any use of
+    /// Makes libcrypto overwrite all memory that it frees, in the whole process. This must be called before any use of
     /// libcrypto; a later call has no effect.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func wipeFreedMemory() { WipingAllocator.install() }
 
-    /// Keeps the secret numbers of private keys in memory that is not swapped out, as far as the system lets this process
-    /// lock memory (`RLIMIT_MEMLOCK`). For long-running processes that hold keys; call it once, before the first key is
-    /// read.
+    /// Keeps the secret numbers of private keys in memory that is not swapped out, as far as the system allows this process
+    /// to lock memory (`RLIMIT_MEMLOCK`). For processes that keep keys for a long time. Call this once, before the first key
+    /// is read.
     ///
     /// libcrypto: `CRYPTO_secure_malloc_init`
     ///
-    /// - Parameter size: the size in bytes, a power of two. It cannot grow later; an RSA-4096 key takes about 4 KiB.
+    /// - Parameter size: the size of that memory in bytes, a power of two. It cannot grow later; an RSA-4096 key takes about
+    ///   4 KiB.
     package static func lockKeys(in size: Int) {
         start()
         _ = CRYPTO_secure_malloc_init(size, 32)
@@ -58,8 +60,8 @@ package enum Libcrypto {
     /// libcrypto: `ERR_clear_error`
     package static func clearErrors() { ERR_clear_error() }
 
-    /// A separate library context that has the legacy provider beside the default one, for decrypting old PKCS#12 files and
-    /// old mail. Use it for nothing else. It lives as long as the process.
+    /// A separate library context with the legacy provider in addition to the default provider, for decrypting old PKCS#12
+    /// files and old mail. Do not use the context for anything else. The context exists until the process ends.
     package static func legacy() throws(OpenSSLError) -> OpaquePointer {
         switch legacyContext {
         case .success(let context): return context.pointer
@@ -67,7 +69,7 @@ package enum Libcrypto {
         }
     }
 
-    /// `OSSL_LIB_CTX` may be used by several threads at once (openssl-threads(7)), and this one never changes after its
+    /// Several threads may use an `OSSL_LIB_CTX` at once (openssl-threads(7)), and this context does not change after its
     /// creation.
     private struct Context: Sendable {
         nonisolated(unsafe) let pointer: OpaquePointer

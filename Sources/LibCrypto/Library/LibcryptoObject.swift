@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A libcrypto object type and its destructor.
+/// A type of libcrypto objects and its destructor.
 ///
-/// Swift sees every libcrypto pointer as `OpaquePointer`. These tags, named as in C, make `Owned<X509>` and `Owned<BIO>`
-/// different types and pair each with the right `free` function.
+/// Swift sees every libcrypto pointer as `OpaquePointer`. These types, with the names of the C types, make `Owned<X509>` and
+/// `Owned<BIO>` different types and pair each with the right `free` function.
 package protocol LibcryptoObject {
     static func free(_ pointer: OpaquePointer)
 }

@@ -7,28 +7,28 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A failed libcrypto call and all entries of libcrypto's error queue.
+/// A failed libcrypto call, with all entries of libcrypto's error queue.
 package struct OpenSSLError: Error, Equatable, Sendable {
     /// One entry of libcrypto's error queue.
     package struct Entry: Equatable, Sendable {
-        /// The packed error code; `openssl errstr` explains it, given in hexadecimal.
+        /// The packed error code; `openssl errstr` explains the code if given in hexadecimal.
         package let code: UInt
-        /// The part of libcrypto that reported the error; empty if it has no name.
+        /// The part of libcrypto that reported the error; empty if that part has no name.
         package let library: String
-        /// The reason in libcrypto's words; empty if it has none.
+        /// The reason in libcrypto's words; empty if libcrypto gives none.
         package let reason: String
-        /// Detail that libcrypto attached, such as a file name. Never a secret.
+        /// A detail that libcrypto added, such as a file name; nil if there is none. It is never a secret.
         package let detail: String?
     }
 
-    /// The libcrypto function that failed, as in `EVP_DigestSign`.
+    /// The libcrypto function that failed, such as `EVP_DigestSign`.
     package let operation: String
     /// The error queue, root cause first.
     package let stack: [Entry]
 
-    /// Drains this thread's error queue.
+    /// Takes all entries from this thread's error queue.
     ///
-    /// The queue belongs to the thread: call this before any `await`.
+    /// Each thread has its own queue: call this before any `await`.
     package init(_ operation: StaticString) {
         Self.noteOccurrence()
         self.operation = "\(operation)"
@@ -37,11 +37,11 @@ package struct OpenSSLError: Error, Equatable, Sendable {
 
     private static let counter = Atomic<Int>(0)
 
-    /// How many errors have occurred in this process. A result computed while this number grew may be due to a lack of
-    /// memory.
+    /// The number of errors that have occurred in this process. If this number grew during a computation, its result may be
+    /// due to a lack of memory.
     package static var occurrences: Int { counter.load(ordering: .relaxed) }
 
-    /// Counts an error that is thrown a second time.
+    /// Adds one to `occurrences`, for a stored error that is thrown again.
     package static func noteOccurrence() { counter.add(1, ordering: .relaxed) }
 
     private static func drainQueue() -> [Entry] {
@@ -72,9 +72,9 @@ extension OpenSSLError: LocalizedError, CustomStringConvertible {
     }
 }
 
-/// Throws unless a libcrypto call reported success.
+/// Throws unless `result` says that a libcrypto call succeeded.
 ///
-/// libcrypto reports failure as 0 and sometimes as a negative number, so only a positive result counts.
+/// libcrypto reports failure as 0 and sometimes as a negative number, so only a positive number means success.
 package func check(_ result: CInt, _ operation: StaticString) throws(OpenSSLError) {
     guard result > 0 else { throw OpenSSLError(operation) }
 }

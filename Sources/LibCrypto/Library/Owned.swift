@@ -2,18 +2,18 @@ import COpenSSL
 
 /// Owns one libcrypto object and frees it exactly once.
 ///
-/// A pointer that libcrypto gives away ("new", "get1", "d2i", "read") becomes an `Owned` in the expression that produced it,
-/// so no path can leak it. A pointer that libcrypto only lends ("get0") is never wrapped.
+/// If libcrypto passes ownership of a pointer ("new", "get1", "d2i", "read"), the same expression puts the pointer into an
+/// `Owned`, so that no path can leak it. A pointer that libcrypto only lends ("get0") is never put into an `Owned`.
 package struct Owned<Object: LibcryptoObject>: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Takes ownership of `pointer`, or throws libcrypto's error queue if it is null.
+    /// Takes ownership of `pointer`; throws libcrypto's error queue if `pointer` is null.
     package init(_ pointer: OpaquePointer?, _ operation: StaticString) throws(OpenSSLError) {
         guard let pointer else { throw OpenSSLError(operation) }
         self.pointer = pointer
     }
 
-    /// Takes ownership of an out-parameter that the C function may have left null.
+    /// Takes ownership of an out-parameter; nil if the C function left it null.
     package init?(adopting pointer: OpaquePointer?) {
         guard let pointer else { return nil }
         self.pointer = pointer
@@ -21,14 +21,14 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
 
     deinit { Object.free(pointer) }
 
-    /// Lends the pointer for the duration of `body`; it must not escape.
+    /// Lends the pointer for the duration of `body`, which must not store it.
     package func withPointer<Result: ~Copyable, Failure: Error>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(pointer)
     }
 
-    /// Passes the pointer to a C function that takes ownership ("set0", "push").
+    /// Returns the pointer for a C function that takes ownership of it ("set0", "push").
     package consuming func release() -> OpaquePointer {
         let pointer = pointer
         discard self
@@ -36,7 +36,7 @@ package struct Owned<Object: LibcryptoObject>: ~Copyable {
     }
 }
 
-/// Lends two pointers at once, so that call sites do not nest.
+/// Lends two pointers at once, so that callers need not nest two closures.
 package func withPointers<A, B, Result: ~Copyable, Failure: Error>(
     _ a: borrowing Owned<A>,
     _ b: borrowing Owned<B>,

@@ -2,10 +2,10 @@ import COpenSSL
 
 /// An allocator for libcrypto that overwrites memory when it is freed.
 ///
-/// libcrypto wipes the memory it knows to be secret but not every copy: the PKCS#8 encodings that its encoders pass on, for
-/// example, are freed unwiped.
+/// libcrypto wipes the memory that it knows to be secret, but not every copy. For example, the PKCS#8 encodings that its
+/// encoders pass on are freed without being wiped.
 package enum WipingAllocator {
-    /// Replaces malloc in libcrypto; only possible before libcrypto's first allocation.
+    /// Replaces libcrypto's malloc. This is possible only before libcrypto's first allocation.
     ///
     /// libcrypto: `CRYPTO_set_mem_functions`
     package static func install() {

@@ -10,8 +10,8 @@ import Darwin
 
 /// Adapts the process to a limited address space.
 package enum AddressSpace {
-    /// Keeps the C library from reserving 64 MiB for every thread if the address space is limited. Call it while the process
-    /// has one thread.
+    /// Prevents the C library from reserving 64 MiB for every thread if the address space is limited. Call this while the
+    /// process has one thread.
     ///
     /// getrlimit(2) `RLIMIT_AS`, mallopt(3) `M_ARENA_MAX`
     package static func limitReservations() {

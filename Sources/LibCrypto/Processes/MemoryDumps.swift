@@ -8,13 +8,13 @@ import Musl
 import Darwin
 #endif
 
-/// Protects the memory of this process, which holds keys, passphrases and plaintext.
+/// Protects the memory of this process, which contains keys, passphrases and plaintext.
 package enum MemoryDumps {
-    /// Excludes the memory from core files and from reads by other processes of the same user.
+    /// Excludes the memory from core files and from access by other processes of the same user.
     ///
     /// setrlimit(2) `RLIMIT_CORE`, prctl(2) `PR_SET_DUMPABLE`
     ///
-    /// - Returns: true if both took effect.
+    /// - Returns: whether both took effect.
     @discardableResult
     package static func forbid() -> Bool {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)

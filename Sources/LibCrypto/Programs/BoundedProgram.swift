@@ -8,11 +8,11 @@ import Musl
 import Darwin
 #endif
 
-/// Runs a program with limits on its time and on the size of its output. It is in this module because two independent
+/// Runs a program with limits on its time and on the size of its output. The type is in this module because two independent
 /// modules use it.
 ///
-/// The program gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`, `LC_ALL=C.UTF-8`, the folder `/`,
-/// and its own process group. When the program ends, the rest of the group is killed.
+/// The program gets an empty standard input, no other descriptor, `PATH=/usr/bin:/bin`, `LC_ALL=C.UTF-8`, the folder `/`, and
+/// its own process group. When the program ends, the other processes of the group are killed.
 package struct BoundedProgram: Sendable {
     /// Why there is no output.
     package enum Failure: Error, Equatable {
@@ -21,7 +21,7 @@ package struct BoundedProgram: Sendable {
         case printsTooMuch
         /// A signal ended the program.
         case signalled(Int32)
-        /// The program's end could not be observed.
+        /// The system did not report how the program ended.
         case lost
     }
 
@@ -34,16 +34,17 @@ package struct BoundedProgram: Sendable {
 
     /// - Parameters:
     ///   - path: the absolute path of the program's file.
-    ///   - maximumCount: the maximum size of its output in bytes.
-    ///   - showsErrors: whether it shares the standard error of this process; otherwise its error output is discarded.
+    ///   - maximumCount: the maximum size of the program's output in bytes.
+    ///   - showsErrors: whether the program shares the standard error of this process; otherwise its error output is
+    ///     discarded.
     package init(_ path: String, _ arguments: [String] = [], maximumCount: Int, showsErrors: Bool = false) {
         (self.path, self.arguments) = (path, arguments)
         (self.maximumCount, self.showsErrors) = (maximumCount, showsErrors)
     }
 
-    /// Runs the program and blocks the calling thread until it ends.
+    /// Runs the program and blocks the calling thread until the program ends.
     ///
-    /// - Returns: its exit status and its output. The caller wipes the output if it is secret.
+    /// - Returns: the program's exit status and output. If the output is secret, the caller must wipe it.
     package func run(until deadline: ContinuousClock.Instant) throws(Failure) -> (status: Int32, output: [UInt8]) {
         let (child, stream) = try start()
         defer { close(stream) }
@@ -55,7 +56,7 @@ package struct BoundedProgram: Sendable {
                 child.kill()
                 throw .timeLimit
             }
-            // A child that it left running may keep the pipe open.
+            // A child process of the program may still run and keep the pipe open.
             let hadEnded = child.hasEnded
             let isReadable = isOpen && Self.wait(for: stream)
             if isReadable { isOpen = output.read(stream) }
@@ -73,7 +74,7 @@ package struct BoundedProgram: Sendable {
         }
     }
 
-    /// Waits up to 50 ms for output or for its end; returns whether either came.
+    /// Waits up to 50 ms for output or for its end. Returns whether output or the end arrived.
     private static func wait(for stream: Int32) -> Bool {
         var entry = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 50) > 0
@@ -115,7 +116,7 @@ package struct BoundedProgram: Sendable {
         return (ProgramChild(identifier: identifier), ends[0])
     }
 
-    /// How often a program is tried again whose file is still being written, 10 ms apart.
+    /// How often a program is tried again, 10 ms apart, if its file is still being written.
     private static let busyAttempts = 200
 
     /// Opens a pipe that other programs do not inherit.
@@ -141,7 +142,7 @@ package struct BoundedProgram: Sendable {
         posix_spawnattr_setpgroup(&attributes, 0)
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
         #if canImport(Darwin)
-        // Standard error stays inherited if no file action replaces it.
+        // If errors are shown, this flag is left out, so that the program inherits standard error.
         let closes = showsErrors ? 0 : Int32(POSIX_SPAWN_CLOEXEC_DEFAULT)
         posix_spawnattr_setflags(&attributes, Int16(flags | closes))
         #else
@@ -163,7 +164,7 @@ private struct ProgramOutput {
 
     var isTooLong: Bool { bytes.count > maximumCount }
 
-    /// Reads once; returns false at the end.
+    /// Reads from the pipe once; returns false at the end of the output.
     mutating func read(_ stream: Int32) -> Bool {
         #if canImport(Glibc)
         let count = Glibc.read(stream, &part, part.count)
@@ -190,14 +191,14 @@ private struct ProgramChild {
 
     let identifier: pid_t
 
-    /// Whether the program has ended. It is not reaped here, so that its process group keeps its number.
+    /// Whether the program has ended. The program is not reaped here, so that no other process group can get its number.
     var hasEnded: Bool {
         var information = siginfo_t()
         let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
         return code != 0 || information.si_signo == SIGCHLD
     }
 
-    /// Kills the program and its process group and returns how the program ended; nil if that cannot be known.
+    /// Kills the program and its process group, and returns how the program ended; nil if that is unknown.
     @discardableResult
     func kill() -> Ending? {
         #if canImport(Glibc)

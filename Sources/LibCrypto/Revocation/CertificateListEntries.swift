@@ -17,7 +17,8 @@ extension Handle<X509_CRL> {
         self.init(try Owned<X509_CRL>(pointer, "d2i_X509_CRL"))
     }
 
-    /// Whether the list revokes `certificate` or puts it on hold. False if its entry removes a hold (removeFromCRL).
+    /// Whether the list revokes `certificate` or puts it on hold. False if the entry in the list removes a hold
+    /// (removeFromCRL).
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`
     package func names(_ certificate: Handle<X509>) -> Bool {
@@ -25,7 +26,8 @@ extension Handle<X509_CRL> {
         return withPointers(owned, certificate.owned) { Self.entry(of: $1, in: $0) != nil }
     }
 
-    /// When the list says `certificate` was revoked; nil if it is not revoked, or if the time cannot be read.
+    /// The revocation date of `certificate` in the list; nil if the list does not revoke the certificate, or if the date
+    /// cannot be read.
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`, `X509_REVOKED_get0_revocationDate`
     package func revocationDate(of certificate: Handle<X509>) -> Date? {
@@ -41,7 +43,7 @@ extension Handle<X509_CRL> {
         return X509_CRL_get0_by_cert(list, &entry, certificate) == 1 ? entry : nil
     }
 
-    /// Whether the signature on this list was made by `key`.
+    /// Whether this list was signed with `key`.
     ///
     /// libcrypto: `X509_CRL_verify`
     package func isSigned(by key: Handle<EVP_PKEY>) -> Bool {
@@ -53,7 +55,7 @@ extension Handle<X509_CRL> {
 }
 
 extension Date {
-    /// Converts libcrypto's time; nil if it cannot be read.
+    /// Converts libcrypto's time; nil if the time cannot be read.
     ///
     /// libcrypto: `ASN1_TIME_to_tm`
     init?(moment: UnsafePointer<ASN1_TIME>?) {

@@ -2,15 +2,15 @@ import COpenSSL
 
 /// One HTTP request over an open connection, and its response, which must be one DER element.
 ///
-/// libcrypto: `OSSL_HTTP_transfer`, used so that it neither connects nor follows redirections.
+/// libcrypto: `OSSL_HTTP_transfer`, called so that it neither connects nor follows redirections.
 package struct HTTPExchange: Sendable {
-    /// The host in the URL, with its port if that is not the default.
+    /// The host in the URL, and its port unless that is the default port.
     package let host: String
     /// The path and query of the request; printable ASCII without spaces.
     package let path: String
-    /// The body to post and its media type; nil for a GET request.
+    /// The body to send by POST and its media type; nil for a GET request.
     package let content: (type: String, bytes: [UInt8])?
-    /// The media type that the response must have; nil accepts any.
+    /// The media type that the response must have; nil accepts any media type.
     package let expectedType: String?
     /// The maximum size of the response in bytes.
     package let maximumCount: Int
@@ -31,14 +31,14 @@ package struct HTTPExchange: Sendable {
 
     /// Sends the request over the connected socket `descriptor` and returns the response's body.
     ///
-    /// The socket stays open. The call blocks until the response is complete, the peer closes, or `seconds` have passed;
-    /// shut the socket down to end it sooner.
+    /// The socket stays open. The call blocks until the response is complete, the peer closes the connection, or `seconds`
+    /// have passed. To end the call sooner, shut the socket down.
     package func perform(over descriptor: CInt, seconds: Int) throws(OpenSSLError) -> [UInt8] {
         Libcrypto.start()
         ERR_clear_error()
         let question = try content.map { content throws(OpenSSLError) in try Self.memory(content.bytes) }
         defer { question.map { _ = BIO_free($0) } }
-        // The socket needs two BIOs: with a single one libcrypto would open a connection itself.
+        // The socket needs two BIOs: if there is only one, libcrypto would open a connection itself.
         let writer = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let reader = try Owned<BIO>(BIO_new_socket(descriptor, BIO_NOCLOSE), "BIO_new_socket")
         let answer = try withPointers(writer, reader) { writer, reader throws(OpenSSLError) in

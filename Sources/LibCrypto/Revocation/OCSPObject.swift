@@ -8,7 +8,7 @@ package import Foundation
 
 /// A successful response of an OCSP responder, parsed by libcrypto.
 package struct OCSPObject: ~Copyable {
-    /// The name of a certificate in OCSP (RFC 6960 §4.1.1, CertID).
+    /// The identifier of a certificate in OCSP (RFC 6960 §4.1.1, CertID).
     package struct CertificateID: Hashable, Sendable {
         /// libcrypto's NID of the digest.
         fileprivate let digest: CInt
@@ -22,7 +22,7 @@ package struct OCSPObject: ~Copyable {
     package struct SingleResponse {
         package enum Status {
             case good
-            /// - Parameter isHold: whether the reason is certificateHold, which can be removed again.
+            /// - Parameter isHold: whether the reason is certificateHold, a revocation that can be removed again.
             case revoked(since: Moment?, isHold: Bool)
             case unknown
         }
@@ -37,7 +37,7 @@ package struct OCSPObject: ~Copyable {
     package struct Moment {
         /// The time; nil if it cannot be parsed.
         package let date: Date?
-        /// Whether it is encoded as RFC 5280 §4.1.2.5.2 requires. If it is not, comparisons in both directions are false.
+        /// Whether the time is encoded as RFC 5280 §4.1.2.5.2 requires. If not, `isReached` and `isLater` are both false.
         package let isWellFormed: Bool
     }
 
@@ -59,7 +59,7 @@ package struct OCSPObject: ~Copyable {
         response = basic
     }
 
-    /// The first `most` single responses.
+    /// The first single responses, at most `most`.
     ///
     /// libcrypto: `OCSP_resp_get0`, `OCSP_single_get0_status`
     package func answers(atMost most: Int) -> [SingleResponse] {
@@ -110,6 +110,8 @@ extension OCSPObject.CertificateID {
         }
     }
 
+    /// Reads a CertID; nil if it cannot be read.
+    ///
     /// libcrypto: `OCSP_id_get0_info`
     fileprivate init?(_ id: OpaquePointer?) {
         var (name, key): (UnsafeMutablePointer<ASN1_OCTET_STRING>?, UnsafeMutablePointer<ASN1_OCTET_STRING>?)
@@ -148,6 +150,8 @@ extension OCSPObject.SingleResponse {
 
     private typealias Time = UnsafeMutablePointer<ASN1_GENERALIZEDTIME>
 
+    /// Converts a time; nil if `time` is nil.
+    ///
     /// libcrypto: `X509_cmp_time`, which returns 0 for an ill-formed time.
     private static func moment(_ time: Time?) -> OCSPObject.Moment? {
         guard let time else { return nil }
@@ -157,9 +161,9 @@ extension OCSPObject.SingleResponse {
 }
 
 extension OCSPObject.Moment {
-    /// Whether this moment is at or before `time`.
+    /// Whether this time is at or before `time`.
     package func isReached(by time: Date) -> Bool { isWellFormed && date.map { $0 <= time } ?? false }
 
-    /// Whether this moment is after `time`.
+    /// Whether this time is after `time`.
     package func isLater(than time: Date) -> Bool { isWellFormed && date.map { $0 > time } ?? false }
 }

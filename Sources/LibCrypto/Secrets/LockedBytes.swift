@@ -8,17 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// Secret bytes on pages of their own, which are neither swapped out nor written to core files. They are wiped when the last
-/// reference is released.
+/// Secret bytes in separate memory pages, which are neither swapped out nor written to core files. They are wiped when the
+/// last reference is released.
 ///
-/// For secrets that a process holds for hours; `SecretBytes` is for short-lived ones.
+/// For secrets that a process keeps for hours. `SecretBytes` is for secrets that are needed for a short time.
 ///
 /// mlock(2), madvise(2) `MADV_DONTDUMP`
 package final class LockedBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
     package let count: Int
 
-    /// Allocates `count` zero bytes; nil if the system does not let this process lock memory (`RLIMIT_MEMLOCK`).
+    /// Allocates `count` zero bytes; nil if the system does not allow this process to lock memory (`RLIMIT_MEMLOCK`).
     package init?(count: Int) {
         let page = max(sysconf(Int32(_SC_PAGESIZE)), 4096)
         let size = (max(count, 1) + page - 1) / page * page
@@ -41,7 +41,7 @@ package final class LockedBytes: Sendable {
         munmap(storage.baseAddress, storage.count)
     }
 
-    /// Lends the bytes to be filled in; call before others have a reference.
+    /// Lends the bytes to `body`, which fills them. Call this before the object is shared.
     package func fill(_ body: (inout MutableSpan<UInt8>) -> Void) {
         var bytes = MutableSpan<UInt8>(_unsafeBytes: storage[..<count])
         body(&bytes)

@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A passphrase that is stored in one place and wiped when the value is destroyed.
 ///
-/// It cannot be copied implicitly, printed, or compared; it can only be lent to libcrypto. The caller must wipe the bytes
-/// that it was made from.
+/// A passphrase cannot be copied implicitly, printed, or compared; it can only be lent to libcrypto. The caller must wipe the
+/// bytes from which the passphrase was created.
 public struct Passphrase: ~Copyable, Sendable {
     private nonisolated(unsafe) let characters: UnsafeMutableBufferPointer<UInt8>
 
@@ -17,7 +17,7 @@ public struct Passphrase: ~Copyable, Sendable {
     /// Copies the UTF-8 of a passphrase.
     package init(_ utf8: Span<UInt8>) { self = utf8.withUnsafeBufferPointer { Passphrase($0) } }
 
-    /// Whether there is nothing in it.
+    /// Whether the passphrase has no characters.
     public var isEmpty: Bool { characters.count == 1 }
 
     deinit {
@@ -25,19 +25,19 @@ public struct Passphrase: ~Copyable, Sendable {
         characters.deallocate()
     }
 
-    /// An independent copy, which is wiped separately.
+    /// An independent copy of the passphrase, which is wiped separately.
     public borrowing func copy() -> Passphrase {
         Passphrase(UnsafeBufferPointer(rebasing: UnsafeBufferPointer(characters).dropLast()))
     }
 
-    /// Lends the UTF-8 bytes, without a terminator.
+    /// Lends the UTF-8 bytes, without a terminator, to `body`.
     package func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(Span(_unsafeElements: UnsafeBufferPointer(characters).dropLast()))
     }
 
-    /// Lends the UTF-8 bytes, without a terminator, to libcrypto.
+    /// Lends the UTF-8 bytes, without a terminator, to `body`, which passes them to libcrypto.
     func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -2,17 +2,17 @@ import ByteStreams
 import COpenSSL
 
 extension SecretBytes {
-    /// Copies `bytes`; the caller wipes the original.
+    /// Copies `bytes`, which the caller must wipe.
     package convenience init(copying bytes: some Collection<UInt8>) {
         self.init(filling: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    /// A copy of `bytes`, which stay the caller's to wipe.
+    /// Copies `bytes`, which the caller must wipe.
     package convenience init(copying bytes: Span<UInt8>) {
         self.init(count: bytes.count) { $0.copy(bytes) }
     }
 
-    /// Decodes the base64 in `lines` in place, so that no other copy is left; nil if it is not base64.
+    /// Decodes the base64 in `lines` without leaving another copy in memory; nil if the lines are not base64.
     ///
     /// libcrypto: `EVP_DecodeUpdate`
     package convenience init?(base64 lines: ArraySlice<ArraySlice<UInt8>>) throws(OpenSSLError) {

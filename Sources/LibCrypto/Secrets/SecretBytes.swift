@@ -1,11 +1,11 @@
 import ByteStreams
 import COpenSSL
 
-/// Secret bytes at one place in memory, wiped when the last reference is released.
+/// Secret bytes in one place in memory, wiped when the last reference is released.
 package final class SecretBytes: Sendable {
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
-    /// `count` bytes that `body` fills in; they are zero before.
+    /// Allocates `count` zero bytes, which `body` fills.
     package convenience init<Failure: Error>(
         count: Int,
         _ body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
@@ -16,7 +16,7 @@ package final class SecretBytes: Sendable {
         }
     }
 
-    /// `count` bytes that `body`, which hands them to libcrypto, fills in.
+    /// Allocates `count` bytes, which `body` fills by passing them to libcrypto.
     init<Failure: Error>(
         filling count: Int,
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
@@ -27,7 +27,7 @@ package final class SecretBytes: Sendable {
         try body(UnsafeMutableRawBufferPointer(rebasing: storage[..<count]))
     }
 
-    /// How many bytes there are.
+    /// The number of bytes.
     package let count: Int
 
     deinit {
@@ -55,10 +55,10 @@ package final class SecretBytes: Sendable {
         try body(Span(_unsafeBytes: storage[..<count]))
     }
 
-    /// A copy of the bytes, which is the caller's to wipe.
+    /// A copy of the bytes, which the caller must wipe.
     package func copied() -> [UInt8] { Array(storage[..<count]) }
 
-    /// Lends the bytes to libcrypto for the duration of `body`; they must not escape.
+    /// Lends the bytes to `body`, which passes them to libcrypto and must not store the pointer.
     func withUnsafeBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

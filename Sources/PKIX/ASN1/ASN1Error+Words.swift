@@ -1,7 +1,7 @@
 import SwiftASN1
 
 extension ASN1Error {
-    /// A description for users. The error's own description names source files of swift-asn1.
+    /// A description of the error for users. The error's own description names source files of swift-asn1.
     var words: String {
         switch code {
         case .invalidASN1IntegerEncoding: "an INTEGER that is empty or longer than it must be"

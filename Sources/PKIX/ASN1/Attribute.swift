@@ -5,7 +5,7 @@ package import SwiftASN1
 /// RFC 5652 §5.3
 package struct Attribute: Sendable {
     package let type: ASN1ObjectIdentifier
-    /// The encoding of each value.
+    /// The values, each in its original encoding.
     package let values: [[UInt8]]
 
     package init(_ type: ASN1ObjectIdentifier, values: [[UInt8]]) {
@@ -13,7 +13,7 @@ package struct Attribute: Sendable {
         self.values = values
     }
 
-    /// The attribute's value if it has exactly one; otherwise nil.
+    /// The attribute's value if there is exactly one value; nil otherwise.
     package var onlyValue: [UInt8]? { values.count == 1 ? values.first : nil }
 }
 
@@ -46,7 +46,8 @@ extension Array<Attribute> {
     /// The DER of the SET OF these attributes, sorted by their encodings (X.690 §11.6).
     package func derSet() throws -> [UInt8] { Self.derSet(of: try sortedDER()) }
 
-    /// The DER of a SET OF whose `contents` are from `sortedDER`; an implicit tag replaces the identifier of SET.
+    /// The DER of a SET OF whose `contents` `sortedDER` returned. `identifier` replaces the identifier of SET if the type has
+    /// an implicit tag.
     package static func derSet(of contents: [UInt8], _ identifier: ASN1Identifier = .set) -> [UInt8] {
         DERFrame.header(identifier, isConstructed: true, length: contents.count) + contents
     }
@@ -62,7 +63,7 @@ extension Array<Attribute> {
 }
 
 extension ASN1Node {
-    /// The elements inside this one, which must be constructed and carry `identifier`.
+    /// The elements inside this element, which must be constructed and have the identifier `identifier`.
     package func children(_ identifier: ASN1Identifier) throws -> ASN1NodeCollection {
         guard self.identifier == identifier, case .constructed(let nodes) = content else {
             throw CMSError.malformed(.cms, "unexpected element")

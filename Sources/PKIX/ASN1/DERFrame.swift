@@ -1,10 +1,10 @@
 import ByteStreams
 package import SwiftASN1
 
-/// The DER before and after content that is streamed between them.
+/// The DER before and after content that is streamed between both parts.
 ///
-/// Built from the inside out: each `wrap` adds a constructed element around the existing bytes. The content's length is
-/// known in advance, so all lengths are definite.
+/// Built from the inside out: each `wrap` adds a constructed element around the existing bytes. The content's length is known
+/// in advance, so all lengths are definite.
 package struct DERFrame: Sendable {
     /// The bytes before the content.
     package private(set) var prefix: [UInt8] = []
@@ -22,7 +22,8 @@ package struct DERFrame: Sendable {
     /// The content alone, without an enclosing element.
     package init(contentCount: Int) { self.contentCount = contentCount }
 
-    /// Adds a constructed element around everything; `before` and `after` are complete elements beside the existing bytes.
+    /// Adds a constructed element around all existing bytes. `before` and `after` are complete elements inside the new
+    /// element, in front of the existing bytes and behind them.
     package mutating func wrap(_ identifier: ASN1Identifier, before: [UInt8] = [], after: [UInt8] = []) {
         suffix += after
         let length = before.count + prefix.count + contentCount + suffix.count

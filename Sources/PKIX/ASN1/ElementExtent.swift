@@ -1,7 +1,7 @@
-/// The extent of a BER element, found by reading only the headers inside it.
+/// The extent of a BER element, found by reading only the headers of the elements inside it.
 ///
 /// swift-asn1 needs about a hundred bytes of memory for each element, so a few megabytes of empty elements would exhaust the
-/// memory. This scan needs no memory; it rejects too many elements and too deep nesting before swift-asn1 parses them.
+/// memory. This scan needs no memory. It rejects too many elements and too deep nesting before swift-asn1 parses the bytes.
 package struct ElementExtent {
     /// The length of the element in bytes, including its header.
     package let count: Int
@@ -17,7 +17,7 @@ package struct ElementExtent {
     package init(of bytes: [UInt8], at start: Int = 0) throws {
         var position = start
         var elements = 0
-        // The end of each enclosing element; nil for one of indefinite length.
+        // The end of each enclosing element; nil for an element of indefinite length.
         var open: [Int?] = []
         repeat {
             let limit = open.last.flatMap { $0 } ?? open.lazy.compactMap { $0 }.last ?? bytes.count
@@ -63,7 +63,7 @@ package struct ElementExtent {
 
     /// The identifier and length octets of an element.
     package struct Header {
-        /// The first octet; for tags below 31 it is the whole identifier.
+        /// The first octet. For a tag below 31 this octet is the whole identifier.
         package let identifier: UInt8
         let isConstructed: Bool
         package let content: Int

@@ -47,7 +47,7 @@ extension ASN1Node {
         try BER.parse(bounded(bytes))
     }
 
-    /// Parses `bytes`, which must be exactly one element with the tags and lengths of DER.
+    /// Parses `bytes`, which must be exactly one element with tags and lengths encoded as in DER.
     static func readDER(_ bytes: [UInt8]) throws -> ASN1Node { try DER.parse(bounded(bytes)) }
 
     private static func bounded(_ bytes: some Collection<UInt8>) throws -> [UInt8] {

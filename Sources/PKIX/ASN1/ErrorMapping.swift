@@ -5,7 +5,7 @@ import SwiftASN1
 /// Converts errors of `body`, which reads or writes a `structure`, to `CMSError`. Unrelated errors, such as disk errors, are
 /// passed on unchanged.
 ///
-/// - Parameter part: the part of the structure that is being read, if naming it helps to locate the defect.
+/// - Parameter part: the part of the structure that is being read, if its name helps to find the defect.
 package func reporting<Result>(
     _ structure: CMSError.Structure,
     in part: String? = nil,

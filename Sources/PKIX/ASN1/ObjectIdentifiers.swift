@@ -2,14 +2,14 @@ package import SwiftASN1
 
 /// Object identifiers of content types and keys that are not in any algorithm table.
 extension ASN1ObjectIdentifier {
-    /// CMS content types, which also occur in PKCS#12 files and PKCS#7 bags of certificates (RFC 5652 §4-9).
+    /// CMS content types, which also occur in PKCS#12 files and in PKCS#7 files of certificates (RFC 5652 §4-9).
     package enum ContentType {
         package static let data: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 1]
         package static let signedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 2]
         package static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
     }
 
-    /// Key types, and algorithms that only wrap others.
+    /// Key types, and algorithms that only contain other algorithms.
     package enum Key {
         package static let rsa: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
         package static let rsaOAEP: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 7]

@@ -30,10 +30,10 @@ struct PSSParameters {
         guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
     }
 
-    /// The parameters in a key's SubjectPublicKeyInfo; nil if the key is not restricted to any.
+    /// The parameters in a key's SubjectPublicKeyInfo; nil if the key allows any parameters.
     ///
-    /// A signature must use the same digest and mask generation function, and a salt that is at least as long (RFC 4055
-    /// §1.2).
+    /// A signature must use the same digest and mask generation function, and a salt that is at least as long as the key's
+    /// parameters say (RFC 4055 §1.2).
     static func restriction(_ publicKeyInfo: [UInt8]) throws -> PSSParameters? {
         var fields = try ElementReader(ASN1Node.read(publicKeyInfo))
         let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
@@ -43,8 +43,8 @@ struct PSSParameters {
         return try PSSParameters(parameters)
     }
 
-    /// The parameters for signing: `digest` for both uses and a salt of the same length, unless the key's own parameters
-    /// differ.
+    /// The parameters for signing: `digest` for the message and the mask, with a salt of the same length, unless the key's
+    /// own parameters differ.
     init(signing digest: DigestAlgorithm, publicKeyInfo: [UInt8]) throws {
         let restriction = try Self.restriction(publicKeyInfo)
         self.init(

@@ -8,7 +8,7 @@ extension ASN1ObjectIdentifier {
             ?? "\(self)"
     }
 
-    /// Names of algorithms that have no table of their own but that reports distinguish.
+    /// Names of algorithms that are in no other table of this package, but that reports distinguish.
     private static let algorithmNames: [ASN1ObjectIdentifier: String] = [
         [2, 16, 840, 1, 101, 3, 4, 2, 11]: "shake128", [1, 2, 840, 113549, 2, 2]: "md2",
         Key.x25519: "x25519", Key.ed25519: "ed25519", [1, 3, 101, 113]: "ed448",

@@ -26,7 +26,7 @@ extension DigestAlgorithm {
         self = match.digest
     }
 
-    /// Computed once, because making an OID takes longer than comparing it.
+    /// Computed once, because creating an OID takes longer than comparing it.
     private static let named = allCases.map { (oid: $0.oid, digest: $0) }
 
     /// The micalg parameter of multipart/signed (RFC 8551 §3.5.3.2).

@@ -3,7 +3,8 @@ package import SwiftASN1
 
 /// A parameter set of ML-DSA (signatures) or ML-KEM (key encapsulation).
 ///
-/// libcrypto supports them since version 3.5. With an older version, reports name the scheme, and using it throws an error.
+/// libcrypto supports both since version 3.5. With an older version, reports name the scheme, and using the scheme throws an
+/// error.
 /// RFC 9882 §2, RFC 9936 §3; FIPS 204, FIPS 203
 public struct PostQuantumScheme: Hashable, Sendable {
     /// What the keys of a scheme are used for.
@@ -12,13 +13,13 @@ public struct PostQuantumScheme: Hashable, Sendable {
         case signature
     }
 
-    /// The name in the standard, such as `ML-DSA-65`; libcrypto uses the same names.
+    /// The name in the standard, such as `ML-DSA-65`. libcrypto uses the same name.
     public let name: String
     package let oid: ASN1ObjectIdentifier
     package let use: Use
-    /// The digests that are at least as strong as the signature. Readers must support the first one (RFC 9882 §3.3).
+    /// The digests that are at least as strong as the signature. Readers must support the first digest (RFC 9882 §3.3).
     let digests: [DigestAlgorithm]
-    /// The length in bytes of the shortest key-encryption key of at least the same strength (RFC 9936 §2.2).
+    /// The length in bytes of the shortest key-encryption key that is at least as strong as the scheme (RFC 9936 §2.2).
     package let wrappingKeyCount: Int
 
     /// The name in reports, such as `ml-dsa-65`.
@@ -56,7 +57,7 @@ public struct PostQuantumScheme: Hashable, Sendable {
         self.wrappingKeyCount = wrappingKeyCount
     }
 
-    /// The scheme with the given OID, or nil.
+    /// The scheme with the given OID; nil if there is none.
     package init?(oid: ASN1ObjectIdentifier) {
         guard let row = Self.all.first(where: { $0.oid == oid }) else { return nil }
         self = row

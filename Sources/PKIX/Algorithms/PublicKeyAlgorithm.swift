@@ -37,7 +37,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
-    /// Whether this package can make signatures with such a key.
+    /// Whether this package can sign with a key of this kind.
     public var canSign: Bool {
         switch self {
         case .rsa, .rsaPSS, .ellipticCurve, .ed25519: true
@@ -46,10 +46,10 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
-    /// Whether this libcrypto supports such keys, as far as that is known.
+    /// Whether this libcrypto supports keys of this kind. True also if that is unknown.
     public var isOffered: Bool { if case .postQuantum(let scheme) = self { scheme.isOffered } else { true } }
 
-    /// Whether it is a DSA key of any length.
+    /// Whether this is a DSA key of any length.
     package var isDSA: Bool { if case .dsa = self { true } else { false } }
 
     /// Whether breaking the key takes less than 2^112 steps, the minimum of RFC 8551 §4: RSA and DSA under 2048 bits,
@@ -61,7 +61,7 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
 
     private func isShorter(than modulus: Int, curve: Int) -> Bool {
         switch self {
-        // The parameters are inherited from the issuer, so the key's length is unknown.
+        // The key inherits its parameters from the issuer, so its length is unknown.
         case .dsa(0): modulus > 1024
         case .dsa(let bits), .rsa(let bits), .rsaPSS(let bits): bits < modulus
         case .ellipticCurve: curveBits.map { $0 < curve } ?? true

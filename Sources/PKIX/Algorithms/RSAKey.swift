@@ -4,7 +4,7 @@ import SwiftASN1
 /// Parses RSA keys and passes their numbers to libcrypto one by one.
 ///
 /// libcrypto's own readers try every decoder of every provider for each key, which takes longer than verifying a signature.
-/// They are still used for keys that are not plain DER of this kind.
+/// libcrypto's readers are still used for keys that are not plain DER of an RSA key.
 ///
 /// RFC 8017 §A.1, EVP_PKEY-RSA(7)
 struct RSAKey {
@@ -100,7 +100,7 @@ struct RSAKey {
 }
 
 extension DERFrame {
-    /// The DER of a SEQUENCE of these elements.
+    /// The DER of a SEQUENCE that contains `elements`.
     fileprivate static func sequence(_ elements: some Collection<UInt8>) -> [UInt8] {
         header(.sequence, isConstructed: true, length: elements.count) + elements
     }

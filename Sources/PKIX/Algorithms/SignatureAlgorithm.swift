@@ -5,7 +5,7 @@ package import SwiftASN1
 ///
 /// RFC 3370 §3, RFC 4056, RFC 5754 §3, RFC 8419, RFC 9688 §3, RFC 9882
 package struct SignatureAlgorithm: Sendable {
-    /// How a signature is made.
+    /// The scheme by which a signature is made.
     package enum Scheme: Sendable, Equatable {
         case dsa
         case ecdsa
@@ -14,7 +14,8 @@ package struct SignatureAlgorithm: Sendable {
         case rsaPKCS1
         case rsaPSS(saltLength: Int, mgf: DigestAlgorithm)
 
-        /// Whether a key of this kind can make such signatures. libcrypto would accept the key for other schemes as well.
+        /// Whether a key of this kind can make signatures with this scheme. libcrypto would accept the key for other schemes
+        /// as well.
         package func fits(_ key: PublicKeyAlgorithm) -> Bool {
             switch (self, key) {
             case (.dsa, .dsa), (.ecdsa, .ellipticCurve), (.ed25519, .ed25519), (.rsaPKCS1, .rsa), (.rsaPSS, .rsa),
@@ -143,6 +144,6 @@ extension DigestAlgorithm {
 }
 
 extension ASN1NodeCollection {
-    /// The first element, or nil.
+    /// The first element; nil if there is none.
     package var first: ASN1Node? { first { _ in true } }
 }

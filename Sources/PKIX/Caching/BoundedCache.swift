@@ -1,10 +1,10 @@
 import ByteStreams
 import Synchronization
 
-/// A cache of the results of a pure function.
+/// A cache for the results of a pure function.
 ///
-/// The key must contain everything that the value depends on, so that values never become stale. Values that are not used
-/// are dropped: there are two generations, and when the new one is full, it replaces the old one.
+/// The key must contain everything that the value depends on, so that values never become stale. Values that are not used are
+/// dropped: the cache has two generations, and when the new generation is full, it replaces the old one.
 package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Generations {
         var young: [Key: Value] = [:]
@@ -22,7 +22,7 @@ package final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Sen
     /// - Parameter capacity: the number of values in one generation.
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// The cached value for `key`. If there is none, `make` computes it and the result is cached.
+    /// The cached value for `key`. If there is none, `make` computes the value, which is then cached.
     ///
     /// - Throws: errors of `make`; then nothing is cached.
     package func value<Failure: Error>(for key: Key, _ make: () throws(Failure) -> Value) throws(Failure) -> Value {

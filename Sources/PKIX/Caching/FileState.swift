@@ -6,17 +6,17 @@ import Musl
 import Darwin
 #endif
 
-/// The state of a file at one moment. If the content changes, the state changes.
+/// The size and the times of change of a file, read at one time. If the file's content changes, its state changes.
 package struct FileState: Hashable, Sendable {
     private let path: String
     private let device: dev_t
     private let node: ino_t
-    /// Its length in bytes.
+    /// The file's length in bytes.
     package let size: Int
     /// The times of the last changes of content and status, in seconds and nanoseconds.
     private let times: [Int]
 
-    /// Nil if there is no such file.
+    /// Returns nil if there is no such file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that several parties may provide, such as a service and a timeout. The first value counts.
+/// A value that several parties may provide, such as a service and a timeout. The first value is used.
 package final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,7 +11,7 @@ package final class Promise<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Fulfils the promise. Only the first call counts.
+    /// Fulfils the promise with `value`. Later calls have no effect.
     package func fulfil(_ value: Value) {
         let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
             guard state.value == nil else { return nil }
@@ -22,8 +22,8 @@ package final class Promise<Value: Sendable>: Sendable {
         waiting?.resume(returning: value)
     }
 
-    /// Waits for the value. Only one task may wait, and a value must be certain to come: cancelling the task does not end
-    /// the wait.
+    /// Waits for the value. Only one task may wait, and one party must be certain to provide a value: cancelling the task
+    /// does not end the wait.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value = state.withLock { state in

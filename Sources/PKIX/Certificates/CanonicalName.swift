@@ -2,12 +2,12 @@ import Synchronization
 
 /// A distinguished name in the canonical form used for comparison, computed on first use.
 ///
-/// The form is cached: a message may contain a thousand lists and certificates with long names, each of which is compared
-/// for each signer.
+/// The form is cached: a message may contain a thousand lists and certificates with long names, and each name is compared for
+/// each signer.
 final class CanonicalName: Sendable {
     private let kept = Mutex<EncodingKey?>(nil)
 
-    /// The canonical form of `relativeNames`, which must be the same in every call for one object.
+    /// The canonical form of `relativeNames`, which must be the same in every call for one `CanonicalName`.
     func form(of relativeNames: [[DistinguishedName.Attribute]]) -> EncodingKey {
         kept.withLock { kept in
             let form = kept ?? EncodingKey(bytes: relativeNames.flatMap(Self.form))
@@ -37,7 +37,7 @@ final class CanonicalName: Sendable {
         return folded
     }
 
-    /// `bytes` preceded by their length, so that different sequences of fields have different bytes.
+    /// `bytes` preceded by their length, so that different sequences of fields are encoded differently.
     private static func framed(_ bytes: [UInt8]) -> [UInt8] {
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }

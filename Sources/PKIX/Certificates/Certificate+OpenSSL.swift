@@ -18,9 +18,9 @@ extension Certificate {
 
     /// The certificate as an object of libcrypto.
     ///
-    /// The object is cached: libcrypto also decodes the public key, which takes as long as several signatures, and most
-    /// chains share a few authorities. An object with a DSA key is used only once, because verifying a chain may add the
-    /// issuer's parameters to the key.
+    /// The object is cached, because libcrypto also decodes the public key, which takes as long as several signatures, and
+    /// most chains share a few authorities. An object with a DSA key is used only once, because the verification of a chain
+    /// may add the issuer's parameters to the key.
     package func x509() throws(OpenSSLError) -> Handle<X509> {
         guard der.count <= Self.keptCount, !publicKeyAlgorithm.isDSA else { return try madeX509() }
         return try Self.recentObjects.value(for: self) { () throws(OpenSSLError) in try madeX509() }

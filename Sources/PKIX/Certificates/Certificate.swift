@@ -20,21 +20,21 @@ public struct Certificate: Sendable {
     public let issuer: DistinguishedName
     /// The content octets of the INTEGER as it was encoded.
     public let serialNumber: [UInt8]
-    /// The first moment at which it is valid.
+    /// The first second in which the certificate is valid.
     public let notBefore: Date
-    /// The last second in which it is valid.
+    /// The last second in which the certificate is valid.
     public let notAfter: Date
-    /// The mail addresses of the subject as written in the certificate: those in the subject alternative name, or in the
-    /// distinguished name if the former has none.
+    /// The mail addresses of the subject as written in the certificate: the addresses in the subject alternative name; if it
+    /// contains none, those in the distinguished name.
     ///
     /// RFC 8550 §3, RFC 9598
     package let addresses: [String]
-    /// Whether an address was left out of `addresses` because it is empty, or contains control characters or non-ASCII
-    /// characters where these are not allowed.
+    /// Whether an address was left out of `addresses` because it is empty, or contains control characters or disallowed
+    /// non-ASCII characters.
     package let hasMalformedAddress: Bool
     /// The addresses of type SmtpUTF8Mailbox (RFC 9598).
     let internationalAddresses: [String]
-    /// The number of its names that must be compared with other certificates and with lists.
+    /// The number of the certificate's names that must be compared with other certificates and with lists.
     let comparedParts: ComparedParts
     /// The allowed uses of the key; nil if the extension is absent.
     public let keyUsage: KeyUsage?
@@ -42,17 +42,17 @@ public struct Certificate: Sendable {
     public let extendedKeyUsages: [String]?
     /// Whether basicConstraints marks the certificate as that of an authority.
     public let isCertificateAuthority: Bool
-    /// The identifier of the certificate's key (RFC 5280 §4.2.1.2); nil without that extension.
+    /// The identifier of the certificate's key (RFC 5280 §4.2.1.2); nil if that extension is absent.
     package let subjectKeyIdentifier: [UInt8]?
-    /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil without that extension.
+    /// The identifier of the issuer's key (RFC 5280 §4.2.1.1); nil if that extension is absent.
     package let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if there are none.
     package let capabilitiesEncoding: [UInt8]?
-    /// The encoding of the NameConstraints, which may be malformed; nil without that extension.
+    /// The encoding of the NameConstraints, which may be malformed; nil if that extension is absent.
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
     package let publicKeyInfo: [UInt8]
-    /// The SHA-256 of the public key; the same in every certificate for that key.
+    /// The SHA-256 of the public key; the same for every certificate of that key.
     package let publicKeyDigest: PublicKeyDigest
     /// The kind and size of the public key.
     public let publicKeyAlgorithm: PublicKeyAlgorithm
@@ -64,8 +64,8 @@ public struct Certificate: Sendable {
 
     /// Parses `der`, which must be exactly one certificate.
     ///
-    /// - Throws: `CMSError.malformed` if the certificate or an extension that is read here is malformed or not in DER (in
-    ///   BER, one certificate could have two fingerprints). RFC 5280 §4.1
+    /// - Throws: `CMSError.malformed` if the certificate, or an extension that this package reads, is malformed or not in DER
+    ///   (in BER, one certificate could have two fingerprints). RFC 5280 §4.1
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.keptCount else {
             self = try Self(parsing: der)
@@ -76,7 +76,7 @@ public struct Certificate: Sendable {
 
     private static let recent = BoundedCache<EncodingKey, Certificate>(capacity: 256)
 
-    /// The largest certificate, in bytes, that is cached, so that input cannot exhaust the memory.
+    /// The size in bytes of the largest certificate that is cached, so that input cannot exhaust the memory.
     static let keptCount = 8 << 10
 
     private init(parsing der: [UInt8]) throws(CMSError) {
@@ -112,8 +112,8 @@ public struct Certificate: Sendable {
         var parts = extensions.comparedParts
         parts.names += subject.relativeNames.reduce(0) { $0 + $1.count }
         parts.nameBytes += subject.der.count
-        // Distribution points may be named relative to the issuer; libcrypto then copies the issuer's whole name for each of
-        // them.
+        // Distribution points may be named relative to the issuer; libcrypto then copies the issuer's whole name for each
+        // distribution point.
         parts.points *= 1 + issuer.der.count >> 13
         return parts
     }
@@ -121,14 +121,14 @@ public struct Certificate: Sendable {
     /// Whether subject and issuer are equal, as in a root certificate.
     public var isSelfIssued: Bool { subject.matches(issuer) }
 
-    /// The SHA-256 of issuer and serial number, which responders and lists use to identify the certificate. Unlike the
-    /// fingerprint, it stays the same if the certificate's signature is replaced by another valid one, which is possible
-    /// with ECDSA.
+    /// The SHA-256 of issuer and serial number, by which responders and lists identify the certificate. Unlike the
+    /// fingerprint, this digest stays the same if the certificate's signature is replaced by another valid signature, which
+    /// is possible with ECDSA.
     package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }
 
-    /// Whether `date` is within the validity period, both ends included.
+    /// Whether `date` is within the validity period, including its first and last second.
     public func isValid(at date: Date) -> Bool { notBefore <= date && date <= notAfter }
 }
 
@@ -139,7 +139,8 @@ extension Certificate: Hashable {
 }
 
 extension Certificate {
-    /// Whether the certificate may sign mail: its key usage, purpose and kind of key allow it, and it is not an authority's.
+    /// Whether the certificate may sign mail: its key usage, purpose and kind of key allow signing, and the certificate is
+    /// not an authority's.
     ///
     /// RFC 8550 §4.4
     public var canSign: Bool {
@@ -150,12 +151,13 @@ extension Certificate {
     /// Whether mail may be encrypted to the certificate.
     public var canEncrypt: Bool { !isCertificateAuthority && keyAllowsEncryption }
 
-    /// Whether purpose, key usage and kind of key allow encryption; may be true for an authority's certificate.
-    /// basicConstraints only extend the allowed uses (RFC 5280 §4.2.1.9), and self-signed certificates often have them
+    /// Whether purpose, key usage and kind of key allow encryption. This may be true for an authority's certificate:
+    /// basicConstraints only extend the allowed uses (RFC 5280 §4.2.1.9), and self-signed certificates often contain them
     /// unnecessarily.
     package var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }
 
-    /// Whether the extended key usage allows S/MIME: it contains emailProtection or anyExtendedKeyUsage, or is absent.
+    /// Whether the extended key usage allows S/MIME: the extension contains emailProtection or anyExtendedKeyUsage, or is
+    /// absent.
     ///
     /// RFC 8550 §4.4.4
     package var isForMail: Bool {

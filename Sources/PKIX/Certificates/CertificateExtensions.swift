@@ -1,7 +1,7 @@
 import ByteStreams
 import SwiftASN1
 
-/// The extensions that matter for S/MIME.
+/// The extensions that are relevant to S/MIME.
 ///
 /// RFC 5280 §4.2, RFC 8550 §4.4
 struct CertificateExtensions {
@@ -59,7 +59,8 @@ struct CertificateExtensions {
         }
     }
 
-    /// Counts the parts to compare. An unreadable extension counts as the largest number of parts that it could have.
+    /// Adds the parts of an extension that must be compared. For an unreadable extension, adds the largest number of parts
+    /// that it could contain.
     private mutating func count(_ type: ASN1ObjectIdentifier, _ value: [UInt8]) {
         func count(_ read: (ASN1Node) throws -> Int) -> Int { (try? read(ASN1Node.read(value))) ?? value.count / 2 }
         switch type {
@@ -115,7 +116,7 @@ struct CertificateExtensions {
     /// id-on-SmtpUTF8Mailbox (RFC 9598 §3).
     private static let smtpUTF8Mailbox: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 8, 9]
 
-    /// Whether text is usable as a mail address. NUL, line breaks and other control characters have been used to deceive
+    /// Whether `address` is usable as a mail address. NUL, line breaks and other control characters have been used to deceive
     /// comparisons.
     static func isFit(_ address: String) -> Bool {
         !address.isEmpty && !address.unicodeScalars.contains { $0.isUnfitForDisplay }

@@ -23,8 +23,8 @@ struct CertificateFields {
 
     /// Parses one certificate in DER.
     init(_ der: [UInt8]) throws {
-        // A BER parser would accept many encodings of one certificate, and so many fingerprints, because the bytes around
-        // the signed part are not signed.
+        // A BER parser would accept many encodings of one certificate, and so many fingerprints, because the bytes around the
+        // signed part are not signed.
         var certificate = try ElementReader(ASN1Node.readDER(der))
         let signed = try certificate.next(.sequence)
         let outerAlgorithm = try certificate.next(.sequence)
@@ -38,8 +38,8 @@ struct CertificateFields {
         serialNumber = Array(try fields.next(.integer).primitive())
         let innerAlgorithm = try fields.next(.sequence)
         signatureAlgorithm = try AlgorithmIdentifier(berEncoded: innerAlgorithm)
-        // RFC 5280 §4.1.1.2: both must be equal. Otherwise an attacker could replace the outer algorithm, which is not
-        // signed.
+        // RFC 5280 §4.1.1.2: both algorithms must be equal. Otherwise an attacker could replace the outer algorithm, which is
+        // not signed.
         guard outerAlgorithm.encodedBytes == innerAlgorithm.encodedBytes else {
             throw ElementReader.Mismatch(description: "two different signature algorithms")
         }
@@ -58,7 +58,8 @@ struct CertificateFields {
     func extensionValue(_ type: ASN1ObjectIdentifier) -> [UInt8]? { extensions.value(ofExtension: type) }
 }
 
-/// The names of the signature algorithms of certificates. Names of algorithms with SHA-1 or MD5 end in the digest's name.
+/// The names of the signature algorithms of certificates. The name of an algorithm with SHA-1 or MD5 ends in the digest's
+/// name.
 enum CertificateSignature {
     static func name(_ identifier: AlgorithmIdentifier) -> String {
         // The digest of the mask (MGF1) does not matter: a forgery needs two certificates with the same digest.

@@ -19,10 +19,10 @@ public struct CertificateList: Hashable, Sendable {
     public let issuer: DistinguishedName
     /// The time of issue.
     public let thisUpdate: Date
-    /// The time by which the issuer promised the next list; nil if it gave none.
+    /// The time by which the issuer promised the next list; nil if the list contains no such time.
     public let nextUpdate: Date?
 
-    /// The number of names of the distribution point that the list is for.
+    /// The number of names of the distribution point that the list belongs to.
     let pointNames: Int
     private let shared = CertificateListObject()
 
@@ -31,7 +31,7 @@ public struct CertificateList: Hashable, Sendable {
     /// The maximum size of a list in bytes.
     package static let maximumCount = 64 << 20
 
-    /// Parses the head of `der`, which must be exactly one list. The entries are parsed later by libcrypto.
+    /// Parses the fields before the entries of `der`, which must be exactly one list. libcrypto parses the entries later.
     package init(der: [UInt8]) throws(CMSError) {
         guard der.count <= Self.maximumCount else { throw .limitExceeded("size of a certificate revocation list") }
         (issuer, thisUpdate, nextUpdate, pointNames) = try parsing(.certificateList) {
@@ -45,7 +45,7 @@ public struct CertificateList: Hashable, Sendable {
             else {
                 throw ElementReader.Mismatch(description: "no TBSCertList")
             }
-            // nextUpdate is a UTCTime or GeneralizedTime; any other element is already the entries or the extensions.
+            // nextUpdate is a UTCTime or GeneralizedTime; any other element here is the entries or the extensions.
             let next = fields.first.flatMap { [0x17, 0x18].contains($0.identifier) ? $0.range : nil }
             let names = try fields.last.flatMap { $0.identifier == 0xA0 ? $0.range.lowerBound : nil }
                 .map { try DistributionPointNames.count(inListExtensions: der, at: $0) }
@@ -66,10 +66,10 @@ public struct CertificateList: Hashable, Sendable {
 
     public func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 
-    /// The list as an object of libcrypto, shared as long as it is in use.
+    /// The list as an object of libcrypto, which all users share as long as one of them uses it.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
-    /// Whether the list revokes `certificate` or puts it on hold; false for an entry that removes a hold.
+    /// Whether the list revokes `certificate` or puts it on hold; false if the entry removes a hold.
     func names(_ certificate: Certificate) -> Bool {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
         return list.names(certificate)

@@ -1,7 +1,7 @@
 import LibCrypto
 import Synchronization
 
-/// A list as an object of libcrypto. All copies of a `CertificateList` share it; it is freed after its last use.
+/// A list as an object of libcrypto. All copies of a `CertificateList` share the object; it is freed after its last use.
 final class CertificateListObject: Sendable {
     private enum State {
         case unread

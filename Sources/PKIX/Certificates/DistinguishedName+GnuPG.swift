@@ -3,8 +3,8 @@ import SwiftASN1
 
 extension DistinguishedName {
     /// The name as gpgsm writes it in status lines and lists, such as `/CN=Alice Example/O=Example`: first the common
-    /// attributes in a fixed order, then the others, most specific first. Slashes, backslashes and characters unsafe for
-    /// display are written as bytes, like `\x2f`.
+    /// attributes in a fixed order, then the other attributes, most specific first. Slashes, backslashes and characters
+    /// unsafe for display are written as bytes, such as `\x2f`.
     ///
     /// GnuPG: sm/certdump.c, `gpgsm_format_name`
     package var gnuPGDescription: String {

@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension DistinguishedName {
-    /// 32 bytes that are equal for names that match; used as a key of indexes.
+    /// A key of 32 bytes for indexes. The keys of matching names are equal.
     package var matchingKey: [UInt8] {
         get throws(CMSError) {
             try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(canonical.bytes) }

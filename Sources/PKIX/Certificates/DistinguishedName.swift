@@ -3,9 +3,9 @@ import SwiftASN1
 
 /// The name of a certificate's subject or issuer.
 ///
-/// Two names are equal if their encodings are equal; `matches` compares them as RFC 5280 §7.1 requires for chains.
+/// Two names are equal if their encodings are equal; `matches` compares names as RFC 5280 §7.1 requires for chains.
 public struct DistinguishedName: Sendable {
-    /// A type and value in a name.
+    /// A type and a value in a name.
     package struct Attribute: Hashable, Sendable {
         let type: ASN1ObjectIdentifier
         /// The encoding of the value.
@@ -35,7 +35,7 @@ public struct DistinguishedName: Sendable {
     /// The most specific common name.
     public var commonName: String? { texts(.NameAttributes.commonName).last }
 
-    /// The values of the emailAddress attributes, as written.
+    /// The values of the emailAddress attributes, as written in the certificate.
     package var emailAddresses: [String] { texts(.NameAttributes.emailAddress) }
 
     /// Whether the name contains line breaks, NUL or other control characters, which no legitimate name contains.
@@ -52,7 +52,7 @@ public struct DistinguishedName: Sendable {
         der == other.der || canonical == other.canonical
     }
 
-    /// The canonical form, which is equal for names that match.
+    /// The canonical form. The canonical forms of matching names are equal.
     var canonical: EncodingKey { canonicalName.form(of: relativeNames) }
 
     private func texts(_ type: ASN1ObjectIdentifier) -> [String] {
@@ -108,14 +108,14 @@ extension DistinguishedName: CustomStringConvertible {
 }
 
 extension ASN1Node {
-    /// The text of a DirectoryString, IA5String or VisibleString; nil if it has another type or is badly encoded.
+    /// The text of a DirectoryString, IA5String or VisibleString; nil if the string has another type or is badly encoded.
     var directoryString: String? {
         guard case .primitive(let bytes) = content else { return nil }
         switch identifier {
         case .utf8String: return String(validating: bytes, as: UTF8.self)
         case .printableString, .ia5String, .visibleString, .numericString:
             return bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
-        // T.61 according to the standard; in practice certificates contain Latin-1 here.
+        // According to the standard this is T.61; in practice certificates contain Latin-1 here.
         case .teletexString: return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         case .bmpString: return String(bigEndianUTF16: bytes)
         case .universalString: return String(bigEndianUTF32: bytes)

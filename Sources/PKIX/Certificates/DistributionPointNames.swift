@@ -15,7 +15,7 @@ enum DistributionPointNames {
         }
     }
 
-    /// The number of names in the issuingDistributionPoint of a list; 0 if it has none. The list's extensions begin at
+    /// The number of names in the issuingDistributionPoint of a list; 0 if the list has none. The list's extensions begin at
     /// `start`.
     static func count(inListExtensions der: [UInt8], at start: Int) throws -> Int {
         guard let list = try ElementExtent.elements(of: der, at: start, limit: 1).first else { return 0 }

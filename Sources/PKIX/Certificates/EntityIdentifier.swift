@@ -41,7 +41,7 @@ extension EntityIdentifier: CustomStringConvertible {
         }
     }
 
-    /// A text for users, safe to print.
+    /// A description for users that is safe to print.
     public var description: String {
         switch self {
         case .issuerAndSerial: "serial \(hexadecimal) of \(issuerName.map { "\($0)" } ?? "an unreadable issuer")"

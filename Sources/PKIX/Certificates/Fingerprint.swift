@@ -11,7 +11,7 @@ public struct Fingerprint: Hashable, Sendable {
         bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(encoding) }
     }
 
-    /// Takes 32 bytes; nil if there are more or fewer.
+    /// Takes 32 bytes; nil if `bytes` has another length.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
@@ -25,10 +25,10 @@ public struct Fingerprint: Hashable, Sendable {
         self.init(bytes: bytes)
     }
 
-    /// In one piece, where an array is hashed byte by byte.
+    /// Hashes all bytes in one step; Swift would hash an array byte by byte.
     public func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
-    /// The short form in tables. It has so many digits that an attacker cannot find another certificate with the same digits
+    /// The short form for tables. It has enough digits that an attacker cannot find another certificate with the same digits
     /// by trial.
     package var short: String { String(hexadecimal.prefix(16)) }
 

@@ -1,6 +1,6 @@
 /// The first digits of a fingerprint, or all of them, as typed by a user.
 package struct FingerprintPrefix: Hashable, Sendable {
-    /// The minimum number of digits; they suffice if only one fingerprint begins with them.
+    /// The minimum number of digits. That many digits suffice if only one fingerprint begins with them.
     package static let minimumCount = 8
     /// The number of digits of a fingerprint.
     private static let maximumCount = 64
@@ -18,7 +18,7 @@ package struct FingerprintPrefix: Hashable, Sendable {
         self.digits = digits
     }
 
-    /// The fingerprint, if the prefix has all of its digits.
+    /// The fingerprint, if the prefix has all digits; nil otherwise.
     package var whole: Fingerprint? { Fingerprint(digits) }
 
     /// The `fingerprints` that begin with this prefix.

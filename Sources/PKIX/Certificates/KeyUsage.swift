@@ -7,19 +7,19 @@ public struct KeyUsage: OptionSet, Hashable, Sendable {
 
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Signs anything but certificates and revocation lists.
+    /// The key signs anything except certificates and revocation lists.
     public static let digitalSignature = KeyUsage(rawValue: 1 << 0)
-    /// Called contentCommitment since X.509 (2005).
+    /// The key signs content that the signer must not be able to deny later. Called contentCommitment since X.509 (2005).
     public static let nonRepudiation = KeyUsage(rawValue: 1 << 1)
     /// The key encrypts other keys, as RSA does in CMS.
     public static let keyEncipherment = KeyUsage(rawValue: 1 << 2)
-    /// The key encrypts data directly, without another key in between.
+    /// The key encrypts data directly, without a second key.
     public static let dataEncipherment = KeyUsage(rawValue: 1 << 3)
     /// The key is used for key agreement, as elliptic-curve keys are in CMS.
     public static let keyAgreement = KeyUsage(rawValue: 1 << 4)
-    /// Signs certificates.
+    /// The key signs certificates.
     public static let keyCertSign = KeyUsage(rawValue: 1 << 5)
-    /// Signs revocation lists.
+    /// The key signs revocation lists.
     public static let cRLSign = KeyUsage(rawValue: 1 << 6)
     /// With `keyAgreement`: the key may only encrypt.
     public static let encipherOnly = KeyUsage(rawValue: 1 << 7)

@@ -1,9 +1,10 @@
-/// The cost for libcrypto of reading the certificates of a path and of comparing the names in each with the name constraints
-/// of all certificates above it.
+/// The time that libcrypto needs to read the certificates of a path, and to compare the names in each certificate with the
+/// name constraints of all certificates above it.
 ///
 /// RFC 5280 §6.1.3 (b), (c)
 struct NameComparisonCost {
-    /// The first certificate with more names than are compared; a path that contains it is not judged.
+    /// The first certificate with more names than the maximum; nil if there is none. A path that contains such a certificate
+    /// is not judged.
     let excess: Certificate?
     /// The work in units of `WorkBudget`; 0 for ordinary certificates.
     let units: Int
@@ -14,7 +15,7 @@ struct NameComparisonCost {
         var (constraints, bytes) = (0, 0)
         for certificate in path.reversed() {
             let parts = certificate.comparedParts
-            // Each name is compared with each constraint, and both are searched for the beginning of the domain.
+            // libcrypto compares each name with each constraint, and searches both for the beginning of the domain.
             let pairs = parts.names * constraints
             units += (parts.names * bytes + parts.nameBytes * constraints + pairs * 50) / Self.bytesPerUnit
             constraints += parts.constraints
@@ -34,7 +35,7 @@ struct NameComparisonCost {
     private static let internationalPairsPerUnit = 50
 }
 
-/// The number of parts of a certificate that are compared with those of others.
+/// How many parts of a certificate are compared with parts of other certificates.
 struct ComparedParts: Sendable {
     /// The number of the subject's names, including those in its distinguished name.
     var names = 0
@@ -42,17 +43,18 @@ struct ComparedParts: Sendable {
     /// The number of name constraints.
     var constraints = 0
     var constraintBytes = 0
-    /// The number of names of its revocation lists' distribution points.
+    /// The number of distribution point names of the certificate's revocation lists.
     var points = 0
 
     var count: Int { names + constraints + points }
 }
 
 extension Certificate {
-    /// The maximum of names, name constraints and distribution point names together; a certificate with more is not judged.
+    /// The maximum of names, name constraints and distribution point names together. A certificate with more of them is not
+    /// judged.
     package static let maximumNames = 1000
 
-    /// Whether the certificate exceeds that maximum.
+    /// Whether the certificate exceeds the maximum of compared parts.
     var isExcessive: Bool { comparedParts.count > Self.maximumNames }
 
     /// The additional cost for libcrypto of reading a large certificate, in units of `WorkBudget`.

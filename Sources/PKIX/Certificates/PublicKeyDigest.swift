@@ -2,7 +2,8 @@ import ByteStreams
 import LibCrypto
 import SwiftASN1
 
-/// The SHA-256 of a public key; it is equal for all certificates for that key, however each of them encodes it.
+/// The SHA-256 of a public key. The digest is equal for all certificates of that key, however each certificate encodes the
+/// key.
 ///
 /// The SubjectPublicKeyInfo of one key has several encodings: RSA with or without parameters or as RSASSA-PSS, a curve point
 /// uncompressed or compressed, numbers with or without padding. These differences are ignored. The explicit parameters of a
@@ -19,7 +20,7 @@ package struct PublicKeyDigest: Hashable, Sendable {
         bytes = try lift { () throws(OpenSSLError) in try DigestAlgorithm.sha256.digest(canonical) }
     }
 
-    /// In one piece, where an array is hashed byte by byte.
+    /// Hashes all bytes in one step; Swift would hash an array byte by byte.
     package func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
 
     /// The kind of the key and its numbers; nil if the encoding itself must be digested.
@@ -34,11 +35,11 @@ package struct PublicKeyDigest: Hashable, Sendable {
             let shortest = Array(modulus.drop { $0 == 0 })
             return Array("RSA \(shortest.count) ".utf8) + shortest + exponent.drop { $0 == 0 }
         case .ellipticCurve(let curve):
-            // Curves that are not over a prime field compress points by another rule.
+            // For curves that are not over a prime field, points are compressed by another rule.
             guard algorithm.curveBits != nil, let point = compressed(bits) else { return nil }
             return Array("EC \(curve) ".utf8) + point
         case .x25519:
-            // X25519 ignores the highest bit of a key, so it is masked.
+            // X25519 ignores the highest bit of a key, so this bit is cleared.
             guard let last = bits.last else { return nil }
             return Array("X25519 ".utf8) + bits.dropLast() + [last & 0x7F]
         default: return nil

@@ -4,7 +4,7 @@ import SwiftASN1
 extension SignatureAlgorithm {
     /// The signature algorithm for the key of `certificate`, and its AlgorithmIdentifier.
     ///
-    /// - Throws: `CMSError.unsupported` if the key cannot sign, or not with this digest.
+    /// - Throws: `CMSError.unsupported` if the key cannot sign, or cannot sign with this digest.
     package static func signing(for certificate: Certificate, digest: DigestAlgorithm) throws -> (
         Self, AlgorithmIdentifier
     ) {
@@ -38,8 +38,8 @@ extension SignatureAlgorithm {
 }
 
 extension Certificate {
-    /// The digests with which this package can sign with the certificate's key, preferred one first; empty if the key cannot
-    /// sign.
+    /// The digests with which this package can sign with the certificate's key, the preferred digest first; empty if the key
+    /// cannot sign.
     package var signatureDigests: [DigestAlgorithm] {
         switch publicKeyAlgorithm {
         case .ed25519: [.sha512]

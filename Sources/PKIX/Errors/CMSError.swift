@@ -9,7 +9,7 @@ import Foundation
 /// Why a cryptographic structure could not be read, written or used.
 @nonexhaustive
 package enum CMSError: Error, Equatable, Sendable {
-    /// The expected structure.
+    /// The structure that was expected.
     package enum Structure: String, Sendable {
         case certificate = "certificate"
         case certificateList = "certificate revocation list"
@@ -20,10 +20,10 @@ package enum CMSError: Error, Equatable, Sendable {
         case privateKey = "private key"
     }
 
-    /// Decryption failed. This single case, without a cause, covers every failure after a RecipientInfo was chosen: a reason
-    /// would be an oracle (RFC 3218).
+    /// Decryption failed. This single case covers every failure after a RecipientInfo was chosen. It gives no reason, because
+    /// a reason would be an oracle (RFC 3218).
     case decryptionFailed
-    /// A limit that protects against hostile input was exceeded; the payload names it.
+    /// The input exceeded a limit that protects against hostile input; the payload names the limit.
     case limitExceeded(String)
     /// The bytes are not a valid encoding of `Structure`; the payload says where the defect is.
     case malformed(Structure, String)
@@ -40,7 +40,7 @@ package enum CMSError: Error, Equatable, Sendable {
 extension CMSError: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { description }
 
-    /// One sentence for a log or a user, in lower case and without a full stop; never a secret.
+    /// One sentence for a log or a user, in lower case and without a full stop. The sentence never contains a secret.
     package var description: String {
         switch self {
         case .decryptionFailed: "decryption failed"

@@ -2,9 +2,9 @@ import ByteStreams
 import LibCrypto
 
 extension [UInt8] {
-    /// Parses pairs of hexadecimal digits; nil for other characters or an odd number of digits.
+    /// Parses pairs of hexadecimal digits; nil if there are other characters or an odd number of digits.
     ///
-    /// Never converts to a String, whose copies would stay in memory: the digits may be secret.
+    /// Never converts the digits to a String, whose copies would stay in memory: the digits may be secret.
     ///
     /// - Parameter separators: characters that are ignored anywhere.
     package init?(hexadecimal digits: some Collection<UInt8>, ignoring separators: String) {

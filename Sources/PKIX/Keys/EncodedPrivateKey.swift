@@ -1,10 +1,10 @@
 package import LibCrypto
 import SwiftASN1
 
-/// A private key as stored in a file, encrypted or not, before it is opened.
+/// A private key in the form in which a file stores it, encrypted or not.
 ///
-/// PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017 appendix A.1.2), ECPrivateKey (RFC 5915), and the traditional PEM
-/// encryption of OpenSSL.
+/// PKCS#8 (RFC 5958), RSAPrivateKey (RFC 8017 appendix A.1.2), ECPrivateKey (RFC 5915), and the traditional PEM encryption of
+/// OpenSSL.
 package struct EncodedPrivateKey: Sendable {
     enum Encoding: Sendable {
         case encryptedPKCS8([UInt8])
@@ -32,8 +32,8 @@ package struct EncodedPrivateKey: Sendable {
     ///
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that encrypted PKCS#8 may specify. Up
     ///   to twice as many are run.
-    /// - Throws: `CMSError.wrongPassphrase`, also if a passphrase is needed but absent; `.limitExceeded` before any
-    ///   derivation; `.malformed`, also if private and public key do not belong together.
+    /// - Throws: `CMSError.wrongPassphrase`, also if a required passphrase is absent; `.limitExceeded` before any derivation;
+    ///   `.malformed`, also if private and public key do not belong together.
     package func decode(
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = EncodedPrivateKey.maximumIterations
@@ -84,12 +84,12 @@ extension PrivateKey {
         var bytes = secret.copied()
         defer { bytes.wipe() }
         let shape = (try? ElementExtent.elements(of: bytes, limit: 9))?.map(\.identifier) ?? []
-        // This is PKCS#8 under another label; libcrypto would accept it as well.
+        // This is PKCS#8 with another PEM label; libcrypto would accept it as well.
         if shape.starts(with: [0x02, 0x30]) {
             self = try PrivateKey(pkcs8: bytes)
             return
         }
-        // A traditional DSA key has six numbers and an RSA key nine; an EC key begins with one.
+        // A traditional DSA key has six numbers and an RSA key nine; an EC key begins with one number.
         guard shape != [0x02, 0x02, 0x02, 0x02, 0x02, 0x02] || bytes.count <= PrivateKey.maximumDSACount else {
             throw .unsupported("private key of algorithm dsa")
         }

@@ -1,14 +1,14 @@
 /// A private key with its certificate, and the certificates that accompany it.
 public struct Identity: Sendable {
-    /// The certificate about `key`.
+    /// The certificate of `key`.
     public let certificate: Certificate
     /// The private key, ready for use.
     public let key: PrivateKey
     /// The issuers of `certificate`, and other certificates that a signature includes.
     public var chain: [Certificate]
-    /// The certificate for others to encrypt to, if it is not the signing certificate (RFC 8551 §2.5.3).
+    /// The certificate that others should encrypt to; nil if that is the signing certificate (RFC 8551 §2.5.3).
     public var encryptionCertificate: Certificate?
-    /// The name in a PKCS#12 file, unescaped: escape it before displaying it.
+    /// The name in a PKCS#12 file. It is not escaped: escape it before displaying it.
     public let friendlyName: String?
 
     /// Creates an identity without checks. The caller must make sure that the key belongs to the certificate.

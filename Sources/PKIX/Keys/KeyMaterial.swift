@@ -4,17 +4,17 @@ import SwiftASN1
 
 /// The contents of a file with keys and certificates, in any format.
 ///
-/// Formats: PEM with any number of blocks and text between them, DER, and base64 without PEM lines. Contents: certificates,
-/// revocation lists, PKCS#7 bags of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
+/// Formats: PEM with any number of blocks and other text between the blocks, DER, and base64 without PEM lines. Contents:
+/// certificates, revocation lists, PKCS#7 files of certificates (`.p7b`, `.p7c`), private keys, PKCS#12.
 @nonexhaustive
 package enum KeyMaterial: Sendable {
     case certificate(Certificate)
     case certificateList(CertificateList)
-    /// A PKCS#12 file, to be opened with `PKCS12`.
+    /// A PKCS#12 file, which `PKCS12` can open.
     case pkcs12([UInt8])
     case privateKey(EncodedPrivateKey)
 
-    /// The maximum number of certificates and lists in one PKCS#7 bag.
+    /// The maximum number of certificates and lists in one PKCS#7 file.
     package static let maximumCertificates = 1000
     /// The maximum size of a file in bytes.
     package static let maximumFileCount = CertificateList.maximumCount * 2
@@ -33,7 +33,7 @@ package enum KeyMaterial: Sendable {
         return try items(text)
     }
 
-    /// Whether `bytes` contain the mark of a PEM block of any kind.
+    /// Whether `bytes` contain the BEGIN mark of a PEM block of any kind.
     package static func isPEM(_ bytes: [UInt8]) -> Bool { PEM.isPEM(bytes) }
 
     /// Whether a file that begins with `head` may hold a private key: PKCS#12 or a private key, in DER or PEM.
@@ -75,7 +75,7 @@ package enum KeyMaterial: Sendable {
         switch block.label {
         case "CERTIFICATE", "X509 CERTIFICATE": return [.certificate(try Certificate(der: block.der))]
         case "TRUSTED CERTIFICATE":
-            // In this block, OpenSSL's trust settings follow the certificate.
+            // In a block with this label, OpenSSL's trust settings follow the certificate.
             let count = try parsing(.certificate) { try ElementExtent(of: block.der).count }
             return [.certificate(try Certificate(der: Array(block.der.prefix(count))))]
         case "X509 CRL": return [.certificateList(try CertificateList(der: block.der))]
@@ -111,7 +111,7 @@ package enum KeyMaterial: Sendable {
         case [0x30, 0x04]: return [.privateKey(EncodedPrivateKey(encoding: .encryptedPKCS8(der)))]
         case let shape where shape.first == 0x06: return try PKCS7Bag.read(der)
         case [0x30, 0x30, 0x03]:
-            // A revocation list has thisUpdate where a certificate has its validity period.
+            // Where a certificate has its validity period, a revocation list has thisUpdate.
             if let list = try? CertificateList(der: der) { return [.certificateList(list)] }
             return [.certificate(try Certificate(der: der))]
         default: return nil
@@ -121,7 +121,7 @@ package enum KeyMaterial: Sendable {
 
 /// A SignedData that contains certificates, usually without a signature.
 ///
-/// If it has signatures, only the certificates of signers and authorities are taken, because a sender can add arbitrary
+/// If it has signatures, only the certificates of signers and authorities are read, because a sender can add arbitrary
 /// others.
 ///
 /// RFC 5652 §5.1, RFC 8551 §3.8
@@ -147,7 +147,7 @@ private enum PKCS7Bag {
             _ = try fields.next(.integer)
             _ = try fields.next(.set)
             _ = try fields.next(.sequence)
-            // Context tags mark choices other than X.509 certificates and lists.
+            // Elements with context tags are other kinds of certificates than X.509, or revocation lists.
             let certificates = try fields.optional(.context(0))?.children().filter { $0.identifier == .sequence } ?? []
             let lists = try fields.optional(.context(1))?.children().filter { $0.identifier == .sequence } ?? []
             let infos = try fields.optional(.set)?.children().prefix(maximumSigners) ?? []

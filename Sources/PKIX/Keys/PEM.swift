@@ -1,7 +1,7 @@
 import ByteStreams
 import LibCrypto
 
-/// The blocks of a PEM file. Text between them is ignored.
+/// The blocks of a PEM file. Text between the blocks is ignored.
 ///
 /// RFC 7468, and the header fields of RFC 1421, which old private keys have.
 enum PEM {
@@ -14,8 +14,8 @@ enum PEM {
         let der: [UInt8]
         /// The decoded body of a private key; nil for other blocks.
         let secret: SecretBytes?
-        /// The original lines of a block with RFC 1421 encryption, for libcrypto; otherwise empty, because the text of a
-        /// private key must not stay in memory.
+        /// The original lines of a block with RFC 1421 encryption, for libcrypto. Empty for other blocks, because the text of
+        /// a private key must not stay in memory.
         let text: [UInt8]
         /// Whether the header fields mark the block as encrypted (RFC 1421 §4.6.1.1).
         var isEncrypted: Bool { PEM.isEncrypted(headers) }
@@ -26,7 +26,7 @@ enum PEM {
     /// The maximum number of lines in one block: more than the largest revocation list has.
     private static let maximumLines = 2_000_000
 
-    /// Whether `bytes` contain the mark of a PEM block.
+    /// Whether `bytes` contain the BEGIN mark of a PEM block.
     static func isPEM(_ bytes: [UInt8]) -> Bool {
         Lines(bytes).contains { label(of: $0, "-----BEGIN ") != nil }
     }
@@ -40,7 +40,7 @@ enum PEM {
 
     /// All blocks in order.
     ///
-    /// - Throws: `CMSError.malformed` for a block without an end or whose body is not base64.
+    /// - Throws: `CMSError.malformed` for a block that has no end, or whose body is not base64.
     static func blocks(in bytes: [UInt8]) throws(CMSError) -> [Block] {
         var blocks: [Block] = []
         var open: (label: String, lines: [ArraySlice<UInt8>])?

@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension PrivateKey {
-    /// Rejects a key whose private and public parts do not belong together: its signatures could not be verified.
+    /// Rejects a key whose private and public parts do not belong together: nobody could verify its signatures.
     ///
     /// - Throws: `CMSError.malformed`
     func checkPair() throws(CMSError) {
@@ -19,7 +19,7 @@ extension PrivateKey {
                 }
             } ?? true
         case .ellipticCurve, .dsa: handle.isPair()
-        // The public key was computed from the private one, so they always match.
+        // libcrypto computed the public key from the private key, so the two always match.
         case .ed25519, .postQuantum, .other, .x25519: true
         }
     }

@@ -2,8 +2,8 @@ import ByteStreams
 package import LibCrypto
 import SwiftASN1
 
-/// A private key. It can be used, sealed, lent as PKCS#8, and matched to a certificate. Its description shows only the
-/// public key.
+/// A private key. The key can be used, encrypted, lent as PKCS#8, and matched to a certificate. Its description shows only
+/// the public key.
 public struct PrivateKey: Sendable {
     package let handle: Handle<EVP_PKEY>
     /// The kind and size of the key.
@@ -24,7 +24,7 @@ public struct PrivateKey: Sendable {
         self.handle = handle
         publicKeyInfo = info
         algorithm = try parsing(.privateKey) { try PublicKeyAlgorithm(publicKeyInfo: info) }
-        // libcrypto has the same limits for public keys; a larger private key would only cost time.
+        // libcrypto has the same limits for public keys. A larger private key would only take time.
         switch algorithm {
         case .rsa(let bits), .rsaPSS(let bits):
             guard bits <= 16_384 else { throw .limitExceeded("RSA key of \(bits) bits") }
@@ -51,8 +51,8 @@ public struct PrivateKey: Sendable {
         try self.init(handle)
     }
 
-    /// Rejects unsupported kinds of keys before libcrypto reads them, and large DSA keys: their encoding lacks the public
-    /// key, and an attacker could choose how long computing it takes.
+    /// Rejects unsupported kinds of keys before libcrypto reads them. Also rejects large DSA keys: their encoding lacks the
+    /// public key, and an attacker could choose a key for which computing the public key takes very long.
     ///
     /// - Throws: `CMSError.unsupported`
     private static func checkAlgorithm(_ pkcs8: [UInt8]) throws(CMSError) {
@@ -73,8 +73,8 @@ public struct PrivateKey: Sendable {
         .Key.rsa, .Key.rsaPSS, .Key.ellipticCurve, .Key.ed25519, .Key.x25519, [1, 3, 101, 111], [1, 3, 101, 113],
     ]
 
-    /// Converts OneAsymmetricKey (RFC 5958 §2), version 2, to version 1 without the public key, since libcrypto reads only
-    /// that; nil if it is not version 2. The caller wipes the bytes.
+    /// Converts OneAsymmetricKey (RFC 5958 §2) of version 2 to version 1 without the public key, because libcrypto reads only
+    /// version 1; nil if the input is not version 2. The caller wipes the bytes.
     private static func firstVersion(_ pkcs8: [UInt8]) -> [UInt8]? {
         guard let fields = try? ElementExtent.elements(of: pkcs8, limit: 3), fields.count == 3,
             pkcs8[fields[0].range] == [0x02, 0x01, 0x01]
@@ -84,10 +84,9 @@ public struct PrivateKey: Sendable {
         return header + [0x02, 0x01, 0x00] + pkcs8[inner]
     }
 
-    /// Whether `certificate` is about this key.
+    /// Whether `certificate` is for this key.
     ///
-    /// An RSA key also belongs to an RSASSA-PSS certificate with the same modulus, whichever of the two algorithms the key
-    /// names.
+    /// An RSA key also belongs to an RSASSA-PSS certificate with the same modulus, and the other way round.
     public func belongs(to certificate: Certificate) -> Bool {
         if publicKeyInfo == certificate.publicKeyInfo { return true }
         switch (algorithm, certificate.publicKeyAlgorithm) {
@@ -98,7 +97,7 @@ public struct PrivateKey: Sendable {
         }
     }
 
-    /// Lends the PKCS#8 PrivateKeyInfo; it is wiped when `body` returns.
+    /// Lends the PKCS#8 PrivateKeyInfo to `body`. The bytes are wiped when `body` returns.
     package func withPKCS8<Value>(_ body: (Span<UInt8>) throws -> Value) throws -> Value {
         try handle.withPKCS8(body)
     }

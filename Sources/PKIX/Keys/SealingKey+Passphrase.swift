@@ -10,8 +10,8 @@ extension SealingKey {
 
     /// Encrypts the key under a passphrase.
     ///
-    /// Format: version (1), log2 N, r and p of scrypt in one byte each, the salt (16 bytes), and the sealed key. Everything
-    /// before the sealed key is authenticated.
+    /// Format: version (1), log2 N, r and p of scrypt in one byte each, the salt (16 bytes), and the sealed key. All bytes
+    /// before the sealed key are authenticated.
     ///
     /// libcrypto: `EVP_PBE_scrypt`, AES-256-GCM
     package func wrapped(by passphrase: borrowing Passphrase) throws(CMSError) -> [UInt8] {
@@ -23,8 +23,8 @@ extension SealingKey {
 
     /// Opens the result of `wrapped(by:)`.
     ///
-    /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if they have another format;
-    ///   `.limitExceeded` if they require more than 32 MiB of memory.
+    /// - Throws: `CMSError.wrongPassphrase`, also if the bytes were changed; `.malformed` if the bytes have another format;
+    ///   `.limitExceeded` if the parameters require more than 32 MiB of memory.
     package init(wrapped: [UInt8], passphrase: borrowing Passphrase) throws(CMSError) {
         guard wrapped.count == Self.wrappedCount, wrapped[0] == 1 else {
             throw .malformed(.privateKey, "not a key sealed under a passphrase")

@@ -20,7 +20,7 @@ package struct SealingKey: Sendable {
         return SealingKey(secret: try lift { () throws(OpenSSLError) in try .random(count: count) })
     }
 
-    /// Copies 32 bytes; nil if there are more or fewer. The original stays the caller's to wipe.
+    /// Copies 32 bytes; nil if `bytes` has another length. The caller remains responsible for wiping `bytes`.
     package init?(_ bytes: Span<UInt8>) {
         guard bytes.count == Self.count else { return nil }
         self.init(secret: SecretBytes(copying: bytes))
@@ -28,17 +28,17 @@ package struct SealingKey: Sendable {
 
     init(secret: SecretBytes) { self.secret = secret }
 
-    /// Lends the key for the duration of `body`; it must not escape.
+    /// Lends the key for the duration of `body`, which must not keep a reference to the bytes.
     package func withBytes<Value, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         try secret.withBytes(body)
     }
 
-    /// A copy of the key, which is the caller's to wipe.
+    /// A copy of the key, which the caller must wipe.
     package func copied() -> [UInt8] { secret.copied() }
 
-    /// Encrypts and authenticates `bytes` together with `context`, which must be given again to open them.
+    /// Encrypts and authenticates `bytes` together with `context`. Opening the result requires the same context.
     ///
     /// libcrypto: AES-256-GCM
     package func seal(_ bytes: Span<UInt8>, authenticating context: [UInt8]) throws(CMSError) -> [UInt8] {

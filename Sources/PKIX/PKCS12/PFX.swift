@@ -13,7 +13,7 @@ struct PFX {
     }
 
     let safes: [Safe]
-    /// Nil if the file has no MAC.
+    /// The MAC; nil if the file has no MAC.
     let mac: PKCS12MAC?
     /// The content octets that the MAC authenticates.
     let authenticated: [UInt8]

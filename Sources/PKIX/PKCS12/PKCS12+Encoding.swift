@@ -7,19 +7,19 @@ extension PKCS12 {
     public enum Compatibility: String, CaseIterable, Sendable {
         /// Any program that supports PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
         case modern
-        /// Old Windows, Java and NSS: triple DES and SHA-1.
+        /// Programs of old Windows, Java and NSS: triple DES and SHA-1.
         case legacy
-        /// The macOS and iOS keychains, which need triple DES with SHA-1 and a name for each identity.
+        /// The macOS and iOS keychains, which require triple DES with SHA-1 and a name for each identity.
         case macos
 
         var iterations: Int { self == .modern ? 100_000 : 2048 }
         fileprivate var digest: DigestAlgorithm { self == .modern ? .sha256 : .sha1 }
     }
 
-    /// A PKCS#12 file in DER with these identities and the certificates of their chains. `PKCS12` can read it.
+    /// A PKCS#12 file in DER with these identities and the certificates of their chains. `PKCS12` can read the file.
     ///
-    /// - Throws: `CMSError.openSSL` if libcrypto fails or cannot encode a key; `.limitExceeded` if there is more in it than
-    ///   `PKCS12` reads.
+    /// - Throws: `CMSError.openSSL` if libcrypto fails or cannot encode a key; `.limitExceeded` if the file would contain
+    ///   more than `PKCS12` reads.
     package static func encode(
         _ identities: [Identity],
         chain: [Certificate] = [],
@@ -44,7 +44,7 @@ extension PKCS12 {
 private struct PKCS12Writer {
     let form: PassphraseForm
     let compatibility: PKCS12.Compatibility
-    /// The common salt of all parts in PBES2, so that writer and readers derive the key only once.
+    /// The salt that all PBES2 parts share, so that writer and readers derive the key only once.
     private let salt: [UInt8]
     private var lastKey: PasswordEncryption.DerivedKey?
 

@@ -1,8 +1,8 @@
 package import LibCrypto
 
 extension PKCS12 {
-    /// Whether gpgsm 2.2 would derive a wrong key for triple DES with SHA-1, and so could not read the file. This affects
-    /// about one salt and passphrase in 60.
+    /// Whether gpgsm 2.2 would derive a wrong key for triple DES with SHA-1, and so could not read the file. One combination
+    /// of salt and passphrase in about 60 is affected.
     ///
     /// - Throws: `CMSError.openSSL`
     package static func isMisreadByGpgsm(

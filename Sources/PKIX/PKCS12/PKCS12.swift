@@ -24,12 +24,12 @@ public struct PKCS12: Sendable {
     package static let maximumCount = PFX.maximumCount
     /// The default for the maximum number of key derivation iterations of one file.
     package static let maximumIterations = DerivationBudget.maximumIterations
-    /// The highest value that a caller may choose: libcrypto's own maximum.
+    /// The highest value that a caller may choose for the maximum: libcrypto's own maximum.
     package static let mostIterations = DerivationBudget.mostIterations
     /// The payload of `CMSError.limitExceeded` for a file with too many iterations.
     package static let iterationLimit = DerivationBudget.name
-    /// The maximum number of iterations that are run for one file; each block of a key and each form of the passphrase
-    /// counts.
+    /// The maximum number of iterations that are run for one file. The number includes each block of a key and each form of
+    /// the passphrase.
     package static let maximumRuns = DerivationBudget.maximumRuns
 
     /// Opens a file in BER, DER or PEM. If the passphrase is absent (nil) or empty, both variants are tried.
@@ -37,8 +37,8 @@ public struct PKCS12: Sendable {
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that the file may specify. Up to twice
     ///   as many are run. With a higher limit, a malicious file could keep the processor busy for hours.
     /// - Throws: `CMSError.wrongPassphrase`; `.noKeyPair` if no key belongs to a certificate; `.limitExceeded` before any
-    ///   derivation; `.unsupported` if an unsupported algorithm is the reason that no pair was found; `.malformed`, also if
-    ///   private and public key do not belong together.
+    ///   derivation; `.unsupported` if no pair was found because of an unsupported algorithm; `.malformed`, also if private
+    ///   and public key do not belong together.
     package init(
         _ bytes: [UInt8],
         passphrase: borrowing Passphrase?,
@@ -48,11 +48,12 @@ public struct PKCS12: Sendable {
         try self.init(bytes, passphrase: passphrase, budget: budget)
     }
 
-    /// Opens a file that this program wrote itself, in which each key may have its own derivation.
+    /// Opens a file that this program wrote itself, in which each key may have its own key derivation.
     ///
     /// - Throws: the same errors as for any other file.
     package init(ownFile bytes: [UInt8], passphrase: borrowing Passphrase?) throws(CMSError) {
-        // Keys, certificates and MAC, each with the number of iterations that this package writes.
+        // One derivation for each key, one for the certificates and one for the MAC, each with the number of iterations that
+        // this package writes.
         let iterations = (Self.maximumKeys + 2) * Compatibility.modern.iterations
         let budget = DerivationBudget(iterations: max(iterations, Self.maximumIterations))
         try self.init(bytes, passphrase: passphrase, budget: budget)

@@ -6,9 +6,10 @@ import SwiftASN1
 /// RFC 7292 §4 and appendix B, RFC 9579
 package struct PKCS12MAC {
     package enum Algorithm {
-        /// HMAC with a key from PKCS#12's own key derivation. `digest` is libcrypto's name; it is used for both.
+        /// HMAC with a key from PKCS#12's own key derivation. `digest` is libcrypto's name of the digest for both HMAC and
+        /// key derivation.
         case hmac(digest: String, byteCount: Int, salt: [UInt8], iterations: Int)
-        /// HMAC with a key of `keyCount` bytes from `KeyDerivation`; `digest` is libcrypto's name.
+        /// HMAC with a key of `keyCount` bytes from `KeyDerivation`; `digest` is libcrypto's name of the digest.
         case pbmac1(KeyDerivation, digest: String, keyCount: Int)
     }
 
@@ -16,8 +17,8 @@ package struct PKCS12MAC {
     let value: [UInt8]
 
     private static let pbmac1OID: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 5, 14]
-    /// With a shorter key, an attacker could find a file that passes the check (CVE-2026-34181); a key longer than a block
-    /// only costs time.
+    /// The allowed lengths of a PBMAC1 key. With a shorter key, an attacker could find a file that passes the check
+    /// (CVE-2026-34181); a key longer than a block only takes time.
     private static let keyCounts = 20...128
 
     /// Reads MacData.
@@ -40,7 +41,8 @@ package struct PKCS12MAC {
 
     package init(_ algorithm: Algorithm, value: [UInt8]) { (self.algorithm, self.value) = (algorithm, value) }
 
-    /// The digest of a MAC: the digests of signatures, and the truncated ones of FIPS 180-4, which are only used here.
+    /// The digest of a MAC: a digest that is also used for signatures, or a truncated digest of FIPS 180-4, which is used
+    /// only here.
     private static func digest(_ oid: ASN1ObjectIdentifier) -> (name: String, byteCount: Int)? {
         switch oid {
         case [2, 16, 840, 1, 101, 3, 4, 2, 5]: ("SHA2-512/224", 28)
@@ -60,7 +62,7 @@ package struct PKCS12MAC {
         return .pbmac1(function, digest: try KeyDerivation.digest(scheme.algorithm), keyCount: keyCount)
     }
 
-    /// The cost of one check, to be spent from a budget.
+    /// The cost of one check, which the caller spends from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {

@@ -1,18 +1,19 @@
-/// The structure of a PKCS#12 file, as far as it is readable without the passphrase.
+/// The part of a PKCS#12 file's structure that is readable without the passphrase.
 package struct PKCS12Outline: Sendable {
     /// One part of the file.
     package struct Part: Hashable, Sendable {
-        /// The encryption of the part, such as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if it is not encrypted.
+        /// The encryption of the part, such as `AES-256, PBKDF2 with SHA2-256, 2048 iterations`; nil if the part is not
+        /// encrypted.
         package let encryption: String?
-        /// The number of bags of each kind (certificates, keys, lists, others); empty for an encrypted part.
+        /// The number of bags of each kind (certificates, keys, lists, others); empty if the part is encrypted.
         package let bags: [String: Int]
         /// The encryption of each key in a readable part.
         package let keyEncryptions: [String]
     }
 
-    /// The MAC algorithm of the file; nil if it has no MAC.
+    /// The MAC algorithm of the file; nil if the file has no MAC.
     package let mac: String?
-    /// The ContentInfos of the file in order; each is encrypted as a whole or not at all.
+    /// The ContentInfos of the file in order. Each ContentInfo is either encrypted as a whole or not encrypted.
     package let parts: [Part]
     /// Whether other bytes follow the structure.
     package let hasTrailingBytes: Bool

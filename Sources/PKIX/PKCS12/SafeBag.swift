@@ -1,7 +1,7 @@
 import LibCrypto
 import SwiftASN1
 
-/// One bag of a PKCS#12 file: a key, a certificate, a revocation list, or more bags.
+/// One bag of a PKCS#12 file: a key, a certificate, a revocation list, or further bags.
 ///
 /// RFC 7292 §4.2
 struct SafeBag {
@@ -16,7 +16,7 @@ struct SafeBag {
     }
 
     let content: Content
-    /// The name as in the file; it must not be displayed unescaped.
+    /// The name as written in the file. It is not escaped and must be escaped before display.
     let friendlyName: String?
 
     /// The maximum nesting of safeContentsBags.
@@ -63,7 +63,7 @@ struct SafeBag {
         do { return try body() } catch CMSError.unsupported(let name) { return .unsupported(name) }
     }
 
-    /// The OCTET STRING of a CertBag or CRLBag of the given type; nil if its type differs.
+    /// The OCTET STRING of a CertBag or CRLBag of the given type; nil if the bag has another type.
     private static func value(_ node: ASN1Node, type: ASN1ObjectIdentifier) throws -> [UInt8]? {
         var fields = try ElementReader(node)
         guard try fields.next(.objectIdentifier).objectIdentifier() == type else { return nil }

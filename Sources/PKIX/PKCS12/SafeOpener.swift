@@ -7,16 +7,16 @@ struct SafeOpener {
     private(set) var certificates: [(certificate: Certificate, friendlyName: String?)] = []
     private(set) var certificateLists: [CertificateList] = []
     private(set) var problems: [Problem] = []
-    /// The first algorithm or type that is not supported.
+    /// The first algorithm or type that is not supported; nil if there is none.
     private(set) var unsupported: String?
 
     private var budget: DerivationBudget
-    /// The passphrase forms to try; the one that succeeded last comes first.
+    /// The passphrase forms to try; the form that succeeded last comes first.
     private var forms: [PassphraseForm]
     /// The last derived key.
     private var lastKey: PasswordEncryption.DerivedKey?
 
-    /// Checks the derivation cost of all readable parts, then the MAC.
+    /// Checks the derivation cost of all readable parts, and then the MAC.
     init(_ pfx: PFX, forms: [PassphraseForm], budget: DerivationBudget) throws(CMSError) {
         (self.forms, self.budget) = (forms, budget)
         let macCost = try pfx.mac?.cost()
@@ -104,8 +104,8 @@ struct SafeOpener {
         }
     }
 
-    /// Decrypts and parses with the first form of the passphrase for which both succeed: correct padding alone proves too
-    /// little.
+    /// Decrypts and parses with the first form of the passphrase for which both succeed: correct padding alone is not
+    /// sufficient evidence.
     private mutating func decrypt<Value>(
         _ ciphertext: [UInt8],
         _ scheme: PasswordEncryption,

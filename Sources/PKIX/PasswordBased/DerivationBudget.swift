@@ -1,11 +1,11 @@
 /// The maximum cost of key derivation for one file. The cost is spent before the derivation, so that a malicious file is
-/// rejected at once.
+/// rejected without delay.
 package struct DerivationBudget {
-    /// The default maximum of iterations specified in a file. One PBKDF2 iteration and one unit of scrypt's `N * r * p`
-    /// count the same.
+    /// The default maximum of iterations that a file may specify. One unit of scrypt's `N * r * p` is counted like one PBKDF2
+    /// iteration.
     static let maximumIterations = 2_000_000
-    /// The maximum of iterations that are run: once for each block of a derived key, and again for each further form of the
-    /// passphrase.
+    /// The maximum of iterations that are run: the specified iterations once for each block of a derived key, and again for
+    /// each further form of the passphrase.
     static let maximumRuns = 2 * maximumIterations
 
     /// libcrypto's own maximum, which no option can exceed.
@@ -49,7 +49,7 @@ package struct DerivationCost {
 
     /// One run of `iterations` for each block of `blockCount` bytes in `count`.
     init(_ iterations: Int, count: Int, blockCount: Int) {
-        // Higher counts than libcrypto accepts are reduced to just above its maximum, so that nothing overflows.
+        // A number that exceeds libcrypto's maximum is reduced to that maximum plus one, so that no sum overflows.
         self.iterations = min(iterations, DerivationBudget.mostIterations + 1)
         runs = self.iterations * max(1, (count + blockCount - 1) / blockCount)
     }

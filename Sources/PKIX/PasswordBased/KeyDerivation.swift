@@ -5,7 +5,7 @@ package import SwiftASN1
 ///
 /// RFC 8018 §5.2 and appendix A.2, RFC 7914 §7
 package enum KeyDerivation: Equatable, Sendable {
-    /// PBKDF2 with HMAC; `digest` is libcrypto's name.
+    /// PBKDF2 with HMAC; `digest` is libcrypto's name of the digest.
     case pbkdf2(salt: [UInt8], iterations: Int, keyCount: Int?, digest: String)
     case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelization: Int, keyCount: Int?)
 
@@ -41,7 +41,7 @@ package enum KeyDerivation: Equatable, Sendable {
         }
     }
 
-    /// Whether the parameters are in the function's domain.
+    /// Whether the function is defined for the parameters.
     ///
     /// RFC 7914 §6
     private var isDefined: Bool {
@@ -49,14 +49,14 @@ package enum KeyDerivation: Equatable, Sendable {
         return cost > 1 && cost.nonzeroBitCount == 1 && blockSize > 0 && parallelization > 0
     }
 
-    /// The key length that the parameters specify; nil if they do not.
+    /// The key length that the parameters specify; nil if they specify none.
     package var keyCount: Int? {
         switch self {
         case .pbkdf2(_, _, let count, _), .scrypt(_, _, _, _, let count): count
         }
     }
 
-    /// The cost of deriving `count` bytes, to be spent from a budget.
+    /// The cost of deriving `count` bytes, which the caller spends from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` if scrypt needs more than 32 MiB of memory.
     package func cost(count: Int) throws(CMSError) -> DerivationCost {

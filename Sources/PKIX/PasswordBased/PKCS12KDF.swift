@@ -37,7 +37,7 @@ enum PKCS12KDF {
     ///
     /// If the output is longer than one digest, RFC 7292 appendix B.2, step 6.C adds the first digest, repeated, plus one to
     /// each block of salt and passphrase. gpgsm 2.2 (observed in 2.2.40) writes the sum without its leading zero bytes, so
-    /// that the remaining bytes are in the wrong place.
+    /// the remaining bytes are in the wrong place.
     static func isMisreadByGpgsm(
         _ passphrase: SecretBytes,
         _ salt: [UInt8],
@@ -61,8 +61,8 @@ enum PKCS12KDF {
     /// The block size of SHA-1, in bytes.
     private static let blockCount = 64
 
-    /// Whether a block of `bytes` begins with a zero byte after adding `addend` plus one; `bytes` is repeated to whole
-    /// blocks and `addend` to one block.
+    /// Whether the sum of any block of `bytes` with `addend` plus one begins with a zero byte. `bytes` is repeated to whole
+    /// blocks, and `addend` to one block.
     private static func hasSumWithLeadingZero(
         _ bytes: Span<UInt8>,
         _ addend: Span<UInt8>

@@ -1,11 +1,11 @@
 import ByteStreams
 package import LibCrypto
 
-/// A conversion of the user's passphrase into the bytes that keys are derived from.
+/// The bytes for key derivation, as one way of converting the user's passphrase yields them.
 ///
-/// Programs convert differently. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a terminator (RFC 7292
-/// appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or decomposed. Some
-/// programs widen bytes to a BMPString, or give PBES2 the BMPString. Therefore several forms are tried.
+/// Programs convert passphrases in different ways. PBES2 takes UTF-8, and PKCS#12's own schemes take a BMPString with a
+/// terminator (RFC 7292 appendix B.1). An empty passphrase may be encoded as absent. Accented letters may be composed or
+/// decomposed. Some programs widen bytes to a BMPString, or give PBES2 the BMPString. Therefore several forms are tried.
 package struct PassphraseForm: Sendable {
     /// The bytes for PBES1, PBES2 and PBMAC1.
     package let utf8: SecretBytes
@@ -51,8 +51,8 @@ package struct PassphraseForm: Sendable {
 
     private static func secret(_ bytes: Span<UInt8>) -> SecretBytes { SecretBytes(copying: bytes) }
 
-    /// The text of UTF-8 that is not all ASCII; nil for other bytes. A String cannot be wiped; only such a passphrase ever becomes
-    /// one.
+    /// The text of UTF-8 bytes that are not all ASCII; nil for other bytes. A String cannot be wiped, so no other passphrase
+    /// is converted to a String.
     private static func textBeyondASCII(_ bytes: Span<UInt8>) -> String? {
         guard bytes.has8Bit else { return nil }
         var copy = Array(bytes)
@@ -60,13 +60,14 @@ package struct PassphraseForm: Sendable {
         return String(validating: copy, as: UTF8.self)
     }
 
-    /// UTF-16 in network order with a terminator; each byte widened where the bytes are no UTF-8.
+    /// UTF-16 in network order with a terminator. If the bytes are not UTF-8, each byte is widened to two.
     private static func bmp(_ bytes: Span<UInt8>) -> SecretBytes {
         guard let text = textBeyondASCII(bytes) else { return widen(bytes) }
         return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 
-    /// Each byte after a zero, and two zeros at the end; written in its place, so that no copy is left.
+    /// Each byte after a zero byte, and two zero bytes at the end. The bytes are written directly into the result, so that no
+    /// other copy remains in memory.
     private static func widen(_ bytes: Span<UInt8>) -> SecretBytes {
         SecretBytes(count: 2 * (bytes.count + 1)) { target in
             for index in bytes.indices { target[2 * index + 1] = bytes[index] }

@@ -56,7 +56,7 @@ extension PasswordEncryption {
                     hasVariableKey: true
                 )
             }
-            // Old versions of NSS always name AES-128; the key length tells which AES was used.
+            // Old versions of NSS always name AES-128; the key length tells which AES cipher was used.
             if cipher.name.hasPrefix("AES"), let count = function.keyCount, count != cipher.keyCount {
                 let meant = pbes2Rows.first { $0.cipher.keyCount == count && $0.cipher.name.hasPrefix("AES") }
                 cipher = meant?.cipher ?? cipher
@@ -110,8 +110,8 @@ extension PasswordEncryption {
     static let aes256 = Cipher(name: "AES-256", libcryptoName: "AES-256-CBC", keyCount: 32, ivCount: 16)
     static let aes256OID: ASN1ObjectIdentifier = [2, 16, 840, 1, 101, 3, 4, 1, 42]
 
-    /// RFC 8018 appendix B.2. The ciphers after AES are only read: older or national ciphers that libcrypto's PKCS#12 writes
-    /// on request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
+    /// RFC 8018 appendix B.2. The ciphers after AES are read but not written: older or national ciphers that libcrypto's
+    /// PKCS#12 writes on request (RFC 3657, RFC 5794, RFC 4010, RFC 2984).
     private static let pbes2Rows: [(oid: ASN1ObjectIdentifier, cipher: Cipher)] = [
         (
             [2, 16, 840, 1, 101, 3, 4, 1, 2],

@@ -10,19 +10,19 @@ struct PasswordEncryption: Sendable {
     struct Cipher: Sendable {
         /// The name in reports.
         let name: String
-        /// The name by which libcrypto fetches it.
+        /// The name by which libcrypto fetches the cipher.
         let libcryptoName: String
         let keyCount: Int
         let ivCount: Int
-        /// Whether only libcrypto's legacy provider has it.
+        /// Whether the cipher exists only in libcrypto's legacy provider.
         var isLegacy = false
-        /// Whether the key length varies; the parameters of the key derivation then specify it.
+        /// Whether the key length varies. If true, the parameters of the key derivation specify the length.
         var hasVariableKey = false
         /// The effective key length of RC2 in bits, if the parameters specify it.
         var effectiveBits: Int?
     }
 
-    /// How key and initialisation vector are derived.
+    /// How the key and the initialisation vector are derived.
     enum Derivation: Sendable {
         /// PBKDF1 with the digest (RFC 8018 §6.1).
         case pbes1(DigestAlgorithm, salt: [UInt8], iterations: Int)
@@ -31,7 +31,7 @@ struct PasswordEncryption: Sendable {
         case pkcs12(salt: [UInt8], iterations: Int)
     }
 
-    /// A derived key. Parts of a file may use the same derivation, whose cost is spent once.
+    /// A derived key. Parts of a file may use the same derivation; its cost is then spent only once.
     struct DerivedKey {
         fileprivate let function: KeyDerivation
         fileprivate let passphrase: SecretBytes
@@ -49,7 +49,7 @@ struct PasswordEncryption: Sendable {
         return function == others && cipher.keyCount == other.cipher.keyCount
     }
 
-    /// The cost of one decryption, to be spent from a budget.
+    /// The cost of one decryption, which the caller spends from a budget.
     ///
     /// - Throws: `CMSError.limitExceeded` if scrypt needs too much memory.
     func cost() throws(CMSError) -> DerivationCost {
@@ -57,7 +57,7 @@ struct PasswordEncryption: Sendable {
         return switch derivation {
         case .pbes1(_, _, let iterations): DerivationCost(iterations, count: block, blockCount: block)
         case .pkcs12(_, let iterations):
-            // Key and initialisation vector are derived separately, and no vector is longer than a block.
+            // The key and the initialisation vector are derived separately, and no vector is longer than a block.
             DerivationCost(iterations, count: cipher.keyCount + min(cipher.ivCount, 1) * block, blockCount: block)
         case .pbes2(let function, _): try function.cost(count: cipher.keyCount)
         }
@@ -67,7 +67,7 @@ struct PasswordEncryption: Sendable {
     ///
     /// With a wrong passphrase, the padding is correct by chance once in 256 times.
     ///
-    /// - Parameter last: the last derived key, reused if it fits this scheme.
+    /// - Parameter last: the key that was derived last, which is used again if it fits this scheme.
     func decrypt(
         _ ciphertext: [UInt8],
         with form: PassphraseForm,
@@ -81,7 +81,7 @@ struct PasswordEncryption: Sendable {
 
     /// Encrypts `plaintext` with this form of the passphrase.
     ///
-    /// - Parameter last: the last derived key, reused if it fits this scheme.
+    /// - Parameter last: the key that was derived last, which is used again if it fits this scheme.
     func encrypt(
         _ plaintext: Span<UInt8>,
         with form: PassphraseForm,
@@ -99,7 +99,7 @@ struct PasswordEncryption: Sendable {
         do throws(OpenSSLError) {
             isOffered = try Libcrypto.offersCipher(cipher.libcryptoName, isLegacy: cipher.isLegacy)
         } catch { throw .unsupported("\(cipher.name), because libcrypto's legacy provider is missing (\(error))") }
-        // Some distributions omit ciphers from libcrypto.
+        // Some distributions build libcrypto without some ciphers.
         guard isOffered else { throw .unsupported("\(cipher.name), which this libcrypto does not have") }
     }
 

@@ -5,9 +5,9 @@ public struct Problem: Hashable, Sendable {
     /// The effect of a problem on the verdict.
     @nonexhaustive
     public enum Level: String, Hashable, Sendable {
-        /// The trust, validity or revocation that it concerns has failed.
+        /// An error. The trust, validity or revocation that the problem concerns has failed.
         case error
-        /// Worth reporting, but affects no verdict and no exit status.
+        /// A warning. The problem is reported, but affects no verdict and no exit status.
         case warning
     }
 
@@ -25,7 +25,7 @@ public struct Problem: Hashable, Sendable {
         self.text = text
     }
 
-    /// A problem that is only a warning in this case, whatever the level of its code.
+    /// A problem that is only a warning in this case, even if the level of its code is higher.
     public init(warning kind: ProblemCode, _ text: String) {
         self.kind = kind
         level = .warning

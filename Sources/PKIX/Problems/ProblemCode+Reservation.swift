@@ -1,21 +1,20 @@
 extension ProblemCode {
     /// A doubt about a valid signature, expressed as a warning.
     ///
-    /// A program that reports a verdict in one word, such as a gateway, must not call a signature good if it has one of
-    /// these.
+    /// A program that reports a verdict in one word, such as a gateway, must not call a signature with such a doubt good.
     package enum Reservation: String, CaseIterable, Hashable, Sendable {
         /// Something that is displayed together with the signed content is not signed.
         case coverage
         /// The signer or the author is ambiguous.
         case identity
-        /// The signature covers encrypted content, whose text the signer does not necessarily know.
+        /// The signature covers encrypted content. The signer may not know its text.
         case outside = "signature-outside"
         /// A digest, key or algorithm is too weak to be convincing.
         case strength
     }
 
-    /// The doubt expressed by the problem as a warning; nil if it does not concern the signature. This is the only place
-    /// that classifies codes in this way: add new codes here as well.
+    /// The doubt about the signature that the problem expresses when it is a warning; nil if the problem does not concern the
+    /// signature. This is the only place that classifies codes in this way: add new codes here as well.
     package var reservation: Reservation? {
         switch self {
         case .contentIsAttributes, .contentMismatch, .encodedMultipart, .headerDiffers, .headerUnprotected,

@@ -122,8 +122,8 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case unterminatedMultipart = "unterminated-multipart"
     case weakKey = "weak-key"
 
-    /// The usual effect of the problem on the verdict. A harmless error may be reported as a warning, for example an expired
-    /// certificate that is imported for old mail.
+    /// The usual effect of the problem on the verdict. In a case where the problem is harmless, it may be reported as a
+    /// warning: for example, an expired certificate that is imported for old mail.
     public var level: Problem.Level {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
@@ -157,7 +157,8 @@ extension ProblemCode {
 
     /// Whether the problem is only that an algorithm or a key is no longer strong enough.
     ///
-    /// When a single certificate or signature is judged, it is a warning; the report decides whether it affects the verdict.
+    /// In the verdict on a single certificate or signature this problem is a warning; the report on the message decides
+    /// whether the problem affects the overall verdict.
     public var isWeakness: Bool { [.chainSHA1, .digestSHA1, .weakKey].contains(self) }
 }
 

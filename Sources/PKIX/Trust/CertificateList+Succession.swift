@@ -7,9 +7,9 @@ package import Foundation
 #endif
 
 extension CertificateList {
-    /// Whether this list replaces `older` at `date`: both have the same key and scope, and this list has the higher CRL
-    /// Number, or without numbers the later date. Delta lists are compared only with delta lists. An expired list replaces
-    /// neither a current list nor one that was issued later.
+    /// Whether this list replaces `older` at `date`: both lists have the same key and scope, and this list has the higher CRL
+    /// Number or, if the lists have no numbers, the later date. Delta lists are compared only with delta lists. An expired
+    /// list replaces neither a current list nor a list that was issued later.
     ///
     /// RFC 5280 §5.2.1, §5.2.3, §5.2.4, §5.2.5
     package func supersedes(_ older: CertificateList, at date: Date) -> Bool {
@@ -34,7 +34,7 @@ extension CertificateList {
         return (edition, otherEdition)
     }
 
-    /// The certificates that a list covers, and the key that it names as its signer's.
+    /// The certificates that a list covers, and the key that the list names as its signer's key.
     struct Scope: Hashable {
         let issuer: EncodingKey
         let distributionPoint: [UInt8]?
@@ -52,7 +52,7 @@ extension CertificateList {
         }
     }
 
-    /// The list's position among the lists of its scope. If the number occurs twice, it counts as absent.
+    /// The list's position among the lists of its scope. If the list contains two CRL Numbers, both are ignored.
     var edition: RevocationListEdition {
         get throws {
             let extensions = try extensions
@@ -70,7 +70,7 @@ extension CertificateList {
         }
     }
 
-    /// The identifier of the key that the list names as its signer's (RFC 5280 §5.2.1); nil if it names none.
+    /// The identifier of the key that the list names as its signer's key (RFC 5280 §5.2.1); nil if the list names none.
     var authorityKeyIdentifier: [UInt8]? {
         guard let value = try? extensions.value(ofExtension: [2, 5, 29, 35]),
             var fields = try? ElementReader(ASN1Node.read(value))
@@ -93,12 +93,12 @@ extension CertificateList {
 }
 
 extension Sequence<ASN1Node> {
-    /// The value of the first `Extension` element of the given type; nil if there is none or it is unreadable.
+    /// The value of the first `Extension` element of the given type; nil if there is none or the element is unreadable.
     ///
     /// RFC 5280 §4.1
     func value(ofExtension type: ASN1ObjectIdentifier) -> [UInt8]? { values(ofExtension: type).first ?? nil }
 
-    /// The values of all `Extension` elements of the given type; nil for an unreadable one.
+    /// The values of all `Extension` elements of the given type; nil in place of an unreadable element.
     func values(ofExtension type: ASN1ObjectIdentifier) -> [[UInt8]?] {
         compactMap { node -> [UInt8]?? in
             guard var fields = try? ElementReader(node), (try? fields.next().objectIdentifier()) == type else {

@@ -2,9 +2,10 @@
 ///
 /// RFC 5280 §6.1.1
 package struct CertificatePolicies: Hashable, Sendable {
-    /// Dotted OIDs of acceptable policies, of which one must be in force; if empty, any policy is acceptable.
+    /// Dotted OIDs of the acceptable policies, one of which must be valid for the whole chain; if empty, any policy is
+    /// acceptable.
     package var acceptable: [String]
-    /// Whether some policy must be in force at all; always true if `acceptable` is not empty.
+    /// Whether at least one policy must be valid for the whole chain; always true if `acceptable` is not empty.
     package var isExplicit: Bool
     /// Whether mapping a policy to another one is forbidden.
     package var inhibitsMapping: Bool

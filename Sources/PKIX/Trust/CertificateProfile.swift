@@ -4,15 +4,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Additional rules for certificates, beyond those that make them valid.
+/// Additional rules for certificates. A certificate that violates them can still be valid.
 package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
-    /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in the strict and multipurpose
+    /// The baseline requirements of the CA/Browser Forum for S/MIME certificates, in their strict and multipurpose
     /// generations. Violations are warnings.
     ///
     /// SMBR 1.0.10
     case strict
 
-    /// The violations in a chain, beginning with the judged certificate; anchors are not checked.
+    /// The violations in a chain, beginning with the judged certificate; trust anchors are not checked.
     func problems(_ chain: [Certificate], endsAtAnchor: Bool) -> [Problem] {
         guard let leaf = chain.first else { return [] }
         let judged = endsAtAnchor && chain.count > 1 ? chain.dropLast() : chain[...]

@@ -1,8 +1,8 @@
 /// The verdict on a certificate.
 package struct ChainVerdict: Hashable, Sendable {
-    /// Why the chain is trusted.
+    /// The reason for trusting the chain.
     package enum Trust: Hashable, Sendable {
-        /// The chain ends at this anchor.
+        /// The chain ends at this trust anchor.
         case anchor(Fingerprint)
         /// The certificate itself is pinned.
         case pinned
@@ -19,16 +19,16 @@ package struct ChainVerdict: Hashable, Sendable {
         }
         /// The status of all certificates of the chain together.
         package let status: Status
-        /// Why the status is not `good`; empty if it is.
+        /// Why the status is not `good`; empty if the status is `good`.
         package let problems: [Problem]
         /// The indices in the chain of the certificates whose status is unknown.
         package let unknownPlaces: [Int]
-        /// Whether all lists and responses were used, that is, none was left out as forged, unreadable or unusable. If
-        /// libcrypto ran out of memory, intact data may be left out as well.
+        /// Whether all lists and responses were used: none was rejected as forged, unreadable or unusable. If libcrypto ran
+        /// out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
     }
 
-    /// The validity of the chain's certificates at the time of judgement.
+    /// Whether the chain's certificates are valid at the time of judgement.
     package enum Validity: Hashable, Sendable {
         /// All certificates are valid.
         case current
@@ -38,27 +38,28 @@ package struct ChainVerdict: Hashable, Sendable {
         case notYet
     }
 
-    /// The chain as far as it was found, beginning with the judged certificate.
+    /// The chain as far as it was built, beginning with the judged certificate.
     package let certificates: [Certificate]
-    /// Why the chain is trusted; nil if it is not.
+    /// Why the chain is trusted; nil if the chain is not trusted.
     package let trust: Trust?
-    /// The problems of the chain, except those of time and revocation.
+    /// The problems of the chain, except problems of time and revocation.
     package let problems: [Problem]
-    /// The certificates that were not valid at the time of judgement.
+    /// The problems of certificates that were not valid at the time of judgement.
     package let timeProblems: [Problem]
     /// The validity at the time of judgement.
     package let validity: Validity
     /// The revocation status; nil if revocation was not checked.
     package let revocation: Revocation?
-    /// Whether libcrypto checked the whole chain, if that was requested.
+    /// Whether libcrypto checked the whole chain, if the caller requested that check.
     let isChecked: Bool
-    /// Whether a key of the chain is too short, or a signature in it uses SHA-1.
+    /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1.
     package let isWeak: Bool
 
-    /// Whether all evidence was used, so that a later check would find nothing more.
+    /// Whether all evidence was used, so that another check would find nothing more.
     var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false }
 
-    /// Whether the chain leads to an anchor or a pin and has no errors except those of time and revocation.
+    /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and
+    /// revocation.
     package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
 
     /// The number of errors in trust, validity and revocation together.

@@ -13,17 +13,17 @@ package import Foundation
 #endif
 
 extension Date {
-    /// The day in UTC, such as 2026-01-31.
+    /// The date in UTC, such as 2026-01-31.
     package var day: String { String(timestamp.prefix { $0 != "T" }) }
 
-    /// The second in UTC, such as 2026-01-31T12:00:00Z (RFC 3339).
+    /// The date and time in UTC to the second, such as 2026-01-31T12:00:00Z (RFC 3339).
     package var timestamp: String {
         guard let parts = partsInUTC, (-1900..<8100).contains(parts.tm_year) else { return formatted(.iso8601) }
         let year = String(10_000 + 1900 + Int(parts.tm_year)).dropFirst()
         return "\(year)-" + parts.monthAndDay.joined(separator: "-") + "T" + parts.clock.joined(separator: ":") + "Z"
     }
 
-    /// Year, month, day and time of day in UTC; nil for dates that are too far away.
+    /// Year, month, day and time of day in UTC; nil if the year is too large.
     ///
     /// Foundation's Calendar would take longer than a signature.
     package var partsInUTC: tm? {
@@ -37,8 +37,8 @@ extension Date {
 }
 
 extension tm {
-    /// Month and day, each as two digits.
+    /// The month and the day, each as two digits.
     package var monthAndDay: [String] { [tm_mon + 1, tm_mday].map(Date.twoDigits) }
-    /// Hours, minutes and seconds, each as two digits.
+    /// The hours, minutes and seconds, each as two digits.
     package var clock: [String] { [tm_hour, tm_min, tm_sec].map(Date.twoDigits) }
 }

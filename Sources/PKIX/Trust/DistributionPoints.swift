@@ -1,16 +1,16 @@
 import SwiftASN1
 
-/// Where the lists that may revoke a certificate are published, and by whom.
+/// Where, and by which issuers, the lists that may revoke a certificate are published.
 ///
 /// RFC 5280 §4.2.1.13
 struct DistributionPoints {
-    /// The URIs of all distribution points; nil if a point has no name or another kind of name, so that URIs cannot identify
-    /// it.
+    /// The URIs of all distribution points; nil if a distribution point has no name or a name of another kind, so that URIs
+    /// cannot identify it.
     private(set) var locations: Set<[UInt8]>? = []
-    /// The issuers of lists, if they differ from the certificate's issuer.
+    /// The issuers of lists that differ from the certificate's issuer.
     private(set) var issuers: [DistinguishedName] = []
 
-    /// The distribution points of `certificate`; empty without that extension.
+    /// The distribution points of `certificate`; empty if that extension is absent.
     init(of certificate: Certificate) {
         guard Self.mayBe(in: certificate.der), let fields = try? CertificateFields(certificate.der),
             let value = fields.extensionValue([2, 5, 29, 31])
@@ -18,7 +18,7 @@ struct DistributionPoints {
         do { try read(value) } catch { locations = nil }
     }
 
-    /// Whether the bytes of the extension's identifier are anywhere in `der`: where they are not, nothing has to be parsed again.
+    /// Whether the bytes of the extension's identifier occur anywhere in `der`. If not, nothing has to be parsed again.
     private static func mayBe(in der: [UInt8]) -> Bool {
         der.indices.dropLast(2).contains { der[$0] == 0x55 && der[$0 + 1] == 0x1D && der[$0 + 2] == 0x1F }
     }
@@ -35,8 +35,8 @@ struct DistributionPoints {
         }
     }
 
-    /// Whether a list may come from one of these points, given its IssuingDistributionPoint: false only if the latter names
-    /// other places.
+    /// Whether a list with this IssuingDistributionPoint may come from one of these distribution points. False only if the
+    /// list names other places.
     ///
     /// RFC 5280 §5.2.5, §6.3.3 (b) (2) (i)
     func mayBe(at point: [UInt8]?) -> Bool {
@@ -46,7 +46,7 @@ struct DistributionPoints {
         return !locations.isDisjoint(with: own)
     }
 
-    /// The URIs in a DistributionPointName; nil if it contains other names.
+    /// The URIs in a DistributionPointName; nil if it contains names of other kinds.
     private static func uris(_ name: ASN1Node) throws -> [[UInt8]]? {
         guard name.identifier == .context(0) else { return nil }
         let names = try name.children()
@@ -56,7 +56,7 @@ struct DistributionPoints {
 }
 
 extension Certificate {
-    /// The issuers of revocation lists named by the certificate, without its own issuer.
+    /// The issuers of revocation lists that the certificate names, without the certificate's own issuer.
     ///
     /// RFC 5280 §4.2.1.13 (cRLIssuer)
     package var revocationListIssuers: [DistinguishedName] {

@@ -2,21 +2,23 @@ import SwiftASN1
 
 /// The mail addresses for which an authority may issue certificates.
 ///
-/// libcrypto's check is insufficient, so all addresses are compared again here. libcrypto compares local parts by their
-/// bytes, whereas this package compares them without regard to case and quoting. It ignores local parts of SmtpUTF8Mailbox.
-/// It compares domains there with U-labels, as in RFC 8398, so it finds no constraint for an international domain with the
-/// A-labels of RFC 9598.
+/// libcrypto's check is insufficient, so all addresses are compared again here:
+///
+/// - libcrypto compares local parts byte by byte, whereas this package ignores differences of case and quoting.
+/// - libcrypto ignores the local parts of SmtpUTF8Mailbox.
+/// - libcrypto compares the domains of SmtpUTF8Mailbox as U-labels (RFC 8398), so it finds no constraint for an international
+///   domain with the A-labels of RFC 9598.
 ///
 /// RFC 5280 §4.2.1.10, RFC 9598 §6
 struct MailConstraints {
     private var permitted: [MailName] = []
     private var excluded: [MailName] = []
-    /// Whether there are permitted subtrees of other kinds.
+    /// Whether there are permitted subtrees of other kinds of names.
     private var permitsOthers = false
-    /// Whether the constraints are readable; if they are not, no address is allowed.
+    /// Whether the constraints are readable; if not, no address is allowed.
     private var isReadable = true
 
-    /// The name constraints of `authority`; nil if it has none.
+    /// The name constraints of `authority`; nil if the authority has none.
     init?(of authority: Certificate) {
         guard let value = authority.nameConstraints else { return nil }
         do { try read(value) } catch { isReadable = false }
@@ -51,9 +53,9 @@ struct MailConstraints {
     enum Finding {
         /// libcrypto's own check is sufficient.
         case nothing
-        /// Every address is allowed, and only addresses are constrained.
+        /// Every address is allowed, and the constraints concern only addresses.
         case allAllowed
-        /// An authority must not issue a certificate for this address.
+        /// An authority in the path must not issue a certificate for this address.
         case violation(String)
     }
 
@@ -61,7 +63,7 @@ struct MailConstraints {
         let constraints = path.dropFirst().compactMap(MailConstraints.init)
         guard let leaf = path.first, !constraints.isEmpty else { return .nothing }
         let addresses = leaf.addresses + leaf.subject.emailAddresses
-        // libcrypto checks domains in U-labels itself.
+        // libcrypto itself checks domains in U-labels.
         let unlike = leaf.internationalAddresses.filter { !MailName($0).domain.utf8.allSatisfy { $0 < 0x80 } }
         let forbidden = addresses.first { address in
             constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
@@ -72,11 +74,11 @@ struct MailConstraints {
     }
 }
 
-/// An address, or a constraint on addresses, in comparable form.
+/// An address, or a constraint on addresses, in a form for comparison.
 private struct MailName {
-    /// The local part without quotes, its ASCII letters in lower case; nil for a constraint on a domain.
+    /// The local part without quotes, with ASCII letters in lower case; nil for a constraint on a domain.
     let localPart: [UInt8]?
-    /// The domain, its ASCII letters in lower case.
+    /// The domain, with ASCII letters in lower case.
     let domain: String
 
     init(_ text: String) {
@@ -98,7 +100,7 @@ private struct MailName {
         return other.domain.hasPrefix(".") ? domain.hasSuffix(other.domain) : domain == other.domain
     }
 
-    /// The value of a quoted string; other text unchanged.
+    /// The value of a quoted string; text without quotes is returned unchanged.
     private static func unquoted(_ text: Substring.UTF8View) -> [UInt8] {
         guard text.count > 1, text.first == UInt8(ascii: "\""), text.last == UInt8(ascii: "\"") else {
             return Array(text)

@@ -1,9 +1,10 @@
 import LibCrypto
 import Synchronization
 
-/// The names of certificates in OCSP responses.
+/// The identifiers of certificates in OCSP responses.
 enum OCSPCertificateNames {
-    /// The names of `certificate` with every digest that responders use; empty if libcrypto cannot read it.
+    /// The identifiers of `certificate` with every digest that responders use; empty if libcrypto cannot read the
+    /// certificate.
     static func all(of certificate: Certificate, issuedBy issuer: Certificate) -> [OCSPObject.CertificateID] {
         let pair = Pair(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
         if let known = recent[pair] { return known }

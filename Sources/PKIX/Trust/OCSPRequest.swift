@@ -8,12 +8,11 @@ package import Foundation
 
 /// A request to an OCSP responder for the status of one certificate.
 ///
-/// RFC 6960 §4.1, restricted as in RFC 5019 §2.1: one certificate, identified by SHA-1 hashes (which all responders
-/// support), and no nonce, so that responders may send cached responses. The hash needs no security; the signature and time
+/// RFC 6960 §4.1, restricted as in RFC 5019 §2.1: one certificate, identified by SHA-1 hashes (which all responders support),
+/// and no nonce, so that responders may send cached responses. The hash needs no security, because the signature and the time
 /// of the response decide.
-/// the signature of the answer and its time.
 package struct OCSPRequest: Hashable, Sendable {
-    /// The encoding of the request, to be posted.
+    /// The encoding of the request, which is sent with HTTP POST.
     package let der: [UInt8]
 
     /// - Throws: libcrypto's error if it cannot read a certificate.
@@ -23,7 +22,8 @@ package struct OCSPRequest: Hashable, Sendable {
 }
 
 extension OCSPResponse {
-    /// The validity period of the response's status of `certificate`; nil if it contains no usable status at `date`.
+    /// The validity period of the status of `certificate` in the response; nil if the response contains no usable status at
+    /// `date`.
     package func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
         let answer = answer(about: certificate, issuedBy: issuer, at: date)
         return answer?.isCurrent == true ? answer?.lifetime : nil

@@ -7,7 +7,8 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// An unverified response of an OCSP responder. The signature and the responder's authority are checked when it is used.
+/// An unverified response of an OCSP responder. The signature and the responder's authority are checked when the response is
+/// used.
 ///
 /// RFC 6960 §4.2
 package struct OCSPResponse: Sendable {
@@ -22,7 +23,7 @@ package struct OCSPResponse: Sendable {
     /// Accepts any bytes; they are parsed when the response is used.
     package init(der: [UInt8]) { self.der = der }
 
-    /// The OCSP response in an OtherRevocationInfoFormat of a CMS object; nil if `element` has another type.
+    /// The OCSP response in an OtherRevocationInfoFormat of a CMS object; nil if `element` is of another type.
     ///
     /// RFC 5652 §10.2.1, RFC 5940 §2.1
     package init?(otherRevocationInfo element: [UInt8]) {
@@ -36,7 +37,7 @@ package struct OCSPResponse: Sendable {
     /// The status of one certificate.
     struct Answer {
         let status: RevocationCheck.Status
-        /// Whether the time is between thisUpdate and nextUpdate.
+        /// Whether the time of judgement is between thisUpdate and nextUpdate.
         let isCurrent: Bool
         /// The period in which the answer is valid.
         let lifetime: Lifetime
@@ -46,7 +47,7 @@ package struct OCSPResponse: Sendable {
     package struct Lifetime: Hashable, Sendable {
         /// thisUpdate: the time at which the status was known to be correct.
         package let since: Date
-        /// nextUpdate, or the maximum period of use for an answer without it.
+        /// nextUpdate; if the answer has none, the end of the maximum period of use.
         package let until: Date
 
         package init(since: Date, until: Date) {
@@ -58,8 +59,8 @@ package struct OCSPResponse: Sendable {
     /// The status of `certificate` from a responder authorized by `issuer`; nil if the response is unusable.
     ///
     /// The responder is the issuer itself or has a certificate of the issuer for OCSP signing (RFC 6960 §4.2.2.2). `date`
-    /// must lie between the updates, except that a permanent revocation before `date` always counts.
-    ///
+    /// must be between thisUpdate and nextUpdate. Only a permanent revocation before `date` is effective regardless of these
+    /// two times.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
             let answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
@@ -86,7 +87,7 @@ package struct OCSPResponse: Sendable {
 
     /// The maximum number of answers that are read from one response.
     private static let maximumAnswers = 100
-    /// The tolerance between clocks, and the maximum period of use of an answer without nextUpdate, in seconds.
+    /// The tolerated difference between clocks, and the maximum period of use of an answer without nextUpdate, in seconds.
     private static let (clockTolerance, longestAnswer): (TimeInterval, TimeInterval) = (300, 7 * 86_400)
 
     private static func answer(
@@ -99,7 +100,7 @@ package struct OCSPResponse: Sendable {
             let isCurrent = isCurrent(answer, date)
             switch answer.status {
             case .good where isCurrent: return Answer(status: .good, isCurrent: true, lifetime: lifetime)
-            // A permanent revocation counts even if the answer is not current.
+            // A permanent revocation is effective even if the answer is not current.
             case .revoked(let since, let isHold)
             where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
                 return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
@@ -124,6 +125,6 @@ package struct OCSPResponse: Sendable {
 extension OCSPResponse: Hashable {
     package static func == (one: OCSPResponse, other: OCSPResponse) -> Bool { one.der == other.der }
 
-    // Only the end, which contains the signature, is hashed: the whole response may be long.
+    // Hashes only the end, which contains the signature: the whole response may be long.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
 }

@@ -7,29 +7,29 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A sequence of certificates in which each was issued by the next.
+/// A sequence of certificates, each of which was issued by the next.
 struct CertificatePath {
     enum End: Hashable {
         case anchor
-        /// There are certificates with the issuer's name, but their keys do not verify the signature.
+        /// There are certificates with the issuer's name, but the signature cannot be verified with their keys.
         case forged
         case missing
     }
 
-    /// The certificates, beginning with the judged one.
+    /// The certificates, beginning with the judged certificate.
     let certificates: [Certificate]
     /// How the path ends.
     let end: End
 }
 
-/// Finds the paths from a certificate to an anchor.
+/// Finds the paths from a certificate to a trust anchor.
 ///
-/// libcrypto follows the first issuer with a matching name and never backtracks, so among many authorities of one name it
-/// can miss the right one. Here an edge counts only if its signature verifies, and the search backtracks. The cost of each
-/// signature is spent from a budget, so the search ends soon even with hundreds of authorities of one name or cycles of
-/// cross-certificates.
+/// libcrypto follows the first issuer with a matching name and never backtracks, so it can miss the right one among many
+/// authorities of one name. This search follows an issuer only if the signature can be verified with the issuer's key, and it
+/// backtracks. The cost of each signature is spent from a budget, so the search ends soon even with hundreds of authorities
+/// of one name or cycles of cross-certificates.
 struct PathBuilder {
-    /// The maximum length of a path, both ends included.
+    /// The maximum length of a path, including the first and the last certificate.
     static let maximumDepth = 100
     /// The maximum number of complete paths to compare.
     private static let maximumPaths = 8
@@ -44,18 +44,19 @@ struct PathBuilder {
     private var longest: CertificatePath?
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
-    /// Whether a later search would have the same result. False if the system's anchors, which may change, were used, or if
-    /// the budget was exhausted.
+    /// Whether a later search would have the same result. False if the system's trust anchors, which may change, were used,
+    /// or if the budget was exhausted.
     var isRepeatable: Bool { !usesSystemAnchors && !budget.isSpent }
 
-    /// A certificate and its possible issuer. Whether one issued the other depends on these two alone.
+    /// A certificate and a possible issuer. Whether the issuer signed the certificate depends only on these two.
     private struct Edge: Hashable {
         let child: Fingerprint
         let issuer: Fingerprint
     }
     private static let checked = BoundedCache<Edge, Bool>(capacity: 1024)
 
-    /// - Parameter systemAnchors: the system's anchors, used in addition to those of `store`; nil for none.
+    /// - Parameter systemAnchors: the system's trust anchors, used in addition to those of `store`; if nil, only those of
+    ///   `store` are used.
     init(
         _ store: TrustStore,
         systemAnchors: SystemAnchors?,
@@ -72,14 +73,14 @@ struct PathBuilder {
         candidates = Dictionary(grouping: all) { $0.subject.canonical }
     }
 
-    /// All complete paths, or if there are none, the longest incomplete one; at least one.
+    /// All complete paths; if there are none, the longest incomplete path. Never empty.
     mutating func paths(from certificate: Certificate) -> [CertificatePath] {
         _ = extend([certificate], isAnchor: anchors.contains(certificate.fingerprint))
         guard complete.isEmpty else { return complete }
         return [longest ?? CertificatePath(certificates: [certificate], end: .missing)]
     }
 
-    /// Follows every issuer of the last certificate. Returns whether an anchor was reached.
+    /// Follows every issuer of the last certificate in `path`. Returns whether a trust anchor was reached.
     private mutating func extend(_ path: [Certificate], isAnchor: Bool) -> Bool {
         guard let last = path.last else { return false }
         if isAnchor {
@@ -94,7 +95,7 @@ struct PathBuilder {
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
             guard complete.count < Self.maximumPaths else { return true }
             guard !issuer.isExcessive else {
-                // Such a path is only reported if no other is found. libcrypto never reads this certificate.
+                // A path that ends here is reported only if no other path is found. libcrypto never reads this certificate.
                 if path.count >= longest?.certificates.count ?? 0 {
                     longest = CertificatePath(certificates: path + [issuer], end: .missing)
                 }
@@ -106,8 +107,8 @@ struct PathBuilder {
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
-            // Two authorities that certified each other lead to a certificate that is already in the path; that is not a
-            // forgery.
+            // If two authorities certified each other, the issuer may be a certificate that is already in the path; that is
+            // not a forgery.
             let isForged = !last.isSelfIssued && !issuers.isEmpty && !issuers.contains { path.contains($0.0) }
             longest = CertificatePath(certificates: path, end: isForged ? .forged : .missing)
         }
@@ -132,7 +133,7 @@ struct PathBuilder {
         return found.map { (candidate: $0, rank: rank($0)) }.sorted { $0.rank > $1.rank }.map(\.candidate)
     }
 
-    /// Whether `issuer` may have issued `certificate`, and its key verifies the signature.
+    /// Whether `issuer` may have issued `certificate`, and the certificate's signature can be verified with the issuer's key.
     mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
         let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
         budget.spend(1)
@@ -141,7 +142,7 @@ struct PathBuilder {
         budget.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
         let cost = issuer.verificationCost
         guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
-            // libcrypto could not check the signature. This result is not cached, and costs budget each time.
+            // libcrypto could not check the signature. This result is not cached, so each attempt spends budget.
             budget.spend(cost)
             return false
         }
@@ -156,7 +157,8 @@ struct PathBuilder {
 }
 
 extension Certificate {
-    /// The approximate time for verifying one signature by this key, where RSA-2048 with a small exponent takes 1.
+    /// The approximate time for verifying one signature with this key, in units of an RSA-2048 signature with a small
+    /// exponent.
     package var verificationCost: Int {
         switch publicKeyAlgorithm {
         case .rsa(let bits), .rsaPSS(let bits):

@@ -15,7 +15,7 @@ struct PathCheck {
     let lists: RevocationLists?
     /// The OCSP responses in the message.
     let responses: [OCSPResponse]
-    /// The common budget for all checks.
+    /// The budget that all checks share.
     let budget: WorkBudget
     /// How thorough the checks are.
     let detail: TrustStore.Detail
@@ -25,7 +25,7 @@ struct PathCheck {
         var problems = leafProblems(leaf, isPinned: isPinned)
         var isChecked = true
         if !isPinned {
-            // A path without an anchor has an error of its own.
+            // A path without a trust anchor has its own error.
             if path.end == .anchor || detail == .everything {
                 let verification = PathVerification(path, at: date, policies: store.options.policies, budget: budget)
                 problems += verification.problems
@@ -62,7 +62,7 @@ struct PathCheck {
             asked: keptResponses(on: path) + store.options.responses,
             isHard: isHard
         )
-        // An unreadable list may be the one that revokes the certificate, so the other lists are not sufficient.
+        // An unreadable list may be the list that revokes the certificate, so the other lists are not sufficient.
         let unreadable = Set(store.unreadableLists + store.options.unreadableLists).sorted().map { text in
             isHard ? Problem(.revocationUnknown, text) : Problem(warning: .crlUnreadable, text)
         }
@@ -115,7 +115,7 @@ struct PathCheck {
         }
     }
 
-    /// Whether a key of `path` is weak, or a signature in it uses SHA-1. For a pinned certificate only its own key is
+    /// Whether a key in `path` is weak, or a signature in `path` uses SHA-1. For a pinned certificate only its own key is
     /// considered.
     private func isWeak(_ path: CertificatePath, isPinned: Bool) -> Bool {
         guard !isPinned else { return path.certificates[0].publicKeyAlgorithm.isWeak }
@@ -131,7 +131,7 @@ struct PathCheck {
         return key.isBreakable ? Problem(.weakKey, text) : Problem(warning: .weakKey, text)
     }
 
-    /// The problems of the authorities. The anchor's own constraints are ignored, because the user chose the anchor.
+    /// The problems of the authorities. The trust anchor's own constraints are ignored, because the user chose the anchor.
     private func authorityProblems(_ path: CertificatePath) -> [Problem] {
         var problems: [Problem] = []
         for (index, certificate) in path.certificates.enumerated() {

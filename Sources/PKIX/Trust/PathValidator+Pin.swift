@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 extension PathValidator {
-    /// How a pin applies to a certificate.
+    /// How a certificate is pinned.
     enum Pin {
         /// The certificate itself was pinned.
         case exact
@@ -13,10 +13,10 @@ extension PathValidator {
         case key
         case none
 
-        /// Whether the judged certificate is trusted because of the pin, even if `path` does not lead to an anchor.
+        /// Whether the judged certificate is trusted because of the pin, even if `path` does not lead to a trust anchor.
         ///
         /// Anyone can issue a certificate for a public key. Therefore, if the issuer's certificate is available, the
-        /// signature must be the issuer's.
+        /// signature must be verified with the issuer's key.
         func covers(_ path: CertificatePath) -> Bool {
             switch self {
             case .exact: true
@@ -26,7 +26,7 @@ extension PathValidator {
         }
     }
 
-    /// How a pin applies to `certificate`; `check` determines whether the pinned certificate was revoked.
+    /// How `certificate` is pinned. `check` determines whether the pinned certificate was revoked.
     func pin(of certificate: Certificate, _ check: PathCheck, _ cacheKey: VerdictCacheKey, date: Date) -> Pin {
         let key = certificate.publicKeyDigest
         guard store.pinned.contains(key) else { return .none }

@@ -6,11 +6,11 @@ package import Foundation
 
 /// Judges certificates against a trust store.
 ///
-/// All judgements share one budget, so that a message with many signers takes no longer than one with a single signer.
+/// All judgements share one budget, so that a message with many signers does not take longer than a message with one signer.
 package struct PathValidator: Sendable {
     /// The trusted certificates and the validation options.
     package let store: TrustStore
-    /// The common budget for all judgements.
+    /// The budget that all judgements share.
     let budget: WorkBudget
 
     /// A validator with a new budget.
@@ -18,20 +18,20 @@ package struct PathValidator: Sendable {
 
     private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
 
-    /// The same validator with other `options` and the same budget.
+    /// A validator with other `options`, which shares the budget.
     package func judging(by options: ValidationOptions) -> PathValidator {
         PathValidator(store.judging(by: options), budget)
     }
 
-    /// The same validator, restricted to the pins and distrust for `names`; the budget is shared.
+    /// A validator that uses only the pins and distrust for `names`, and shares the budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
 
-    /// The same validator for data without a sender that `certificate` signed; the budget is shared.
+    /// A validator for data without a sender that `certificate` signed, which shares the budget.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
         PathValidator(store.speaking(by: certificate, for: names), budget)
     }
 
-    /// Looks for a chain from `certificate` to an anchor and reports the problems of the best one.
+    /// Builds chains from `certificate` to a trust anchor and reports the problems of the best chain.
     ///
     /// The parameters are those of `TrustStore.judge`.
     package func judge(
@@ -54,14 +54,14 @@ package struct PathValidator: Sendable {
         guard key.isBrief else { return answer(key, date, detail: detail).verdict }
         if let known = key.known(at: date) { return known.verdict }
         let (verdict, isRepeatable) = answer(key, date, detail: detail)
-        // Only verdicts that do not depend on the requested detail are cached, that is, those without a problem.
+        // Only verdicts without a problem are cached, because they do not depend on the requested detail.
         if isRepeatable, key.isSettled(by: verdict) {
             key.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
         }
         return verdict
     }
 
-    /// The verdict, computed without the cache.
+    /// Computes the verdict without the cache.
     ///
     /// - Returns: the verdict, and whether a later judgement would have the same result.
     func answer(
@@ -81,7 +81,8 @@ package struct PathValidator: Sendable {
         )
         let pin = pin(of: certificate, check, key, date: date)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // Take the first path without errors, or else the one with the fewest: the sender is not to blame for worse paths.
+        // Takes the first path without errors, or else the path with the fewest errors: the sender is not to blame for worse
+        // paths.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {
@@ -99,8 +100,9 @@ package struct PathValidator: Sendable {
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
             PathBuilder(store, systemAnchors: systemAnchors, extra: key.extra, budget: budget, at: date)
         }
-        // Most chains end at an anchor of the store, so the system's folder need not be searched. If that search was long,
-        // it is repeated with both sets of anchors, because it may have left no budget for the system's.
+        // Most chains end at a trust anchor of the store, so the system's folder need not be searched. If the search without
+        // the system's anchors was long, it is repeated with both sets of anchors, because it may have left no budget for the
+        // system's anchors.
         if store.systemAnchors != nil, !store.anchors.isEmpty {
             let share = budget.share()
             var near = builder(with: nil, share)

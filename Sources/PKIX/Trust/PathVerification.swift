@@ -9,7 +9,7 @@ package import Foundation
 /// The result of libcrypto's verification of a path.
 package struct PathVerification {
     private(set) var problems: [Problem] = []
-    /// Whether libcrypto checked the whole path, or did not need to.
+    /// Whether libcrypto checked the whole path, or the check was unnecessary.
     private(set) var isComplete = true
 
     /// - Parameter budget: the budget for the verification.
@@ -51,11 +51,11 @@ package struct PathVerification {
         isComplete = false
     }
 
-    /// Verifies `path` with libcrypto, with its last certificate as an anchor.
+    /// Verifies `path` with libcrypto, with its last certificate as the trust anchor.
     ///
     /// - Parameters:
     ///   - lists: revocation lists; if empty, revocation is not checked.
-    ///   - others: possible signers of lists that are not in the path.
+    ///   - others: certificates that are not in the path but may have signed lists.
     package static func verify(
         _ path: [Certificate],
         at date: Date,
@@ -76,7 +76,8 @@ package struct PathVerification {
         return try verification.run(at: Int(date.timeIntervalSince1970))
     }
 
-    /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (time, and the end of the path).
+    /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (errors of time and of the path's
+    /// end).
     private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
         let name = path.indices.contains(finding.depth) ? "\(path[finding.depth].subject)" : "the chain"
         let reason = finding.code.text

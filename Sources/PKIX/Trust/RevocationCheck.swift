@@ -12,14 +12,14 @@ struct RevocationCheck {
     enum Status: Hashable {
         case good
         case revoked
-        /// The status is unknown; the payload says why, as a sentence about the certificate.
+        /// The status is unknown; the payload is a sentence that says why.
         case unknown(String)
     }
 
     private let path: CertificatePath
     private let date: Date
-    /// The indices in the path to check. An anchor cannot revoke itself, and the certificates above a pinned one do not
-    /// matter.
+    /// The indices of the certificates to check. A trust anchor cannot revoke itself, and the certificates above a pinned
+    /// certificate are irrelevant.
     private let places: [Int]
 
     init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
@@ -33,7 +33,7 @@ struct RevocationCheck {
     ///
     /// - Parameters:
     ///   - responses: the OCSP responses in the message.
-    ///   - asked: OCSP responses to our own requests, made now or before, for this chain or another.
+    ///   - asked: the OCSP responses to requests of this program, sent now or earlier, for this chain or another.
     ///   - isHard: whether an unknown status is an error.
     func verdict(
         _ lists: RevocationLists,
@@ -86,7 +86,7 @@ struct RevocationCheck {
     /// The maximum number of responses that one verification uses.
     private static let maximumResponses = 16
 
-    /// Applies the OCSP responses. A response that a certificate is revoked takes precedence.
+    /// Applies the OCSP responses. A response that says that a certificate is revoked takes precedence.
     ///
     /// - Returns: whether all responses could be used.
     private func apply(

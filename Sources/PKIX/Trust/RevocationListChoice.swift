@@ -4,8 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Chooses, from a large number of lists, those that can affect one path. Of lists with the same scope only the newest
-/// counts.
+/// Chooses, from a large number of lists, the lists that can affect one path. Of lists with the same scope only the newest is
+/// used.
 struct RevocationListChoice {
     /// The names of possible list signers for any certificate of the path.
     let names: Set<EncodingKey>
@@ -18,9 +18,11 @@ struct RevocationListChoice {
 
     /// How a list is relevant to the time of judgement.
     enum Role: Hashable {
-        /// It was issued by then. Certificates on it are revoked, even if the list itself has expired.
+        /// The list was issued before the time of judgement. Certificates on the list are revoked, even if the list itself
+        /// has expired.
         case past
-        /// The first and the last list that were issued later. A certificate that was revoked by then is on one of them.
+        /// The list is the first or the last of those issued after the time of judgement. If a certificate was revoked before
+        /// that time, one of these two lists names it.
         case nearest
         case newest
     }
@@ -29,7 +31,7 @@ struct RevocationListChoice {
     struct Candidate {
         let list: CertificateList
         let role: Role
-        /// The list's scope; nil if it is unreadable, and then no other list replaces this one.
+        /// The list's scope; nil if the scope is unreadable. Then no other list replaces this list.
         fileprivate let scope: CertificateList.Scope?
         fileprivate let edition: RevocationListEdition?
     }
@@ -45,8 +47,8 @@ struct RevocationListChoice {
         names = Set(path.map(\.issuer.canonical) + points.flatMap { $0.issuers.map(\.canonical) })
     }
 
-    /// The `lists` that may concern the path, in the order in which to examine them: in a series, the list that replaces the
-    /// others comes first.
+    /// The `lists` that may concern the path, in the order of examination: in a series, the list that replaces the others
+    /// comes first.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
         for list in lists {
@@ -79,13 +81,13 @@ struct RevocationListChoice {
         }
     }
 
-    /// Whether a chosen list, signed by a certificate of the path, makes `candidate` redundant. A list by another signer
-    /// does not, because an attacker can create an authority with the same name.
+    /// Whether a chosen list, signed by a certificate of the path, makes `candidate` redundant. A list by another signer does
+    /// not, because an attacker can create an authority with the same name.
     func isSuperseded(_ candidate: Candidate) -> Bool {
         path.contains { isSuperseded(candidate, by: $0) }
     }
 
-    /// Chooses `candidate`, which `signer` signed, unless a chosen list makes it redundant.
+    /// Chooses `candidate`, which `signer` signed. Does nothing if a chosen list makes `candidate` redundant.
     mutating func take(_ candidate: Candidate, by signer: Certificate) -> Bool {
         guard !isSuperseded(candidate, by: signer), takenLists.insert(candidate.list.fingerprint).inserted else {
             return false
@@ -103,7 +105,7 @@ struct RevocationListChoice {
         return taken[mark]?.contains { other in
             switch candidate.role {
             case .past: other.replacesItsLike(edition, at: date)
-            // Later lists are sorted by time, so the first one is the nearest.
+            // Later lists are sorted by time, so the first list is the nearest.
             case .newest, .nearest: other.isDelta == edition.isDelta && other.thisUpdate != edition.thisUpdate
             }
         } ?? false

@@ -10,19 +10,20 @@ import Foundation
 struct RevocationListEdition: Hashable, Sendable {
     /// The CRL Number; nil if the list has no valid one.
     let number: RevocationListNumber?
-    /// BaseCRLNumber: the complete list that a delta list changes; nil for a complete list, or if the number is invalid.
+    /// BaseCRLNumber: the number of the complete list that a delta list changes; nil for a complete list, or if the number is
+    /// invalid.
     let baseNumber: RevocationListNumber?
-    /// Whether the list contains only the changes since another one.
+    /// Whether the list contains only the changes since another list.
     let isDelta: Bool
     let thisUpdate: Date
-    /// When the next list is due; nil if the list does not contain that.
+    /// When the next list is due; nil if the list does not say.
     let nextUpdate: Date?
 
-    /// Whether the list has expired at `date`, by libcrypto's rule.
+    /// Whether the list has expired at `date`, according to libcrypto's rule.
     func hasEnded(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
 
-    /// Whether this list may replace `other` at `date`. An expired list replaces neither a current list nor one that was
-    /// issued later. Otherwise, when an authority restarts its numbers, its old lists would hide the new ones.
+    /// Whether this list may replace `other` at `date`. An expired list replaces neither a current list nor a list that was
+    /// issued later. Without this rule, old lists would hide new ones after an authority restarts its numbers.
     private func mayHide(_ other: RevocationListEdition, at date: Date) -> Bool {
         !hasEnded(at: date) || other.hasEnded(at: date) && thisUpdate >= other.thisUpdate
     }
@@ -32,10 +33,11 @@ struct RevocationListEdition: Hashable, Sendable {
         replaces(other) && mayHide(other, at: date)
     }
 
-    /// Whether this list comes after `other`: it has the higher CRL Number, or else the later thisUpdate.
+    /// Whether this list comes after `other`: this list has the higher CRL Number or, if one list has no number, the later
+    /// thisUpdate.
     ///
-    /// A delta list never replaces a complete list, nor a delta list with an older base, because it does not repeat the
-    /// changes before its own base.
+    /// A delta list replaces neither a complete list nor a delta list with an older base, because a delta list does not
+    /// repeat the changes before its own base.
     private func replaces(_ other: RevocationListEdition) -> Bool {
         if isDelta {
             guard other.isDelta, let baseNumber, let otherBase = other.baseNumber, baseNumber <= otherBase else {
@@ -47,14 +49,14 @@ struct RevocationListEdition: Hashable, Sendable {
     }
 
     /// Like `replaces`, for two lists of the same kind: both complete or both delta lists, both with or both without a
-    /// number. Only lists of one kind are ordered; lists of different kinds may replace each other in a cycle.
+    /// number. Only lists of one kind have an order; lists of different kinds may replace each other in a cycle.
     func replacesItsLike(_ other: RevocationListEdition, at date: Date) -> Bool {
         isDelta == other.isDelta && (number == nil) == (other.number == nil) && replaces(other, at: date)
     }
 
-    /// The indices of the editions that are in effect at `date`. All editions have the same issuer and scope. Several can be
-    /// in effect: equally new ones, delta lists with their complete list, and an expired list that the current one does not
-    /// replace. The newest list with a number is compared with the newest one without a number.
+    /// The indices of the editions that are in effect at `date`. All editions have the same issuer and scope. Several
+    /// editions can be in effect: lists that are equally new, delta lists with their complete list, and an expired list that
+    /// the current list does not replace. The newest list with a number is compared with the newest list without a number.
     static func current(of editions: [RevocationListEdition], at date: Date) -> [Int] {
         let newest = editions.indices.filter { place in
             !editions.contains { $0.replacesItsLike(editions[place], at: date) }

@@ -1,16 +1,16 @@
 import SwiftASN1
 
-/// A CRL Number or BaseCRLNumber: a non-negative INTEGER that may be too large for a machine word.
+/// A CRL Number or BaseCRLNumber: a non-negative INTEGER that may be too large for an `Int`.
 ///
 /// RFC 5280 §5.2.3, §5.2.4
 struct RevocationListNumber: Hashable, Sendable {
-    /// The number in big-endian order, without leading zeros.
+    /// The octets of the number in big-endian order, without leading zeros.
     private let digits: [UInt8]
 
     /// RFC 5280 allows 20 octets; a sign octet may precede them.
     private static let maximumCount = 21
 
-    /// Reads the value of an extension; nil unless it is a non-negative INTEGER of at most 20 octets.
+    /// Reads the value of an extension; nil unless the value is a non-negative INTEGER of at most 20 octets.
     init?(_ value: [UInt8]) {
         guard let node = try? ASN1Node.read(value), node.identifier == .integer, let bytes = try? node.primitive(),
             let first = bytes.first, first & 0x80 == 0, bytes.count <= Self.maximumCount

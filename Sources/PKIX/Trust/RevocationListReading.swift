@@ -6,12 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Determines what revocation lists say about the certificates of a path.
+/// Determines the status that revocation lists give to the certificates of a path.
 ///
-/// Of the lists of one issuer and scope, only the newest counts (RFC 5280 §5.2.3). An expired list can still revoke a
-/// certificate beside a current list, but never hides the current one. libcrypto decides which lists apply to a certificate,
-/// but uses only one of several. Therefore each list that names the certificate is also checked alone: if they disagree, the
-/// certificate is revoked.
+/// Of the lists of one issuer and scope, only the newest is used (RFC 5280 §5.2.3). An expired list can still revoke a
+/// certificate in addition to a current list, but never hides the current list. libcrypto decides which lists apply to a
+/// certificate, but uses only one of several. Therefore each list that names the certificate is also checked alone: if the
+/// results differ, the certificate is revoked.
 struct RevocationListReading {
     private let path: CertificatePath
     private let places: [Int]
@@ -19,7 +19,7 @@ struct RevocationListReading {
     /// Certificates outside the path that may have signed the lists.
     private let signers: [Certificate]
 
-    /// The statuses of certificates, by their indices in the path.
+    /// The statuses of certificates, by the certificates' indices in the path.
     typealias Statuses = [Int: RevocationCheck.Status]
 
     /// - Parameter places: the indices of the certificates to check.
@@ -27,7 +27,7 @@ struct RevocationListReading {
         (self.path, self.places, self.date, self.signers) = (path, places, date, signers)
     }
 
-    /// The statuses according to the selected lists; empty if libcrypto cannot check them.
+    /// The statuses according to the selected lists; empty if libcrypto cannot check the lists.
     ///
     /// - Returns: the statuses, and whether some could not be determined within the budget.
     func statuses(
@@ -65,7 +65,7 @@ struct RevocationListReading {
         return (statuses, isCutShort)
     }
 
-    /// `lists` without the expired lists of series that also have a current one.
+    /// `lists` without each expired list whose series also has a current list.
     private func foremost(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
         let lasting = Set(lists.filter { !$0.edition.hasEnded(at: date) }.map(\.series))
         return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
@@ -78,8 +78,8 @@ struct RevocationListReading {
         return number > otherNumber
     }
 
-    /// Whether `item` revokes `certificate`. If the list was issued after the time of judgement, the revocation date in its
-    /// entry decides; such a list proves nothing about certificates without an entry.
+    /// Whether `item` revokes `certificate`. If the list was issued after the time of judgement, the revocation date in the
+    /// certificate's entry decides; a list issued later proves nothing about certificates without an entry.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.names(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
@@ -106,7 +106,7 @@ struct RevocationListReading {
         return statuses
     }
 
-    /// The status for libcrypto's errors about one certificate.
+    /// The status that follows from libcrypto's errors about one certificate.
     private func status(_ codes: [VerificationCode], at place: Int, _ problems: inout [Problem])
         -> RevocationCheck.Status
     {

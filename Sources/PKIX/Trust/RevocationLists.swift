@@ -12,22 +12,22 @@ struct RevocationLists {
     struct Selection {
         /// The lists that were signed by a certificate of the path, or by another possible signer.
         fileprivate(set) var lists: [SelectedRevocationList] = []
-        /// Lists that have an authority's name but not its signature.
+        /// Lists with an authority's name that the authority did not sign.
         fileprivate(set) var forged: [CertificateList] = []
-        /// Lists that have an authority's name but that libcrypto cannot read.
+        /// Lists with an authority's name that libcrypto cannot read.
         fileprivate(set) var unreadable: [CertificateList] = []
         /// The certificates outside the path that signed the lists.
         fileprivate(set) var signers: [Certificate] = []
         /// Whether some signatures were not checked because the budget was exhausted.
         fileprivate(set) var isCutShort = false
-        /// Whether there are more lists than the limit, so that the content of some is unknown.
+        /// Whether there are more lists than the limit, so that some lists were not read.
         fileprivate(set) var hasTooMany = false
     }
 
     private let all: [CertificateList]
     /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
-    /// The certificates that bear the name of a list's issuer.
+    /// The certificates whose subject is the issuer of a list.
     private let signers: [Certificate]
     let budget: WorkBudget
 
@@ -36,7 +36,7 @@ struct RevocationLists {
 
     /// The maximum number of lists that one verification uses.
     static let maximumLists = 64
-    /// The maximum number of certificates outside the path that may have signed them.
+    /// The maximum number of certificates outside the path that may have signed lists.
     private static let maximumSigners = 32
 
     /// - Parameters:
@@ -49,8 +49,8 @@ struct RevocationLists {
         (self.all, self.places, self.budget) = (all, places, budget)
     }
 
-    /// The lists that were signed by a certificate of `path` or another known signer, so that a forged list neither revokes
-    /// a certificate nor hides another list.
+    /// The lists that were signed by a certificate of `path` or another known signer. So a forged list neither revokes a
+    /// certificate nor hides another list.
     ///
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     func selection(for path: [Certificate], at date: Date) -> Selection {
@@ -97,8 +97,8 @@ struct RevocationLists {
         }
     }
 
-    /// Returns `list` with its signer if a certificate in `named` signed it; otherwise nil, and the reason is added to
-    /// `selection`.
+    /// Returns `list` with its signer if a certificate in `named` signed the list. Otherwise returns nil and adds the reason
+    /// to `selection`.
     private func select(
         _ list: CertificateList,
         _ named: [EncodingKey: [Certificate]],
@@ -113,12 +113,12 @@ struct RevocationLists {
         }
     }
 
-    /// The certificate in `issuers` that signed `list`; nil if there is none. In the latter case `selection` notes the
-    /// reason, unless `issuers` is empty.
+    /// The certificate in `issuers` that signed `list`; nil if there is none. In the latter case the reason is added to
+    /// `selection`, unless `issuers` is empty.
     ///
-    /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not
-    /// sign the list, the list counts as forged, even if another authority with the same name signed it. Otherwise it could
-    /// hide the real list.
+    /// libcrypto assumes that the signer is the certificate of the path that the list names. If that certificate did not sign
+    /// the list, the list is treated as forged, even if another authority with the same name signed it. Otherwise the list
+    /// could hide the real list.
     private func signer(
         of list: CertificateList,
         _ issuers: [Certificate],
@@ -143,7 +143,7 @@ struct RevocationLists {
         return nil
     }
 
-    /// A list and its possible signer. Whether one signed the other depends on these two alone.
+    /// A list and a possible signer. Whether the signer signed the list depends only on these two.
     private struct Edge: Hashable {
         let list: Fingerprint
         let issuer: Fingerprint
@@ -162,7 +162,7 @@ struct RevocationLists {
         return isSigned
     }
 
-    /// Whether the budget suffices for libcrypto's check of `path` against `lists`, which libcrypto repeats for each
+    /// Whether the budget suffices for libcrypto's check of `path` against `lists`. libcrypto repeats this check for each
     /// certificate.
     func affords(_ lists: [SelectedRevocationList], for path: [Certificate]) -> Bool {
         var units = 0
@@ -178,7 +178,7 @@ struct RevocationLists {
     /// The number of distribution point names that libcrypto compares per unit.
     private static let pointsPerUnit = 5000
 
-    /// Whether the signature of `list` was made by the key of `issuer`; nil if libcrypto cannot check it.
+    /// Whether `list` was signed with the key of `issuer`; nil if libcrypto cannot check the signature.
     static func verify(_ list: CertificateList, by issuer: Certificate) -> Bool? {
         guard let object = try? list.object(), let key = try? issuer.publicKey() else { return nil }
         return object.isSigned(by: key)

@@ -3,8 +3,8 @@
 public enum RevocationPolicy: String, CaseIterable, Hashable, Sendable {
     /// Revocation is not checked.
     case off
-    /// A revoked certificate is an error. A certificate of unknown status passes with the warning `revocation-unknown`.
+    /// A revoked certificate is an error. A certificate of unknown status is accepted with the warning `revocation-unknown`.
     case soft
-    /// Like `soft`, but a certificate of unknown status is an error (`revocation-unknown`).
+    /// A revoked certificate is an error, and so is a certificate of unknown status (`revocation-unknown`).
     case hard
 }

@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// The URLs where a certificate's issuer publishes revocations, as named in the certificate. They are unverified.
+/// The URLs in a certificate where its issuer publishes revocations. They are unverified.
 ///
 /// RFC 5280 §4.2.1.13, §4.2.1.15, §4.2.2.1
 package struct RevocationServices: Hashable, Sendable {
@@ -9,7 +9,7 @@ package struct RevocationServices: Hashable, Sendable {
     /// The URLs of revocation lists, delta lists last.
     package private(set) var lists: [String] = []
 
-    /// The maximum number of URLs of each kind that are taken from a certificate.
+    /// The maximum number of URLs of each kind that are read from a certificate.
     package static let maximumCount = 4
 
     fileprivate init() {}
@@ -66,14 +66,14 @@ package struct RevocationServices: Hashable, Sendable {
 }
 
 extension Certificate {
-    /// The URLs where its issuer publishes revocations.
+    /// The URLs where the certificate's issuer publishes revocations.
     package var revocationServices: RevocationServices {
         (try? CertificateFields(der)).map { RevocationServices($0.extensions) } ?? RevocationServices()
     }
 }
 
 extension CertificateList {
-    /// The URLs of the delta lists for this list, as named in it. They are unverified.
+    /// The URLs of the delta lists, as this list names them. They are unverified.
     ///
     /// RFC 5280 §5.2.6
     package var deltaLists: [String] {

@@ -4,19 +4,19 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A source of revocation data that is asked if the available data is insufficient.
+/// A source of revocation data, which is asked if the available data is insufficient.
 package protocol RevocationSource: Sendable {
     /// The revocation data for the certificates at the indices `places` of `chain`, in which each certificate was issued by
     /// the next.
     ///
-    /// The caller must verify all of it. A service that cannot be reached contributes nothing.
+    /// The caller must verify all data. A service that cannot be reached contributes nothing.
     func evidence(on chain: [Certificate], at places: [Int], date: Date) async -> RevocationEvidence
 
-    /// The source for one verdict, that is, for one message or its recipients. A source whose time limit applies to all
-    /// questions of a verdict returns a value with a new limit; others return themselves.
+    /// The source for one verdict, that is, for one message or its recipients. If the time limit of a source applies to all
+    /// questions of a verdict, the source returns a copy of itself with a new limit; other sources return themselves.
     func forOneVerdict() -> any RevocationSource
 
-    /// Whether it asks any service at all; true by default.
+    /// Whether the source asks any service at all; true by default.
     func isAsking() async -> Bool
 }
 
@@ -42,7 +42,7 @@ package struct RevocationEvidence: Hashable, Sendable {
 }
 
 extension ValidationOptions {
-    /// These options with `evidence` added.
+    /// A copy of these options with `evidence` added.
     package func with(_ evidence: RevocationEvidence) -> ValidationOptions {
         var options = self
         options.certificateLists += evidence.certificateLists.filter { !certificateLists.contains($0) }
@@ -50,7 +50,7 @@ extension ValidationOptions {
         return options
     }
 
-    /// These options, with the data of `source` about trusted chains of unknown revocation status added.
+    /// A copy of these options, with the data that `source` has about trusted chains of unknown revocation status.
     ///
     /// No service is asked about other chains: an untrusted certificate must not determine where this program connects to.
     package func asking(_ source: (any RevocationSource)?, about verdicts: [ChainVerdict], at date: Date) async

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A revocation list whose signature was verified, with the properties that determine its use.
+/// A revocation list whose signature was verified, with the properties that determine how the list is used.
 struct SelectedRevocationList {
     let list: CertificateList
     /// The certificate whose key signed the list.
@@ -20,8 +20,8 @@ struct SelectedRevocationList {
         (edition, scope) = (try list.edition, try list.scope)
     }
 
-    /// The common properties of the lists of one series, of which the newest counts: the signing key, and the certificates
-    /// that the lists cover. Since the signing key is known, the key that the list names does not matter.
+    /// The common properties of the lists of one series: the key that signed them, and the certificates that they cover. Only
+    /// the newest list of a series is used. The key that a list names is ignored, because the key that signed it is known.
     struct Series: Hashable {
         private let issuer: EncodingKey
         private let key: [UInt8]
@@ -36,7 +36,8 @@ struct SelectedRevocationList {
     var series: Series { Series(scope, signer: signer) }
 
     /// The `lists` that are in effect at `date`: the newest of each series, or several if they are equally new. An expired
-    /// list is included unless another list replaces it; it can revoke a certificate but never shows that one is good.
+    /// list is included unless another list replaces it. It can show that a certificate is revoked, but never that a
+    /// certificate is good.
     static func current(of lists: [SelectedRevocationList], at date: Date) -> [SelectedRevocationList] {
         let places = Dictionary(grouping: lists.indices) { lists[$0].series }.values.flatMap { members in
             RevocationListEdition.current(of: members.map { lists[$0].edition }, at: date).map { members[$0] }
@@ -54,7 +55,7 @@ struct SelectedRevocationList {
     }
 
     /// Whether the list is a delta list that, without its base, shows that `issuer` revoked `certificate`: it was signed by
-    /// the issuer's own key, which may sign lists.
+    /// the issuer's own key, and that key may sign lists.
     func isDeltaRevoking(_ certificate: Certificate, issuedBy issuer: Certificate?) -> Bool {
         guard edition.isDelta, let issuer, issuer.publicKeyInfo == signer.publicKeyInfo,
             signer.keyUsage?.contains(.cRLSign) ?? true

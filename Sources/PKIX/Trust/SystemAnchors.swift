@@ -7,22 +7,22 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The folder of the system's trust anchors, with file names as made by `openssl rehash`.
+/// The folder of the system's trust anchors, with the file names that `openssl rehash` creates.
 ///
-/// It is only searched for the issuers that a chain names. SSL_CERT_DIR and SSL_CERT_FILE are ignored.
+/// Only the issuers that a chain names are searched for in the folder. SSL_CERT_DIR and SSL_CERT_FILE are ignored.
 public struct SystemAnchors: Hashable, Sendable {
     /// The folder's path.
     public let folder: String
 
     public init(folder: String = "/etc/ssl/certs") { self.folder = folder }
 
-    /// Whether the folder can be read at all.
+    /// Whether the folder can be read.
     package var isReadable: Bool { FileManager.default.isReadableFile(atPath: folder) }
 
     /// The maximum number of files with the same hash that are read.
     private static let maximumCollisions = 16
 
-    /// The anchors with this subject.
+    /// The trust anchors with this subject.
     package func certificates(named subject: DistinguishedName) -> [Certificate] {
         guard let hash = subject.systemHash else { return [] }
         let digits = String(hash, radix: 16)
@@ -40,7 +40,7 @@ public struct SystemAnchors: Hashable, Sendable {
     /// The size in bytes of the largest file whose certificates are cached.
     private static let keptSize = 64 << 10
 
-    /// The certificates in the file at `path`; empty if it is malformed, nil if it cannot be opened.
+    /// The certificates in the file at `path`; empty if the file is malformed, nil if it cannot be opened.
     private static func certificates(in path: String) -> [Certificate]? {
         let state = FileState(path)
         if let state, let known = recent[state] { return known }
@@ -49,12 +49,12 @@ public struct SystemAnchors: Hashable, Sendable {
             return []
         }
         let certificates = items.compactMap { if case .certificate(let certificate) = $0 { certificate } else { nil } }
-        // If the file was replaced meanwhile, it is read again next time.
+        // A file that was replaced during the reading is read again the next time.
         if let state, state == FileState(path), state.size <= keptSize { recent[state] = certificates }
         return certificates
     }
 
-    /// The subject hashes in the file names of the folder; empty if there is no folder, nil if it cannot be read.
+    /// The subject hashes in the file names of the folder; empty if there is no folder, nil if the folder cannot be read.
     package var hashes: Set<UInt32>? {
         do {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -68,7 +68,7 @@ public struct SystemAnchors: Hashable, Sendable {
 }
 
 extension DistinguishedName {
-    /// The hash of this subject in the file names of a folder of anchors, as made by openssl-rehash(1); nil if libcrypto
-    /// cannot read the name.
+    /// The hash of this subject in the file names of a folder of trust anchors, as openssl-rehash(1) computes it; nil if
+    /// libcrypto cannot read the name.
     package var systemHash: UInt32? { Libcrypto.nameHash(der) }
 }

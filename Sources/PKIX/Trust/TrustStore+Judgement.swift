@@ -11,13 +11,13 @@ package import Foundation
 package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
-    /// Whether the verdict may be cached. False if the search was cut short, or if libcrypto failed, perhaps for lack of
-    /// memory.
+    /// Whether the verdict may be cached. False if the search ended early, or if libcrypto failed, perhaps because of too
+    /// little memory.
     package let isRepeatable: Bool
 }
 
 extension TrustStore {
-    /// The verdict on `certificate` from the store's data alone.
+    /// The verdict on `certificate` according to the store's data alone.
     package func judgement(of certificate: Certificate, purpose: Certificate.KeyPurpose, at date: Date) -> Judgement {
         let key = VerdictCacheKey(
             store: self,
@@ -40,14 +40,14 @@ extension TrustStore {
     }
 }
 
-/// Keeps libcrypto's objects of revocation lists alive, so that each list is parsed once for many verdicts.
+/// Keeps libcrypto's objects of revocation lists in memory, so that each list is parsed only once for many verdicts.
 package final class HeldLists: Sendable {
     private let lists: [CertificateList]
     private let objects = Mutex<[Handle<X509_CRL>]?>(nil)
 
     package init(_ lists: [CertificateList]) { self.lists = lists }
 
-    /// Parses the lists, unless that was done before.
+    /// Parses the lists. Later calls do nothing.
     package func hold() {
         objects.withLock { objects in
             guard objects == nil else { return }

@@ -3,7 +3,8 @@ extension TrustStore {
     public enum Usage: Hashable, Sendable {
         /// Any purpose: the extended key usage is ignored.
         case any
-        /// The extended key usage with this dotted OID, such as `1.3.6.1.5.5.7.3.3` for code signing (RFC 5280 §4.2.1.12).
+        /// The purpose with this dotted OID in the extended key usage, such as `1.3.6.1.5.5.7.3.3` for code signing (RFC 5280
+        /// §4.2.1.12).
         case extendedKeyUsage(String)
         /// Mail (RFC 8550 §4.4.4).
         case mail
@@ -11,7 +12,8 @@ extension TrustStore {
 }
 
 extension Certificate {
-    /// Whether the certificate allows `usage`: it contains that usage or anyExtendedKeyUsage, or has no such extension.
+    /// Whether the certificate allows `usage`: its extended key usage contains that usage or anyExtendedKeyUsage, or is
+    /// absent.
     func admits(_ usage: TrustStore.Usage) -> Bool {
         switch usage {
         case .any: return true

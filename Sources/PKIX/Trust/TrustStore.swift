@@ -4,33 +4,34 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// Trusted certificates, and the certificates and lists for building chains. `PathValidator` judges by this data.
+/// Trusted certificates, and the certificates and lists for building chains. `PathValidator` judges certificates by this
+/// data.
 ///
-/// It uses no hidden clock or store: the time is an argument of `judge`, and the system's anchors are used only if
-/// `systemAnchors` names their folder.
+/// A trust store uses no hidden clock or store: the time is an argument of `judge`, and the system's trust anchors are used
+/// only if `systemAnchors` names their folder.
 public struct TrustStore: Hashable, Sendable {
-    /// Certificates at which a chain may end. An intermediate certificate in this list is an anchor as well.
+    /// Certificates at which a chain may end. An intermediate certificate in this list is also a trust anchor.
     public var anchors: [Certificate]
     /// The keys whose end-entity certificates are trusted without a chain.
     package var pinned: Set<PublicKeyDigest>
-    /// The known certificates with which the keys in `pinned` were pinned. If one of them is revoked, the pin ends for all
-    /// certificates with its key. Other certificates with the key need a valid signature of their issuer.
+    /// The known certificates with which the keys in `pinned` were pinned. If one of these certificates is revoked, the pin
+    /// ends for all certificates of its key. Other certificates of the key need a valid signature of their issuer.
     package var pinnedCertificates: Set<Certificate> = []
     /// The keys whose certificates are never trusted, even with a valid chain.
     package var distrusted: Set<PublicKeyDigest> = []
-    /// The addresses for which a key was pinned or distrusted, in a comparable form. A key without an entry was pinned or
+    /// The addresses for which a key was pinned or distrusted, in a form for comparison. A key without an entry was pinned or
     /// distrusted for every address in its certificates. Callers that know the addresses use `speaking(for:)`.
     package var scopes: [PublicKeyDigest: Scopes] = [:]
-    /// Certificates of authorities that may complete a chain; they are not trusted themselves.
+    /// Certificates of authorities that may complete a chain. They are not trusted by themselves.
     public var intermediates: [Certificate]
     /// The available revocation lists.
     public var certificateLists: [CertificateList]
     /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. Every verdict
-    /// repeats them, and its revocation status is not `good`.
+    /// repeats these sentences, and its revocation status is not `good`.
     package var unreadableLists: [String] = []
-    /// Earlier OCSP responses, by the `nameDigest` of the certificate; they are verified again when they are used.
+    /// Earlier OCSP responses, by the `nameDigest` of the certificate. The responses are verified again when they are used.
     package var responses: [Fingerprint: OCSPResponse] = [:]
-    /// The folder of the system's anchors; nil if they are not trusted.
+    /// The folder of the system's trust anchors; nil if the system's trust anchors are not trusted.
     public var systemAnchors: SystemAnchors?
     /// The validation options.
     public var options = ValidationOptions()
@@ -42,7 +43,7 @@ public struct TrustStore: Hashable, Sendable {
 
     /// - Parameters:
     ///   - anchors: certificates at which a chain may end.
-    ///   - intermediates: certificates of authorities that may complete a chain; they are not trusted themselves.
+    ///   - intermediates: certificates of authorities that may complete a chain. They are not trusted by themselves.
     ///   - systemAnchors: whether a chain may also end at the system's trusted roots.
     public init(anchors: [Certificate], intermediates: [Certificate], systemAnchors: Bool) {
         self.init(
@@ -67,7 +68,7 @@ public struct TrustStore: Hashable, Sendable {
         self.systemAnchors = systemAnchors
     }
 
-    /// The same store, with `certificates` trusted without a chain, because the user compared their fingerprints.
+    /// A store that also trusts `certificates` without a chain, because the user compared their fingerprints.
     public func pinning(_ certificates: Certificate...) -> TrustStore {
         var store = self
         store.pinned.formUnion(certificates.map(\.publicKeyDigest))
@@ -75,7 +76,7 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// The same store, with all certificates for the keys of `certificates` distrusted.
+    /// A store that also distrusts all certificates of the keys of `certificates`.
     public func distrusting(_ certificates: Certificate...) -> TrustStore {
         var store = self
         store.distrusted.formUnion(certificates.map(\.publicKeyDigest))
@@ -84,9 +85,9 @@ public struct TrustStore: Hashable, Sendable {
 
     /// The names for which a key was pinned, and those for which it was distrusted.
     package struct Scopes: Hashable, Sendable {
-        /// The names for which a user compared its fingerprint.
+        /// The names for which a user compared the fingerprint of the key's certificate.
         package var pinned: Set<String>
-        /// The names for which it was distrusted.
+        /// The names for which the key was distrusted.
         package var distrusted: Set<String>
 
         package init(pinned: Set<String> = [], distrusted: Set<String> = []) {
@@ -95,8 +96,8 @@ public struct TrustStore: Hashable, Sendable {
         }
     }
 
-    /// The same store, restricted to the pins and distrust for `names`: a user who compared a fingerprint for one address
-    /// did not accept the other addresses in the certificate.
+    /// A store that uses only the pins and distrust for `names`: a user who compared a fingerprint for one address did not
+    /// accept the other addresses in the certificate.
     package func speaking(for names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {
@@ -106,12 +107,13 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// The same store for data signed by `certificate` that has no sender, such as a commit or a file.
+    /// A store for data signed by `certificate` that has no sender, such as a commit or a file.
     ///
-    /// The reader sees the names in the certificate. The holder of a pinned key can get certificates for it in any name, so
-    /// a pin applies only to the pinned certificate itself, and only if it was pinned for every address in it.
+    /// The reader of the data sees the names in the certificate. The holder of a pinned key can get certificates for that key
+    /// in any name. Therefore a pin applies only to the pinned certificate itself, and only if it was pinned for every
+    /// address in it.
     ///
-    /// - Parameter names: for each address in the certificate, the names under which it may have been pinned.
+    /// - Parameter names: for each address in the certificate, the names under which the certificate may have been pinned.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> TrustStore {
         let key = certificate.publicKeyDigest
         let isForAll = scopes[key].map { scopes in names.allSatisfy { !$0.isDisjoint(with: scopes.pinned) } } ?? true
@@ -121,10 +123,10 @@ public struct TrustStore: Hashable, Sendable {
         return store
     }
 
-    /// Looks for a chain from `certificate` to an anchor and reports the problems of the best one, with a new budget.
+    /// Builds chains from `certificate` to a trust anchor and reports the problems of the best chain, with a new budget.
     ///
     /// - Parameters:
-    ///   - extra: certificates that came with the message, in any order; never trusted.
+    ///   - extra: certificates that came with the message, in any order; they are never trusted by themselves.
     ///   - extraLists: revocation lists that came with the message.
     ///   - responses: OCSP responses that came with the message.
     ///   - date: the time at which all certificates must be valid.
@@ -149,14 +151,14 @@ public struct TrustStore: Hashable, Sendable {
 
     /// How thorough a verdict is.
     package enum Detail: Sendable {
-        /// All problems are searched for.
+        /// All problems are reported.
         case everything
-        /// Trust, validity and revocation. For an untrusted chain, not all problems are searched for, since that takes
-        /// longer than everything else.
+        /// Trust, validity and revocation are determined. For an untrusted chain, not all problems are reported, because
+        /// finding them takes longer than everything else.
         case trust
     }
 
-    /// Like the above, with the given detail.
+    /// Like `judge` without `detail`, with the given detail.
     package func judge(
         _ certificate: Certificate,
         extra: [Certificate] = [],

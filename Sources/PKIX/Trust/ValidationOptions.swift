@@ -1,4 +1,4 @@
-/// How strictly certificates are judged, apart from the question which certificates are trusted.
+/// How strictly certificates are judged. Which certificates are trusted is not part of the options.
 public struct ValidationOptions: Hashable, Sendable {
     /// How the revocation status affects the verdict.
     public var revocation: RevocationPolicy
@@ -6,11 +6,12 @@ public struct ValidationOptions: Hashable, Sendable {
     package var policies: CertificatePolicies
     /// Revocation lists in addition to those of the store.
     package var certificateLists: [CertificateList] = []
-    /// Places whose revocation lists are unreadable, each described by a sentence; every verdict repeats them.
+    /// Sentences about unreadable revocation lists, and about unreadable files or folders of lists. Every verdict repeats
+    /// these sentences.
     package var unreadableLists: [String] = []
     /// OCSP responses in addition to those in messages.
     package var responses: [OCSPResponse] = []
-    /// Rules whose violation is a warning; nil for none.
+    /// Additional rules; a violation is a warning. Nil if there are no additional rules.
     package var profile: CertificateProfile?
 
     /// - Parameter revocation: how the revocation status affects the verdict.
@@ -30,7 +31,7 @@ public struct ValidationOptions: Hashable, Sendable {
 }
 
 extension TrustStore {
-    /// The same store with other `options`.
+    /// A store with other `options`.
     package func judging(by options: ValidationOptions) -> TrustStore {
         var store = self
         store.options = options

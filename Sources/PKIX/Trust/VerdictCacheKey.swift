@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Everything that a verdict depends on, except the time and the current system anchors.
+/// Everything that a verdict depends on, except the time and the current contents of the system's trust anchors.
 struct VerdictCacheKey: Hashable {
     let store: TrustStore
     let certificate: Certificate
@@ -13,25 +13,25 @@ struct VerdictCacheKey: Hashable {
     let responses: [OCSPResponse]
     let purpose: Certificate.KeyPurpose
 
-    /// Recent verdicts: mail from the same senders is judged again and again.
+    /// Recent verdicts, because mail from the same senders is judged again and again.
     private static let recent = BoundedCache<VerdictCacheKey, LimitedVerdict>(capacity: 256)
 
-    /// A recent verdict that still holds at `date`; nil if there is none.
+    /// A recent verdict that is still correct at `date`; nil if there is none.
     func known(at date: Date) -> Judgement? {
         guard let known = Self.recent[self], known.holds(at: date) else { return nil }
         return known.judgement
     }
 
-    /// Caches the judgement made at `date` until the next moment at which something it depends on begins or ends.
+    /// Caches the judgement made at `date`, until the validity of something that it depends on begins or ends.
     ///
-    /// Does nothing if the message brought a lot of data, so that senders cannot fill the memory.
+    /// Does nothing if the message contained a lot of data, so that senders cannot fill the memory.
     func remember(_ judgement: Judgement, at date: Date) {
         let sent = ([certificate] + extra).map(\.der.count) + extraLists.map(\.der.count) + responses.map(\.der.count)
         guard sent.reduce(0, +) <= 16 << 10 else { return }
         Self.recent[self] = LimitedVerdict(judgement, self, date: date)
     }
 
-    /// Whether `verdict` may be cached. False if libcrypto may have failed for lack of memory.
+    /// Whether `verdict` may be cached. False if libcrypto may have failed because of too little memory.
     func isSettled(by verdict: ChainVerdict) -> Bool {
         let hasEvidence =
             ![store.certificateLists, store.options.certificateLists, extraLists].allSatisfy(\.isEmpty)
@@ -39,7 +39,7 @@ struct VerdictCacheKey: Hashable {
         return verdict.faults == 0 && (verdict.revocation?.status != .unknown || !hasEvidence)
     }
 
-    /// Whether the key is small enough to be cached and compared cheaply.
+    /// Whether the key is small enough to be cached and compared quickly.
     var isBrief: Bool {
         let lists = [store.certificateLists, store.options.certificateLists, extraLists]
         let answers = [store.options.responses, responses]
@@ -55,22 +55,22 @@ struct VerdictCacheKey: Hashable {
     }
 }
 
-/// A verdict and the period in which it holds.
+/// A verdict and the period in which it is correct.
 private struct LimitedVerdict: Sendable {
     let judgement: Judgement
     private let date: Date
-    /// The last second before the verdict, and the first after it, in which something that it depends on begins or ends;
-    /// since 1970.
+    /// The last second before the verdict, and the first second after it, in which the validity of something that it depends
+    /// on begins or ends; in seconds since 1970.
     private let since, until: Int
 
-    /// - Parameter date: when the verdict was given.
+    /// - Parameter date: the time of judgement.
     init(_ judgement: Judgement, _ key: VerdictCacheKey, date: Date) {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)
         let store = key.store
         let lists = store.certificateLists + store.options.certificateLists + key.extraLists
         // OCSP responses have validity periods of their own, and lists that were issued later decide by revocation dates. A
-        // verdict based on these holds only for its own instant.
+        // verdict that uses such data is correct only for its own time.
         let isPlain =
             store.responses.isEmpty && store.options.responses.isEmpty && key.responses.isEmpty
             && lists.allSatisfy { Self.second($0.thisUpdate) <= now }
@@ -81,8 +81,8 @@ private struct LimitedVerdict: Sendable {
             certificates.map(\.notBefore) + certificates.map(\.notAfter) + lists.map(\.thisUpdate)
             + lists.compactMap(\.nextUpdate)
         let seconds = moments.map(Self.second)
-        // In a second in which something begins or ends, the moments before and after differ, so the verdict holds for its
-        // own instant.
+        // If a validity begins or ends in this second, the verdict may differ within the second, so it is correct only for
+        // its own time.
         guard isPlain, !seconds.contains(now) else {
             (since, until) = (now, now)
             return
@@ -96,6 +96,6 @@ private struct LimitedVerdict: Sendable {
         return date == self.date || since < second && second < until
     }
 
-    /// Whole seconds since 1970.
+    /// The time in whole seconds since 1970.
     private static func second(_ date: Date) -> Int { Int(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0 }
 }

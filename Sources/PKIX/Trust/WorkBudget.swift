@@ -1,17 +1,17 @@
 import LibCrypto
 import Synchronization
 
-/// The cost allowed for building and checking chains, so that a sender of hundreds of authorities cannot keep the program
-/// busy. It also caches what was parsed on the way.
+/// The cost that is allowed for building and checking chains, so that a sender of hundreds of authorities cannot keep the
+/// program busy. Also caches the objects that are parsed meanwhile.
 ///
 /// One unit is about the cost of checking an RSA-2048 signature.
 final class WorkBudget: Sendable {
-    /// Enough for a thousand pairs of certificates that are not cached, about half a second.
+    /// The budget of one validator: enough for a thousand pairs of certificates that are not cached, about half a second.
     private static let allowance = 5000
     /// The cost for libcrypto of parsing two certificates.
     static let reading = 4
-    /// The maximum total size, in bytes, of the lists whose libcrypto objects are cached; the objects are several times
-    /// larger. A single list may be larger.
+    /// The maximum total size, in bytes, of the lists whose libcrypto objects are cached. The objects are several times
+    /// larger than the lists. A single list may exceed this size.
     private static let maximumHeld = 16 << 20
 
     private struct Held {
@@ -26,10 +26,10 @@ final class WorkBudget: Sendable {
 
     private init(remaining: Int) { self.remaining = Mutex(remaining) }
 
-    /// Whether nothing is left.
+    /// Whether the budget is exhausted.
     var isSpent: Bool { remaining.withLock { $0 <= 0 } }
 
-    /// Takes a tenth of the remaining budget, for work that may turn out useless.
+    /// Takes a tenth of the remaining budget, for work whose result may not be needed.
     func share() -> WorkBudget {
         WorkBudget(
             remaining: remaining.withLock { remaining in
@@ -48,14 +48,15 @@ final class WorkBudget: Sendable {
 
     func spend(_ units: Int) { remaining.withLock { $0 -= units } }
 
-    /// Spends `units` if any budget is left. Returns whether that much was left.
+    /// Spends `units`. Returns whether any budget is left afterwards; if `units` is 0, nothing is spent and the result is
+    /// true.
     func affords(_ units: Int) -> Bool {
         guard units > 0 else { return true }
         spend(units)
         return !isSpent
     }
 
-    /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed once.
+    /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed only once.
     func hold(_ list: CertificateList) {
         guard let object = try? list.object() else { return }
         held.withLock { held in

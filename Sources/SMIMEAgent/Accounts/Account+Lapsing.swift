@@ -4,7 +4,8 @@ package import PKIX
 package import SMIMEStore
 
 extension Account {
-    /// The certificates whose end, before `time` plus `interval`, leaves one of the account's addresses without an identity for a purpose.
+    /// The certificates that will expire between `time` and `time` plus `interval`, and without which one of the account's
+    /// addresses has no identity for signing or none for encryption.
     package func lapsing(
         from time: Date,
         within interval: TimeInterval,
@@ -29,15 +30,16 @@ extension Account {
 }
 
 extension Store {
-    /// The certificates of all accounts whose end, before `time` plus `interval`, leaves an address without an identity for a purpose.
+    /// The certificates of all accounts that will expire between `time` and `time` plus `interval`, and without which an
+    /// address has no identity for signing or none for encryption.
     package func lapsingCertificates(from time: Date, within interval: TimeInterval) async throws -> [Certificate] {
         let accounts = try await accounts.all()
         let verdicts = try await verdicts(on: accounts, at: time) { _ in }
         return accounts.flatMap { $0.lapsing(from: time, within: interval, verdicts: verdicts) }
     }
 
-    /// When the last valid certificate of each address or domain ends, for those where that is within `interval` before or after
-    /// `time`.
+    /// The addresses and domains whose last valid certificate expires within `interval` before or after `time`, each with the
+    /// date of that expiry.
     package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
         let ends = try await recipients.ends(
             after: time.addingTimeInterval(-interval),

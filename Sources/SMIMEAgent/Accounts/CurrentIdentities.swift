@@ -3,11 +3,11 @@ package import InternetMessage
 package import PKIX
 package import SMIMEStore
 
-/// Which of several identities of an account are used today, and why.
+/// Which of an account's several identities are used today, and why.
 package struct CurrentIdentities: Sendable {
-    /// One that is used.
+    /// An identity that is used.
     package struct Choice: Hashable, Sendable {
-        /// The purpose of the identity; nil is both purposes.
+        /// The purpose that the identity is used for; nil if it is used for both.
         package var purpose: IdentitySelection.Purpose?
         package let certificate: Certificate
         package let merit: IdentitySelection.Merit
@@ -15,7 +15,7 @@ package struct CurrentIdentities: Sendable {
 
     /// The account.
     package let account: EmailAddress
-    /// The identities in use; empty if the account has no choice.
+    /// The identities in use; empty if the account has only one identity, or none that can be used.
     package let choices: [Choice]
 
     /// - Parameter verdicts: the known faults of the account's certificates.

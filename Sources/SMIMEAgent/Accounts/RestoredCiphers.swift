@@ -2,16 +2,16 @@ package import CMSSyntax
 package import InternetMessage
 package import SMIMEStore
 
-/// The cipher rules for accounts that a backup brings, as part of one setting.
+/// The cipher rules that a backup of accounts contains, as additions to one setting of the store.
 package struct RestoredCiphers: Sendable {
     package static let setting = Setting.encryptionUnknown
 
-    /// The ciphers for accounts without a rule in this store.
+    /// The ciphers of the backup for accounts that have no rule in this store.
     package let new: [(account: EmailAddress, cipher: ContentCipher)]
-    /// The ciphers of the backup that differ from this store's, in words. They are not restored.
+    /// Descriptions of the backup's ciphers that differ from this store's ciphers. They are not restored.
     package let kept: [String]
 
-    /// - Parameter preferences: the store's own rules.
+    /// - Parameter preferences: the store's own cipher rules.
     /// - Throws: `AgentError.unknownCipher`
     package init(_ restoration: Restoration, beside preferences: CipherPreferences, file: String) throws {
         var new: [(account: EmailAddress, cipher: ContentCipher)] = []
@@ -29,7 +29,7 @@ package struct RestoredCiphers: Sendable {
         (self.new, self.kept) = (new, kept)
     }
 
-    /// The setting with the new rules.
+    /// The value of the setting after the new rules are added; `old` is its present value.
     package func change(_ old: String?) -> String? {
         new.reduce(old) { CipherPreferences.text($0 ?? Self.setting.standard, $1.account, cipher: $1.cipher) ?? $0 }
     }

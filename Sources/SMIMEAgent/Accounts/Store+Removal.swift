@@ -3,7 +3,7 @@ import PKIX
 package import SMIMEStore
 
 extension Store {
-    /// The identities of the account for `address` that no other account has, and whose keys are removed with it.
+    /// The identities that belong only to the account for `address`. Their keys are removed together with the account.
     package func identitiesOfItsOwn(_ address: EmailAddress) async throws -> [AccountIdentity] {
         let account = try await accounts.account(for: address)
         let others = try await accounts.all().filter { $0.address != account.address }
@@ -11,7 +11,7 @@ extension Store {
         return account.identities.filter { !kept.contains($0.certificate.fingerprint) }
     }
 
-    /// The rules for mail to the addresses of `account`. They stay when the account is removed.
+    /// The rules for mail to the addresses of `account`. The rules remain when the account is removed.
     package func recipientRules(for account: Account) async throws -> [Policy.Rule] {
         let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
         let patterns = addresses.compactMap { Policy.Pattern($0) }

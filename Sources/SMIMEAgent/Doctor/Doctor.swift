@@ -1,20 +1,20 @@
 package import Foundation
 package import SMIMEStore
 
-/// Checks the store, its files and its settings, and says what to do.
+/// Checks the store, its files and its settings, and says how to repair what is wrong.
 package struct Doctor: Sendable {
     private let time: Date
     private let warn: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - time: the time at which certificates must be valid.
-    ///   - warn: called for files in the folder of revocation lists that are no lists.
+    ///   - warn: called for each file in the folder of revocation lists that is not a revocation list.
     package init(at time: Date, warn: @escaping @Sendable (String) -> Void = { _ in }) {
         self.time = time
         self.warn = warn
     }
 
-    /// The findings about the libraries, the clock, and the store that `open` opens read-only.
+    /// The findings about the libraries, the clock, and the store. `open` opens the store read-only.
     package func findings(open: () async throws -> Store) async -> [DoctorFinding] {
         var library = DoctorLibraryCheck()
         library.run()
@@ -35,7 +35,7 @@ package struct Doctor: Sendable {
 
     /// The findings about the filters in Postfix's configuration.
     ///
-    /// - Parameter timeLimit: the seconds after which the filter ends by itself.
+    /// - Parameter timeLimit: the seconds after which `smime filter` ends by itself.
     package func findings(of wiring: PostfixWiring, timeLimit: Int) -> [DoctorFinding] {
         var check = DoctorPostfixCheck(wiring: wiring, timeLimit: timeLimit)
         check.run()

@@ -2,7 +2,7 @@ extension DoctorCheck {
     /// Checks that the program that sends mail reads the whole message.
     ///
     /// - Parameters:
-    ///   - command: the program and its arguments; nil is not checked.
+    ///   - command: the program and its arguments; nothing is checked if it is nil.
     ///   - place: where the program is configured.
     mutating func checkSendmail(_ command: String?, of place: String) {
         guard let command, let sendmail = SendmailCommand(parsing: command), !sendmail.passesLoneDots else { return }

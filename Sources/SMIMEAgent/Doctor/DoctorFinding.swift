@@ -2,21 +2,21 @@
 package struct DoctorFinding: Sendable {
     package enum Level: String, Sendable { case ok, warning, error }
 
-    /// How soon something has to be done.
+    /// How soon the finding must be repaired.
     package enum Urgency: Int, CaseIterable, Comparable, Sendable {
         /// No action is needed.
         case never
-        /// It should be repaired soon.
+        /// The finding should be repaired soon.
         case soon
-        /// Mail is or will be stopped.
+        /// Mail is stopped, or will be stopped.
         case now
 
         package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
-    /// The command that lists the items that a finding counts.
+    /// The command that lists the items whose number a finding gives.
     package enum Listing: Sendable {
-        /// Certificates that end soon.
+        /// Certificates that expire soon.
         case expiring
         /// All recipients.
         case recipients
@@ -27,12 +27,12 @@ package struct DoctorFinding: Sendable {
     package let text: String
     package let remedies: [DoctorRemedy]
     package let urgency: Urgency
-    /// Where to find the details.
+    /// The command that lists the details; nil if there is no such command.
     package let listing: Listing?
 }
 
 extension [DoctorFinding] {
-    /// The findings, worst first; equally bad ones in the order of the checks.
+    /// The findings, worst first; equally bad findings in the order of the checks.
     package var ranked: [DoctorFinding] {
         DoctorFinding.Urgency.allCases.reversed().flatMap { urgency in
             let found = filter { $0.urgency == urgency }
@@ -47,7 +47,7 @@ protocol DoctorCheck {
 }
 
 extension DoctorCheck {
-    /// - Parameter urgency: how soon the finding must be repaired, if its level does not say it: never, soon or now.
+    /// - Parameter urgency: how soon the finding must be repaired; nil if its level decides that.
     mutating func add(
         _ code: String,
         _ level: DoctorFinding.Level,

@@ -4,14 +4,14 @@ import InternetMessage
 import LibCrypto
 import PKIX
 
-/// Looks at libcrypto and the other libraries, the system's anchors, and the clock.
+/// Checks libcrypto and the other libraries, the system's trust anchors, and the clock.
 struct DoctorLibraryCheck: DoctorCheck {
     var findings: [DoctorFinding] = []
 
     mutating func run() {
         add("libcrypto", .ok, text: Libcrypto.version)
         for fault in LibcryptoFault.known(in: Libcrypto.versionNumber) {
-            // It cannot be checked here whether the library is installed.
+            // This check cannot find out whether the library is installed.
             add(
                 "libcrypto-fault",
                 .warning,
@@ -68,7 +68,7 @@ struct DoctorLibraryCheck: DoctorCheck {
         }
     }
 
-    /// A clock that was never set shows a time before this program was written.
+    /// A clock that has not been set shows a time before this program was written.
     mutating func checkClock(_ time: Date) {
         let written = Date(timeIntervalSince1970: 1_767_225_600)
         if time < written {

@@ -1,6 +1,6 @@
 extension DoctorPostfixCheck {
-    /// Checks that each port has the filter for its mail. Mail of our users that only passes the incoming filter, or
-    /// none, leaves in clear, whatever a rule requires.
+    /// Checks that each port has the filter for its direction. Mail of this host's users that passes only the incoming
+    /// filter, or no filter, is sent unencrypted, even if a rule requires encryption.
     mutating func checkDirection(of port: PostfixWiring.Service) {
         guard let senders = PostfixSenders(of: port, in: wiring) else { return }
         let route = wiring.route(of: port)
@@ -35,7 +35,7 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// A filter without a direction ends with a usage error for every mail.
+    /// A filter that is called without a direction fails with a usage error for every mail.
     mutating func checkDirectionGiven(_ service: PostfixWiring.Service) {
         guard service.direction == nil else { return }
         addDirection(

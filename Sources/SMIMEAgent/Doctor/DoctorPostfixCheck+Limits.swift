@@ -1,7 +1,7 @@
 import SMIMEStore
 
 extension DoctorPostfixCheck {
-    /// Checks the limits by which Postfix would divide mail or end the filter too early.
+    /// Checks the limits that make Postfix split mail among several filter runs, or end the filter too early.
     mutating func checkLimits(of service: PostfixWiring.Service) {
         checkRecipientLimit(of: service)
         if let limit = wiring.seconds("\(service.name)_time_limit"), limit <= timeLimit {
@@ -29,7 +29,8 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks that an smtpd with a filter leaves aliases to the smtpd after it, and how large a mail it accepts.
+    /// Checks that an smtpd with a filter leaves the expansion of aliases to the smtpd behind the filter, and how large a
+    /// mail it accepts.
     mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""
@@ -53,7 +54,7 @@ extension DoctorPostfixCheck {
         )
     }
 
-    /// The filter's result comes from sendmail, and must not be marked as mail that needs SMTPUTF8.
+    /// The filter returns mail through sendmail. Postfix must not mark that mail as requiring SMTPUTF8.
     mutating func checkInternationalMail() {
         let pickup = wiring.services.first { $0.program == "pickup" }
         let name = "smtputf8_autodetect_classes"

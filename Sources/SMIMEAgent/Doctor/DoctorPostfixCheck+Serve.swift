@@ -32,7 +32,7 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks a port that has `smime serve` as a milter.
+    /// Checks a port that uses `smime serve` as a milter.
     mutating func checkMilter(_ route: PostfixWiring.Route, of port: PostfixWiring.Service) {
         let before = findings.count
         checkReach(of: route, port)
@@ -68,7 +68,8 @@ extension DoctorPostfixCheck {
         if findings.count == before { add("mta-filter", .ok, text: "\(route.name): \(port.name)") }
     }
 
-    /// Warns of a TCP port, which every user of the host can reach. Listeners that the options name were checked with them.
+    /// Warns of a TCP port that every user of the host can reach. Ports in the service's own options are left out, because
+    /// another check covers the listeners there.
     private mutating func checkReach(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
         guard let address = route.address, !address.hasPrefix("unix:"),
             !wiring.listeners.contains(where: { $0.address == address })

@@ -3,7 +3,7 @@ import Foundation
 /// Checks how `smime filter` and `smime serve` are configured in Postfix.
 struct DoctorPostfixCheck: DoctorCheck {
     let wiring: PostfixWiring
-    /// After how many seconds the filter ends by itself.
+    /// The seconds after which the filter ends by itself.
     let timeLimit: Int
     var findings: [DoctorFinding] = []
 
@@ -82,7 +82,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Postfix must find the program, and the program its store.
+    /// Checks that Postfix finds the program, and the program its store.
     private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
@@ -100,7 +100,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// Mail that enters through a port without a filter leaves in clear.
+    /// Checks that the port has a filter: mail that enters through a port without one is sent unencrypted.
     private mutating func checkFilter(of port: PostfixWiring.Service) {
         guard let route = wiring.route(of: port) else {
             return add(
@@ -110,7 +110,7 @@ struct DoctorPostfixCheck: DoctorCheck {
                 remedies: [.advice("give it a content_filter, as docs/postfix.md does")]
             )
         }
-        // A milter changes mail in place, after aliases and the limit.
+        // A milter changes mail in place, after aliases were expanded and the size was checked.
         guard !route.isMilter else { return }
         checkMail(of: port)
         if let filter = wiring.contentFilter(of: port), filter.nextHop.isEmpty {
@@ -124,7 +124,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// The filter can open the store only as its owner.
+    /// Checks that the filter runs as the owner of the store, who alone can open it.
     private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
             let owner = getpwnam(String(user.prefix { $0 != ":" }))
@@ -139,7 +139,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// A DKIM signature from before the filter breaks.
+    /// Checks that mail is not signed with DKIM before the filter, because the filter's changes break a DKIM signature.
     mutating func checkSenders(_ port: PostfixWiring.Service) {
         checkLogins(of: port)
         if let milters = port.override("smtpd_milters") ?? wiring.parameters["smtpd_milters"], !milters.isEmpty {
@@ -153,7 +153,7 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// A user who may use any sender gets any account's signature.
+    /// Checks that users may send only from their own addresses: otherwise a user could get the signature of any account.
     mutating func checkLogins(of port: PostfixWiring.Service) {
         let restrictions = wiring.value("smtpd_sender_restrictions", of: port) ?? ""
         // For hosts and programs that do not log in, a list of senders is enough.
@@ -168,8 +168,8 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
     }
 
-    /// If pickup has `smime filter`, by main.cf for example, the filter's results would return to the filter. `smime serve` sends nothing
-    /// to pickup.
+    /// Checks that pickup does not use `smime filter`, for example through main.cf: the filter returns mail through pickup,
+    /// so mail would loop. `smime serve` sends nothing to pickup.
     private mutating func checkLoop(_ names: [String]) {
         guard let pickup = wiring.services.first(where: { $0.program == "pickup" }),
             let filter = wiring.contentFilter(of: pickup), names.contains(filter.transport)

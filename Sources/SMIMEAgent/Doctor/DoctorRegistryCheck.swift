@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// Checks the certificates of recipients, and the sources where they are looked up.
+/// Checks the certificates of recipients, and the sources in which such certificates are looked up.
 struct DoctorRegistryCheck: DoctorCheck {
     let store: Store
     let time: Date
@@ -14,10 +14,10 @@ struct DoctorRegistryCheck: DoctorCheck {
         try await checkSources()
     }
 
-    /// How many addresses with expiring certificates are named; the rest are counted.
+    /// How many addresses with expiring certificates are named; the finding gives only the number of the others.
     private static let maximumNamed = 10
 
-    /// Which addresses have a certificate that waits for a person to trust it.
+    /// Reports addresses with a certificate that is not used until a person trusts it.
     private mutating func checkHeld() async throws {
         let held = try await store.recipients.held()
         for (address, fingerprint) in held.prefix(Self.maximumNamed) {
@@ -33,7 +33,7 @@ struct DoctorRegistryCheck: DoctorCheck {
         }
     }
 
-    /// Which addresses will soon have no certificate that is valid.
+    /// Reports addresses that will soon have no valid certificate.
     private mutating func checkRecipients() async throws {
         let ending = try await store.recipients.ends(after: time, until: time.soon)
         for (address, end) in ending.prefix(Self.maximumNamed) {
@@ -54,7 +54,7 @@ struct DoctorRegistryCheck: DoctorCheck {
         }
     }
 
-    /// Checks that the sources of recipients' certificates can be asked.
+    /// Checks that the sources of recipients' certificates can be reached.
     private mutating func checkSources() async throws {
         add(
             "lookup-registry",

@@ -4,18 +4,18 @@ package import SMIMEStore
 
 /// A remedy for a finding.
 package enum DoctorRemedy: Sendable {
-    /// An instruction without a command of ours, such as to install a package.
+    /// An instruction that is not a command of smime, such as to install a package.
     case advice(String)
-    /// The usual remedy for this error.
+    /// The usual remedy for the given error.
     case resolve(any Error)
-    /// Anchors in the store take the place of the system's.
+    /// Add trust anchors to the store; they replace the system's trust anchors.
     case addAnchors
     case bringStoreBack
-    /// Restore the folder of revocation lists that a setting names, or change the setting.
+    /// Restore the folder of revocation lists that a setting names, or change that setting.
     case bringFolderBack
-    /// The directory belongs to another user.
+    /// Make the other user the owner of the directory.
     case changeOwner(of: String, to: String)
-    /// Install Postfix, or name its configuration.
+    /// Install Postfix, or name the folder of its configuration.
     case findPostfix
     case forgetList(Fingerprint)
     case importKey
@@ -23,16 +23,16 @@ package enum DoctorRemedy: Sendable {
     /// Get the recipient's certificate from a signed mail, or add it by hand.
     case learn(AddressScope)
     case listSettings
-    /// Repair the source of certificates, or remove it from the settings.
+    /// Repair this kind of certificate source, or remove it from the settings.
     case mendSource(kind: String)
-    /// Request a new certificate, and import it.
+    /// Request a new certificate, and import that certificate.
     case renew
-    /// The same, for an account with no other identity.
+    /// Request and import a new certificate, if the account has no other identity.
     case renewRevoked
-    /// Replace this file by a newer list, if it is needed.
+    /// Replace the revocation list in this file by a newer one, if the list is needed.
     case replaceList(path: String)
     case restoreStore
-    /// Set up Postfix in the folder where it was looked for, or name its configuration.
+    /// Set up Postfix in the folder where its configuration was expected, or name another folder.
     case setUpPostfix
     case showAccount(EmailAddress)
     /// Compare the fingerprint of the certificate that is held back, and trust it.

@@ -3,14 +3,15 @@ import PKIX
 import SMIMEStore
 import Synchronization
 
-/// Checks the revocation lists in the store and in the folder that its settings name.
+/// Checks the revocation lists in the store and in the folder that a setting of the store names.
 struct DoctorRevocationCheck: DoctorCheck {
     let store: Store
     let time: Date
     var findings: [DoctorFinding] = []
 
-    /// Finds expired revocation lists without a successor, in the store or in the settings' folder, and unreadable files there. If lists
-    /// may be fetched over the network, they are fetched when needed.
+    /// Reports expired revocation lists without a successor, in the store and in the folder of the setting, and unreadable
+    /// files in that folder. If smime may fetch lists over the network, expired lists are not reported, because new ones are
+    /// fetched when needed.
     mutating func run() async throws {
         let stored = try await store.anchors.revocationLists()
         add("crls", .ok, text: "\(stored.count) in the store")
@@ -34,7 +35,7 @@ struct DoctorRevocationCheck: DoctorCheck {
         }
     }
 
-    /// - Returns: the lists in the folder; none if there is no such setting, or the folder cannot be read.
+    /// - Returns: the lists in the folder; empty if there is no such setting, or the folder cannot be read.
     private mutating func checkFolder() async throws -> [FiledRevocationList] {
         let texts = Mutex<[String]>([])
         do {

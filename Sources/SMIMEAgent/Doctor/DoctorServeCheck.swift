@@ -14,7 +14,7 @@ struct DoctorServeCheck: DoctorCheck {
         }
     }
 
-    /// What a TCP socket for mail of `direction` allows.
+    /// What a client can do that connects to a TCP socket for mail of `direction`.
     static func consequence(of direction: PostfixWiring.Direction?) -> String {
         let reach = "every user and program of this host can connect to a TCP port"
         return switch direction {

@@ -3,7 +3,7 @@ import InternetMessage
 import PKIX
 import SMIMEStore
 
-/// Checks the store, its anchors, and the identities of its accounts.
+/// Checks the store, its trust anchors, and the identities of its accounts.
 struct DoctorStoreCheck: DoctorCheck {
     let time: Date
     let warn: @Sendable (String) -> Void
@@ -47,7 +47,7 @@ struct DoctorStoreCheck: DoctorCheck {
         checkSendmail(try await store.settings.value(of: Setting.sendmail.rawValue), of: Setting.sendmail.rawValue)
     }
 
-    /// Adds what another check finds, until it fails.
+    /// Adds the findings of another check; if that check throws, the findings before the error are included.
     private mutating func include<Check: DoctorCheck>(
         _ check: Check,
         _ run: (inout Check) async throws -> Void
@@ -57,7 +57,8 @@ struct DoctorStoreCheck: DoctorCheck {
         try await run(&check)
     }
 
-    /// A store that was named may be on a disk that is not mounted, and mail waits for it.
+    /// Reports a missing store. If its location was configured, the store may be on a disk that is not mounted; mail then
+    /// waits.
     private mutating func checkMissing(_ location: StoreLocation) {
         guard location.home == nil else {
             return add("store", .error, text: "\(location.path): there is no store", remedies: [.bringStoreBack])
@@ -106,11 +107,11 @@ struct DoctorStoreCheck: DoctorCheck {
         }
     }
 
-    /// No finding for an account without any certificate, or with certificates for the other purpose only: that is
-    /// intended.
+    /// Reports an account without an identity for `purpose`. This is not a fault if the account has no certificate at all, or
+    /// only certificates for the other purpose: that is intended.
     private mutating func checkMissingIdentity(of account: Account, for purpose: IdentitySelection.Purpose) {
         let certificates = account.identities.map(\.certificate)
-        // An account may have no key on purpose: its sender is known, and mail is not signed.
+        // An account may lack a key on purpose: it makes its address known, but mail from it is not signed.
         let isMeant =
             certificates.isEmpty
             || certificates.contains { purpose == .signing ? $0.canEncrypt : $0.canSign }
@@ -123,7 +124,8 @@ struct DoctorStoreCheck: DoctorCheck {
         )
     }
 
-    /// Checks that recipients can trust the accounts' signatures, as far as this machine knows.
+    /// Checks that recipients can build a chain from the accounts' certificates to a trust anchor, as far as this host can
+    /// tell.
     private mutating func checkChains(
         of accounts: [Account],
         _ verdicts: CertificateVerdicts,
@@ -154,6 +156,6 @@ struct DoctorStoreCheck: DoctorCheck {
 }
 
 extension Date {
-    /// The end of the period in which an expiry is reported.
+    /// The end of the period in which an expiry is reported as soon.
     var soon: Date { addingTimeInterval(30 * 86_400) }
 }

@@ -1,20 +1,20 @@
-/// The senders from whom a port of Postfix takes mail, according to its restrictions.
+/// The senders from whom a port of Postfix accepts mail, according to the port's restrictions.
 ///
 /// Source: postconf(5), `smtpd_relay_restrictions`; SMTPD_ACCESS_README
 struct PostfixSenders {
-    /// The reason that our own users and programs may send to other hosts there; nil if they may not.
+    /// Why this host's users and programs may send mail to other hosts through the port; nil if they may not.
     let ownMail: String?
-    /// Any host may send to our domains there.
+    /// Whether any host may send mail to this host's domains through the port.
     let takesStrangers: Bool
 
-    /// - Returns: nil where nothing is known of the restrictions of `port`.
+    /// - Returns: nil if the restrictions of `port` are unknown.
     init?(of port: PostfixWiring.Service, in wiring: PostfixWiring) {
         let lists = PostfixWiring.restrictions.map { name in
             (wiring.value(name, of: port) ?? "").split { ", \t".contains($0) }.map(String.init)
         }
         let words = lists.flatMap(\.self)
         guard !words.isEmpty else { return nil }
-        // A list that ends with a plain `reject` only accepts the senders that it permits.
+        // A list that ends with a plain `reject` accepts only the senders that it permits.
         takesStrangers = !lists.contains { $0.last == "reject" }
         let hasLogins = wiring.value("smtpd_sasl_auth_enable", of: port) == "yes"
         let relays = lists[1] + lists[2]

@@ -1,16 +1,16 @@
 /// Source: postconf(5) `content_filter`, `smtpd_milters`; MILTER_README
 extension PostfixWiring {
-    /// How a port passes its mail to smime.
+    /// The service or milter through which a port passes its mail to smime.
     struct Route {
         /// The name of the service in master.cf that runs or connects to smime, or the address of a milter.
         let name: String
         let direction: Direction?
-        /// The address of `smime serve` in the form of `ServeListener.address(_:)`; nil for `smime filter`.
+        /// The address of `smime serve` in the form that `ServeListener.address(_:)` returns; nil for `smime filter`.
         let address: String?
         let isMilter: Bool
     }
 
-    /// The way of a port's mail to smime; nil if there is none.
+    /// How the mail of `port` reaches smime; nil if it does not.
     func route(of port: Service) -> Route? {
         if let filter = contentFilter(of: port), let service = services.first(where: { $0.name == filter.transport }) {
             if service.filter != nil {
@@ -28,13 +28,13 @@ extension PostfixWiring {
         }
     }
 
-    /// The addresses of a port's milters, without the settings that each may have in braces.
+    /// The addresses of a port's milters, without the settings in braces that may follow each address.
     func milters(of port: Service) -> [String] {
         let list = value("smtpd_milters", of: port) ?? ""
         return list.split { ", {}\t".contains($0) }.map(String.init).filter { $0.contains(":") }
     }
 
-    /// The services in master.cf by which mail reaches smime.
+    /// The services in master.cf that pass mail to `smime serve`.
     var serveTransports: [Service] {
         let names = Set(
             services.compactMap { route(of: $0).flatMap { $0.address != nil && !$0.isMilter ? $0.name : nil } }
@@ -42,14 +42,16 @@ extension PostfixWiring {
         return services.filter { names.contains($0.name) && $0.program != "smtpd" }
     }
 
-    /// Whether smime gives its results to this port. It takes mail from this host alone, and passes it to no filter.
+    /// Whether `smime serve` sends its results to this port. Such a port accepts mail from this host only, and passes mail to
+    /// no filter.
     func isReturn(_ port: Service) -> Bool {
         let isLocal = ["127.", "[::1]", "localhost"].contains { port.name.hasPrefix($0) }
         return isLocal && port.override("content_filter") == "" && route(of: port) == nil
             && services.contains { route(of: $0)?.address != nil }
     }
 
-    /// Decided by the service's own options. If they are elsewhere or cannot be read, names decide.
+    /// Whether `address` belongs to `smime serve`: one of the listeners in the service's options, or else an address or
+    /// service with `smime` in its name. The names decide if the options are elsewhere or cannot be read.
     private func isServe(_ address: String, named name: String) -> Bool {
         listeners.contains { $0.address == address } || name.hasPrefix("smime") || address.contains("smime")
     }

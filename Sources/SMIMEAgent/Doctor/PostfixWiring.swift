@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Source: master(5), pipe(8), postconf(1)
 package struct PostfixWiring: Sendable {
-    /// The two filters.
+    /// The filter for outgoing and the filter for incoming mail.
     enum Direction: String, Sendable {
         case incoming, outgoing
     }
@@ -18,7 +18,7 @@ package struct PostfixWiring: Sendable {
         let program: String
         let words: [String]
 
-        /// A line of `postconf -M`; nil if it is none.
+        /// Parses a line of `postconf -M`; nil if `line` is not such a line.
         init?(_ line: String) {
             let fields = line.split(whereSeparator: \.isWhitespace).map(String.init)
             guard fields.count >= 8 else { return nil }
@@ -26,14 +26,14 @@ package struct PostfixWiring: Sendable {
             (program, words) = (fields[7], Array(fields[8...]))
         }
 
-        /// The words that run `smime filter`; nil if the service does something else.
+        /// The words of the command that runs `smime filter`; nil if the service runs something else.
         var filter: [String]? {
             guard program == "pipe", let start = words.firstIndex(where: { $0.hasPrefix("argv=") }) else { return nil }
             let command = Array(words[start...])
             return command.count > 2 && command[0].hasSuffix("smime") && command[1] == "filter" ? command : nil
         }
 
-        /// The value of the filter's option `name`; braces group a value with blanks (pipe(8)).
+        /// The value of the filter's option `name`; braces enclose a value with blanks (pipe(8)).
         func option(_ name: String) -> String? {
             let words = filter ?? []
             guard let place = words.firstIndex(of: name), place + 1 < words.count else { return nil }
@@ -47,7 +47,8 @@ package struct PostfixWiring: Sendable {
             words.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
         }
 
-        /// The parameter that the service has for itself, as `-o name=value` or `-o { name = value }` (master(5)).
+        /// The value of a parameter that the service sets for itself, as `-o name=value` or `-o { name = value }`
+        /// (master(5)); nil if the service does not set it.
         func override(_ name: String) -> String? {
             for start in words.indices.dropLast() where words[start] == "-o" {
                 let rest = words[(start + 1)...]
@@ -60,27 +61,28 @@ package struct PostfixWiring: Sendable {
             return nil
         }
 
-        /// The direction of the service's filter; nil without a filter or a direction.
+        /// The direction of the service's filter; nil if the service has no filter, or its filter has no direction.
         var direction: Direction? { filter?.dropFirst(2).lazy.compactMap(Direction.init).first }
     }
 
-    /// The content_filter that counts for `service`, as transport and next hop; nil if there is none.
+    /// The content_filter in effect for `service`, as transport and next hop; nil if there is none.
     func contentFilter(of service: Service) -> (transport: String, nextHop: String)? {
         let value = service.override("content_filter") ?? parameters["content_filter"] ?? ""
         let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
 
-    /// The services that take mail from the network, those behind postscreen(8) among them.
+    /// The services that accept mail from the network, including those behind postscreen(8).
     var ports: [Service] { services.filter { ["inet", "pass"].contains($0.type) && $0.program == "smtpd" } }
 
-    /// The value of `name` that counts for `service`, with a reference to another parameter (`$name`) followed once.
+    /// The value of `name` in effect for `service`. If the value refers to another parameter (`$name`), that parameter's
+    /// value is used; a further reference is not followed.
     func value(_ name: String, of service: Service) -> String? {
         guard let value = service.override(name) else { return parameters[name] }
         return Self.reference(in: value).map { parameters[$0] ?? "" } ?? value
     }
 
-    /// The parameter that `value` names, as `$name` or `${name}`, and nothing else.
+    /// The parameter's name if `value` is only a reference to a parameter, `$name` or `${name}`; nil otherwise.
     private static func reference(in value: String) -> String? {
         guard value.hasPrefix("$") else { return nil }
         let name = value.dropFirst().trimmingCharacters(in: ["{", "}"])
@@ -88,21 +90,22 @@ package struct PostfixWiring: Sendable {
     }
 
     let services: [Service]
-    /// What `smime serve` listens on, as far as it is known.
+    /// The listeners of `smime serve`, as far as they are known.
     let listeners: [ServeListener]
     /// Parameters of main.cf, by name.
     let parameters: [String: String]
-    /// Why Postfix could not be asked.
+    /// Why Postfix's configuration could not be read; nil if it was read.
     private(set) var failure: String?
-    /// The remedy.
+    /// The remedy for `failure`.
     private(set) var remedy = DoctorRemedy.findPostfix
 
-    /// The value of `name`, of Postfix's default if it is in none of the files; nil where Postfix does not know it.
+    /// The value of `name`, or Postfix's default if no configuration file sets it; nil if Postfix does not know the
+    /// parameter.
     func number(_ name: String, of port: Service? = nil) -> Int? {
         (port?.override(name) ?? parameters[name]).flatMap { Int($0) }
     }
 
-    /// The value of `name` in seconds, which is Postfix's default unit for time limits.
+    /// The value of `name` in seconds, Postfix's default unit for time limits.
     func seconds(_ name: String) -> Int? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         guard let text = parameters[name], let last = text.last else { return nil }
@@ -110,7 +113,7 @@ package struct PostfixWiring: Sendable {
         return Int(text.dropLast()).map { $0 * unit }
     }
 
-    /// The parameters that are looked at, beside those of the transports.
+    /// The parameters that are checked, besides those of the transports.
     private static let names = [
         "content_filter", "lmtp_send_xforward_command", "message_size_limit", "milter_default_action", "mynetworks",
         "receive_override_options", "smtpd_client_restrictions",
@@ -119,13 +122,13 @@ package struct PostfixWiring: Sendable {
         "smtpd_sasl_auth_enable", "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
     ]
 
-    /// The parameters that say who may send through a port, in the order in which Postfix asks them.
+    /// The parameters that say who may send mail through a port, in the order in which Postfix evaluates them.
     static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
 
-    /// Reads the configuration in `folder`, or Postfix's own.
+    /// Reads the configuration in `folder`, or Postfix's default configuration if `folder` is nil.
     ///
     /// - Parameters:
-    ///   - listeners: what `smime serve` listens on.
+    ///   - listeners: the listeners of `smime serve`.
     ///   - postconf: runs postconf(1) with arguments, and returns its output.
     package init(
         from folder: String?,
@@ -137,7 +140,7 @@ package struct PostfixWiring: Sendable {
         do {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }
             let limits = services.flatMap { service in
-                // Any lmtp(8) or smtp(8) may be the one that leads to `smime serve`.
+                // Any lmtp(8) or smtp(8) service may be the one that leads to `smime serve`.
                 let names = ["\(service.name)_destination_recipient_limit"]
                 guard service.filter == nil else { return names + ["\(service.name)_time_limit"] }
                 return service.type == "unix" && ["lmtp", "smtp"].contains(service.program) ? names : []

@@ -4,65 +4,66 @@ package import LibCrypto
 package import PKIX
 package import SMIMEStore
 
-/// An error of the sending or the receiving agent.
+/// An error of the sending agent or the receiving agent.
 package enum AgentError: Error, Sendable {
     /// The directory cannot be read.
     case unreadableFolder(path: String)
-    /// The file, or what is in it, cannot be read.
+    /// The file, or an item in it, cannot be read.
     case unreadable(file: String, because: any Error)
-    /// A file that is no mail has more bytes than keys and certificates have.
+    /// A file that is not mail is larger than a file of keys and certificates may be.
     case tooBigForKeys(file: String)
-    /// A file asks for more iterations of key derivation than are allowed; `more` could be.
+    /// A file requires more iterations of key derivation than are allowed; `more` is a limit that would allow them.
     case tooManyIterations(file: String, allowed: Int, more: Int)
-    /// A file of certificates holds private keys, too.
+    /// A file that should hold only certificates also holds private keys.
     case holdsPrivateKeys(file: String)
-    /// No certificate among the files of an import belongs to the private key in this one.
+    /// None of the imported files contains a certificate for the private key in this file.
     case unpairedKey(file: String)
-    /// The certificate of an identity names no address, and nothing else says whose it is.
+    /// The certificate of an identity names no address, and no account was given for the identity.
     case unnamedIdentity(Certificate)
-    /// Nothing in the files could be stored; with the problem of the last file, if it has one.
+    /// Nothing in the files could be stored. The value is the problem of the last file; nil if there is none.
     case nothingToImport(Problem?)
     /// The message has more than one From field.
     case severalFrom
-    /// The message has no From, and no signature would be valid without it.
+    /// The message has no From field, so every signature would be found invalid.
     case noAuthor
-    /// From is not exactly one mailbox that all programs read alike.
+    /// From is not exactly one mailbox that all mail programs read as the same address.
     case doubtfulAuthor(why: String)
-    /// The signer is not known.
+    /// The signer is unknown: no account was named, and the message has no author.
     case noSigner
-    /// The account has no identity that can sign; `fitting` could sign as the author.
+    /// The account has no identity that can sign; the accounts in `fitting` could sign as the author.
     case unusableSigner(KeystoreError, fitting: [EmailAddress])
-    /// The certificate does not name the author; the accounts in `fitting` could sign as that.
+    /// The certificate does not name the author; the accounts in `fitting` could sign as the author.
     case signerNotAuthor(EmailAddress, Certificate, fitting: [EmailAddress])
-    /// The certificate is not for signing.
+    /// The certificate may not be used for signing.
     case notForSigning(Fingerprint)
     /// The certificate to sign with was revoked.
     case revokedSigner(Fingerprint)
-    /// The key of the certificate cannot sign this digest.
+    /// The key of the certificate cannot sign with this digest.
     case impossibleDigest(DigestAlgorithm, Certificate)
-    /// The recipients are unknown.
+    /// Neither the command line nor the message names recipients.
     case noRecipients
-    /// Something in the field is no address.
+    /// The field contains something that is not an address.
     case malformedRecipients(field: String)
-    /// Recipients without a usable certificate, with what is known of each.
+    /// The recipients without a usable certificate, each with the known candidates.
     ///
-    /// `isOutage` says that only the answer of a service or source is missing.
+    /// `isOutage` says whether the only reason is that a service or a source did not answer.
     case noUsableCertificate([RecipientChoice], isOutage: Bool)
-    /// The file holds no certificate to encrypt to.
+    /// The file contains no certificate that can be encrypted to.
     case noRecipientCertificate(file: String)
-    /// The key of a certificate in the file is too short to encrypt to.
+    /// The key of a certificate in the file is too short for encryption.
     case weakRecipientKey(file: String, Certificate)
-    /// The address cannot be written in the setting.
+    /// The setting cannot contain a rule for this address.
     case noCipherRule(for: EmailAddress, in: String)
-    /// The file to restore is of another kind.
+    /// A store cannot be restored from this file.
     case notRestorable(file: String, NotRestorable)
-    /// Nothing was learned from the mail among the files of an import, which hold nothing else; with the last reason.
+    /// Nothing was learned from the mail in the files, and the files contain nothing else. The value is the last reason; nil
+    /// if there is none.
     case nothingLearned(Problem?)
-    /// The backup names a cipher that there is not.
+    /// The backup names an unknown cipher.
     case unknownCipher(file: String)
 }
 
-/// Why a file cannot take the place of a store.
+/// Why a store cannot be restored from a file.
 package enum NotRestorable: String, Sendable {
     case accountBackup = "is a backup of accounts, and no copy of a store"
     case notRegular = "is not a regular file"
@@ -111,7 +112,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         }
     }
 
-    /// The problem of a signature for `author` whose certificate does not name that address.
+    /// The problem with a signature for `author` whose certificate does not name that address.
     package static func notNamed(_ author: EmailAddress) -> String {
         "the certificate does not name the message's From, \(author), so the signature would not be valid"
     }

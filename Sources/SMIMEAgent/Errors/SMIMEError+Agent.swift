@@ -1,11 +1,11 @@
 public import SMIME
 
 extension SMIMEError.Code {
-    /// From is not exactly one mailbox that all programs read alike.
+    /// From is not exactly one mailbox that all mail programs read as the same address.
     public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
-    /// A service that knows whether a certificate may be used does not answer.
+    /// A service that must say whether a certificate may be used does not answer.
     public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
-    /// A setting of the store has a value that is not understood, or names a folder that cannot be read.
+    /// A setting of the store has an invalid value, or names a folder that cannot be read.
     public static let unusableSetting = Self("unusableSetting", .configuration)
 }
 

@@ -3,11 +3,11 @@ package import InternetMessage
 import LibCrypto
 package import PKIX
 
-/// An Apple configuration profile: identities for a device, and the mail account that uses them.
+/// An Apple configuration profile: identities for a device, and the mail account that uses those identities.
 ///
 /// Apple's documentation of device management: TopLevel, CertificatePKCS12, CertificatePKCS1, Mail, ExchangeActiveSync.
 package struct ConfigurationProfile {
-    /// An identity, and the PKCS#12 file that holds nothing else.
+    /// An identity with a PKCS#12 file that contains only this identity.
     package struct SealedIdentity {
         let certificate: Certificate
         let pkcs12: [UInt8]
@@ -24,7 +24,7 @@ package struct ConfigurationProfile {
         let name: String?
 
         /// - Parameters:
-        ///   - login: the name that the servers ask for.
+        ///   - login: the user name for the servers.
         ///   - name: the display name in From.
         package init(_ servers: MailServers, login: String, name: String?) {
             (self.servers, self.login, self.name) = (servers, login, name)
@@ -37,9 +37,9 @@ package struct ConfigurationProfile {
     private let account: MailAccount?
 
     /// - Parameters:
-    ///   - identities: all that the device gets.
-    ///   - current: those of them that the account uses, and the authorities above.
-    ///   - account: nil leaves the device's accounts as they are.
+    ///   - identities: all identities that the device receives.
+    ///   - current: the identities that the account uses, and the authorities above them.
+    ///   - account: the mail account; if nil, the profile does not change the device's accounts.
     package init(
         of address: EmailAddress,
         _ identities: [SealedIdentity],
@@ -52,7 +52,7 @@ package struct ConfigurationProfile {
         self.account = account
     }
 
-    /// The profile, unsigned.
+    /// The profile as XML, without a signature.
     package var xml: [UInt8] {
         get throws {
             var payloads = try identities.map(pkcs12Payload) + current.authorities.map(authorityPayload)
@@ -65,7 +65,8 @@ package struct ConfigurationProfile {
 
     /// A payload with the keys that every payload has.
     ///
-    /// The identifiers depend only on the contents' names, so a new profile replaces the earlier one on a device.
+    /// The payload's identifiers depend only on the names of its contents, so a new profile replaces the earlier one on a
+    /// device.
     private func payload(
         _ type: String,
         named name: String,
@@ -134,7 +135,7 @@ package struct ConfigurationProfile {
         }
     }
 
-    /// Signing is on, which the user may change. Encryption is a switch in each message.
+    /// Turns signing on, which the user may change. Lets the user switch encryption on or off for each message.
     private var protectionKeys: [String: PropertyListValue] {
         get throws {
             var keys: [String: PropertyListValue] = [:]
@@ -175,6 +176,7 @@ package struct ConfigurationProfile {
 }
 
 extension Certificate {
-    /// The name that a device shows. The authority wrote it, so it must not reorder or hide the text around it.
+    /// The name that a device shows for the certificate. The authority chose the name, so characters that could reorder or
+    /// hide the text around it are escaped.
     fileprivate var displayName: String { (subject.commonName ?? addresses.first ?? "\(subject)").escapedForDisplay }
 }

@@ -8,26 +8,26 @@ package struct ContactCard {
     private let address: EmailAddress
     private let certificates: [Certificate]
 
-    /// - Parameter name: the person's name; nil is the address.
+    /// - Parameter name: the person's name; if nil, the card shows the address.
     package init(of address: EmailAddress, name: String?, _ certificates: [Certificate]) {
         self.name = name?.escapedForDisplay ?? address.text
         self.address = address
         self.certificates = certificates
     }
 
-    /// The file, with the format's line ends.
+    /// The text of the file, with the line ends that vCard requires.
     package var text: String {
         let keys = certificates.map { "KEY:data:application/pkix-cert;base64,\(Data($0.der).base64EncodedString())" }
         let lines = ["BEGIN:VCARD", "VERSION:4.0", "FN:\(Self.escaped(name))", "EMAIL:\(Self.escaped(address.text))"]
         return (lines + keys + ["END:VCARD"]).map { FoldedLine.folding($0, width: 75, lineEnd: "\r\n") }.joined()
     }
 
-    /// A value without control characters.
+    /// `value` with special characters escaped, and without control characters.
     ///
     /// RFC 6350 §3.4
     private static func escaped(_ value: String) -> String {
         var text = String.UnicodeScalarView()
-        // By scalars, not characters: a combining mark after a comma forms one character with it.
+        // This loop visits scalars, because a combining mark after a comma forms one `Character` with the comma.
         for scalar in value.unicodeScalars {
             if ["\\", ",", ";"].contains(scalar) { text.append("\\") }
             text.append(scalar)

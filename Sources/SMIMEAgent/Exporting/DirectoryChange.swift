@@ -2,16 +2,16 @@ import Foundation
 package import InternetMessage
 package import PKIX
 
-/// The change of a directory entry that publishes a person's certificates, as LDIF (RFC 2849).
+/// A change to a person's directory entry that publishes the person's certificates, as LDIF (RFC 2849).
 package struct DirectoryChange {
     private let name: String
     private let certificates: [Certificate]
     private let smimeCertificate: [UInt8]?
 
     /// - Parameters:
-    ///   - name: the entry's distinguished name (RFC 4514); nil is one made of the address.
-    ///   - smimeCertificate: the signature over nothing, with the whole chain and what the person's programs can read
-    ///     (RFC 2798 §2.8).
+    ///   - name: the entry's distinguished name (RFC 4514); if nil, a name is derived from the address.
+    ///   - smimeCertificate: a signature over empty content, which carries the whole chain and the ciphers that the person's
+    ///     programs can read (RFC 2798 §2.8).
     package init(
         of address: EmailAddress,
         name: String?,
@@ -23,15 +23,15 @@ package struct DirectoryChange {
         self.smimeCertificate = smimeCertificate
     }
 
-    /// The file, with line feeds.
+    /// The text of the file; lines end with line feeds.
     package var ldif: String { Self.ldif(of: [self]) }
 
-    /// A file with several changes.
+    /// The text of a file with several changes.
     package static func ldif(of changes: [DirectoryChange]) -> String {
         "version: 1\n\n" + changes.map(\.record).joined(separator: "\n")
     }
 
-    /// `pattern` with the address in place of `%s`, and its local part in place of `%u`.
+    /// `pattern` with `%s` replaced by the address, and `%u` by the address's local part.
     package static func name(_ pattern: String, for address: EmailAddress) -> String {
         pattern.replacing(/%[su]/) { escaped($0.0 == "%s" ? address.text : address.localPart) }
     }
@@ -55,9 +55,11 @@ package struct DirectoryChange {
         return parts.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: ",")
     }
 
+    /// `value` with the characters escaped that are special in a distinguished name.
+    ///
     /// RFC 4514 §2.4
     private static func escaped(_ value: String) -> String {
-        // By scalars, not characters: a combining mark after a comma forms one character with it.
+        // This loop visits scalars, because a combining mark after a comma forms one `Character` with the comma.
         let scalars = Array(value.unicodeScalars)
         var text = String.UnicodeScalarView()
         for (index, scalar) in scalars.enumerated() {
@@ -68,7 +70,7 @@ package struct DirectoryChange {
         return String(text)
     }
 
-    /// An attribute and its value, in base64 where the value is no SAFE-STRING.
+    /// A line with an attribute and its value, in base64 if the value is not a SAFE-STRING.
     private static func line(_ attribute: String, value: String) -> String {
         let isSafe =
             value.utf8.allSatisfy { $0 < 128 && $0 != 0 && $0 != 10 && $0 != 13 }

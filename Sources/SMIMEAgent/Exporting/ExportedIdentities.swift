@@ -5,10 +5,10 @@ package import SMIMEStore
 /// The identities of an account to export, and the certificates that accompany them.
 package struct ExportedIdentities: Sendable {
     package let identities: [Identity]
-    /// The certificates above them, roots included, each once.
+    /// The certificates of the authorities above the identities, including roots, each once.
     package let chain: [Certificate]
 
-    /// - Parameter fingerprint: the only certificate to export; nil is all.
+    /// - Parameter fingerprint: the only certificate to export; if nil, all are exported.
     /// - Throws: `KeystoreError.noUsableIdentity` if there is none, `KeystoreError.unknownCertificate`
     package init(of address: EmailAddress, only fingerprint: Fingerprint?, in store: Store) async throws {
         let all = try await store.accounts.identities(of: address)

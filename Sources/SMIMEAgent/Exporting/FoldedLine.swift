@@ -1,6 +1,6 @@
-/// A line of a text format that breaks long lines: the next one begins with a space.
+/// A long line of a text format, folded: each continuation line begins with a space.
 enum FoldedLine {
-    /// `line` in pieces of at most `width` bytes, including the space; a multibyte character is never split.
+    /// `line` in pieces of at most `width` bytes, including the space; no multibyte character is split.
     ///
     /// RFC 2849 note 10, RFC 6350 §3.2
     static func folding(_ line: String, width: Int, lineEnd: String) -> String {

@@ -26,7 +26,7 @@ enum PropertyListValue: Encodable, ExpressibleByStringLiteral, ExpressibleByBool
         }
     }
 
-    /// The property list in XML.
+    /// The value as a property list in XML.
     var xml: [UInt8] {
         get throws {
             let encoder = PropertyListEncoder()

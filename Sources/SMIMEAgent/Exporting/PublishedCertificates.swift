@@ -4,25 +4,27 @@ package import PKIX
 import SMIME
 package import SMIMEStore
 
-/// The certificates of an account for its correspondents: those that it uses today.
+/// The certificates that an account publishes for its correspondents: those that it uses today.
 package struct PublishedCertificates: Sendable {
-    /// The one that its mail is signed with; nil if none can be used.
+    /// The certificate that the account signs its mail with; nil if none can be used.
     package let signing: Certificate?
-    /// The one that others encrypt to; nil if none can be used.
+    /// The certificate that others encrypt to; nil if none can be used.
     package let encryption: Certificate?
-    /// The authorities above both, without roots, which correspondents must get from the authority itself.
+    /// The authorities above both certificates. Roots are left out, because correspondents must get a root from the authority
+    /// itself.
     package let authorities: [Certificate]
 
-    /// Each certificate once, without the authorities.
+    /// The signing and the encryption certificate, without the authorities; only one if both are the same.
     package var all: [Certificate] {
         [signing, encryption == signing ? nil : encryption].compactMap(\.self)
     }
 
     /// - Parameters:
-    ///   - fingerprint: the only certificate to hand out; nil is those in use.
-    ///   - keepsUnusable: whether the identity of `fingerprint` may be unusable today, as in an export for its owner.
+    ///   - fingerprint: the only certificate to publish; if nil, the certificates in use are published.
+    ///   - keepsUnusable: whether the certificate `fingerprint` is returned even if it is unusable today, as in an export for
+    ///     its owner.
     ///   - verdicts: the known faults of the account's certificates.
-    /// - Throws: `KeystoreError.noUsableIdentity` if none can be used today, `KeystoreError.unknownCertificate`
+    /// - Throws: `KeystoreError.noUsableIdentity` if no certificate can be used today, `KeystoreError.unknownCertificate`
     package init(
         of account: Account,
         only fingerprint: Fingerprint?,
@@ -59,11 +61,11 @@ package struct PublishedCertificates: Sendable {
 }
 
 extension PublishedCertificates {
-    /// The signature of the account over `content`, with the chain; nil if it cannot sign today.
+    /// The account's signature over `content`, with the chain; nil if the account cannot sign today.
     ///
     /// - Parameters:
-    ///   - identities: those of the account.
-    ///   - isAttached: whether the content is inside.
+    ///   - identities: the identities of the account.
+    ///   - isAttached: whether the signature includes the content.
     package func signature(by identities: [Identity], over content: [UInt8], isAttached: Bool) throws -> [UInt8]? {
         guard let signing, var signer = identities.first(where: { $0.certificate == signing }) else { return nil }
         signer.chain = authorities

@@ -13,6 +13,7 @@ package struct SMIMEARecord {
         self.certificate = certificate
     }
 
-    /// The line of the zone file: the whole certificate, vouched for by the domain (usage 3, selector 0, matching type 0).
+    /// The line of the zone file. It contains the whole certificate, whose only trust is that of the domain (usage 3,
+    /// selector 0, matching type 0).
     package var zoneLine: String { "\(owner) IN SMIMEA 3 0 0 \(certificate.der.hexadecimal)\n" }
 }

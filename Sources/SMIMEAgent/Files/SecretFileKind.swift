@@ -1,19 +1,19 @@
 import PKIX
 import SMIMEStore
 
-/// A kind of file with private keys.
+/// A kind of file that contains private keys.
 package enum SecretFileKind: CaseIterable, Sendable {
     case accountBackup
-    /// PKCS#12, or private keys as such.
+    /// A PKCS#12 file, or a file of private keys.
     case keys
-    /// An Apple configuration profile with identities, signed or not.
+    /// An Apple configuration profile with identities, signed or unsigned.
     case profile
     case storeCopy
 
-    /// How many bytes of a file determine its kind.
+    /// The number of bytes at the start of a file that are enough to determine its kind.
     package static let headCount = 64 * 1024
 
-    /// The kind of a file that begins with `head`; nil for none of these.
+    /// The kind of a file that begins with `head`; nil if the file is of no such kind.
     package init?(head: [UInt8]) {
         if Restoration.isBackup(head) {
             self = .accountBackup
@@ -28,7 +28,7 @@ package enum SecretFileKind: CaseIterable, Sendable {
         }
     }
 
-    /// Whether the file is a property list with identities; of a signed one, the list is in clear inside the signature.
+    /// Whether the file is a property list with identities. A signed property list contains the list as plain text.
     private static func isProfile(_ head: [UInt8]) -> Bool {
         let text = String(decoding: head, as: UTF8.self)
         return text.contains("<plist") && text.contains(ConfigurationProfile.pkcs12Type)

@@ -3,7 +3,7 @@ package import PKIX
 package import SMIMEStore
 
 extension ImportBatch {
-    /// Adds the certificates of a file; `place` sorts each of them.
+    /// Adds the certificates of a file; `place` sorts each certificate.
     ///
     /// - Parameter file: the file's name in messages.
     /// - Throws: `AgentError.holdsPrivateKeys`: private keys must be imported explicitly.
@@ -21,9 +21,9 @@ extension ImportBatch {
         }
     }
 
-    /// Adds a certificate that a person named for `address`: as that recipient's, or as an intermediate.
+    /// Adds a certificate that a person gave for `address`: as a certificate of that recipient, or as an intermediate.
     package mutating func add(_ certificate: Certificate, for address: AddressScope, isPinned: Bool) {
-        // Self-signed certificates of people often claim to be authorities.
+        // Self-signed certificates of persons often claim to be those of authorities.
         let isPersons = certificate.isSelfIssued && certificate.names(address)
         if certificate.isCertificateAuthority, !isPersons {
             intermediates.append(certificate)

@@ -3,25 +3,25 @@ package import Foundation
 import PKIX
 package import SMIMEStore
 
-/// Stores the certificates of a directory's LDIF file, however many they are: a thousand at a time, each in a transaction of its own.
-/// Importing again changes nothing, so an interrupted import can be repeated.
+/// Stores the certificates of a directory's LDIF file, of any number, in transactions of a thousand each. Importing the same
+/// file again changes nothing, so an interrupted import can be repeated.
 package struct DirectoryImport {
-    /// The result for a file.
+    /// The result of the import of one file.
     package struct Outcome: Equatable, Sendable {
-        /// How many entries there were.
+        /// How many directory entries were read.
         package fileprivate(set) var entries = 0
-        /// How many certificates of addresses were stored, and how many were known already.
+        /// How many certificates of addresses were stored, and how many were already in the store.
         package fileprivate(set) var new = 0
         package fileprivate(set) var known = 0
-        /// How many certificates of authorities there were that were not known.
+        /// How many certificates of authorities were stored that were not in the store before.
         package fileprivate(set) var intermediates = 0
-        /// How many values were not certificates, or named no address.
+        /// How many values were not certificates, or were certificates that name no address.
         package fileprivate(set) var leftOut = 0
 
         package init() {}
     }
 
-    /// How many certificates are stored at once.
+    /// How many certificates go into one transaction.
     private static let batchSize = 1000
 
     private let store: Store
@@ -36,8 +36,8 @@ package struct DirectoryImport {
 
     /// Reads and stores everything.
     ///
-    /// - Parameter progress: called with what was done so far, after each part.
-    /// - Throws: what reading and `Store.add` throw; what was stored until then stays.
+    /// - Parameter progress: called after each transaction with the results so far.
+    /// - Throws: the errors of reading and of `Store.add`; certificates that were stored before an error remain.
     package mutating func run(_ reader: any ByteReader, progress: (Outcome) -> Void = { _ in }) async throws -> Outcome
     {
         var parser = LDIFReader()

@@ -5,33 +5,34 @@ package import PKIX
 import SMIME
 package import SMIMEStore
 
-/// Stores what files hold, and learns from the mail among them: the steps of an import, in their order.
+/// Imports files: stores the keys and certificates in them, then learns from the mail among them.
 package struct FileImport {
     /// The result of the import.
     package struct Outcome: Sendable {
-        /// The store, which is still open.
+        /// The store. It is still open.
         package let store: Store
-        /// What was stored, including what was learned.
+        /// What was stored and what was learned.
         package let report: ImportReport
-        /// The problems of the files.
+        /// The problems with the files.
         package let problems: [Problem]
         package let advice: [ImportPlan.Advice]
         package let nextSteps: [ImportStep]
-        /// The accounts that got identities.
+        /// The accounts that received identities.
         package let accounts: [Account]
-        /// The known faults of their certificates.
+        /// The known faults of the certificates of `accounts`.
         package let verdicts: CertificateVerdicts
-        /// Why learning ended early; nil if it did not. What was stored and learned until then stays.
+        /// Why learning ended early; nil if it did not. Everything that was stored and learned before remains.
         package let failure: (any Error)?
     }
 
-    /// The account that gets the identities, whatever addresses they name; nil for the accounts of those addresses.
+    /// The account that receives the identities, even if they name other addresses; if nil, the accounts of the addresses
+    /// that they name.
     private let account: EmailAddress?
-    /// Whether authorities become anchors, and the other certificates are pinned.
+    /// Whether authorities become trust anchors, and other certificates are pinned.
     private let trust: Bool
-    /// How a learned certificate by another issuer or for another key than before is treated.
+    /// How to treat a learned certificate with another issuer or another key than the known certificates.
     private let onChange: ChangePolicy
-    /// Whether the system's trust anchors count for mail.
+    /// Whether the system's trust anchors are used for mail.
     private let systemAnchors: Bool
     private let time: Date
 
@@ -49,22 +50,23 @@ package struct FileImport {
         self.time = time
     }
 
-    /// Whether `contents` has a certificate that may renew one for a key in the store.
+    /// Whether `contents` has a certificate that may renew the certificate of a key in the store.
     package static func mayRenew(_ contents: ImportedFiles) -> Bool {
         contents.certificates.contains { !$0.isCertificateAuthority }
     }
 
-    /// Stores what is in `contents`, all or nothing, and then learns from its mail, which the new anchors may make valid.
+    /// Stores the items in `contents` in one transaction, and then learns from its mail. The new trust anchors may make that
+    /// mail valid.
     ///
     /// - Parameters:
-    ///   - existing: the store, if there is one already.
-    ///   - writable: opens the store if `existing` is nil; called once it is known that there is something to store.
+    ///   - existing: the store; nil if there is none yet.
+    ///   - writable: opens the store if `existing` is nil; called only if there is something to store.
     ///   - unreadable: called for mail that cannot be read.
-    ///   - learned: called with what was learned from each batch of mail.
-    ///   - warn: called for what was ignored, such as files that are no revocation lists.
-    ///   - describe: the sentence about an error for a problem.
-    /// - Throws: `AgentError.unnamedIdentity`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`, and why learning ended if
-    ///   there was nothing else to store.
+    ///   - learned: called with the result of each batch of mail.
+    ///   - warn: called for what was ignored, such as files that are not revocation lists.
+    ///   - describe: makes the sentence of a problem from an error.
+    /// - Throws: `AgentError.unnamedIdentity`, `.nothingToImport`, `.nothingLearned`, `KeystoreError`, and the reason why
+    ///   learning ended early if there was nothing else to store.
     package func run(
         _ contents: ImportedFiles,
         into existing: Store?,
@@ -101,7 +103,7 @@ package struct FileImport {
         )
     }
 
-    /// Learns from signed mail in batches, so that a mailbox may have any size.
+    /// Learns from signed mail in batches, so that memory does not limit the size of a mailbox.
     private func harvest(
         _ mails: [(file: String, source: any ByteSource)],
         in store: Store,

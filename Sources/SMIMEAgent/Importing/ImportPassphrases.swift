@@ -1,30 +1,30 @@
 package import LibCrypto
 import PKIX
 
-/// The source of passphrases for imported files.
+/// Supplies passphrases for imported files.
 package protocol ImportPassphrases {
-    /// Whether one passphrase was given for all of them; else it is asked for.
+    /// Whether one passphrase was given for all files; otherwise the user is asked for each.
     var isGiven: Bool { get }
 
     /// The passphrase of the file at `path`; `-` is standard input.
     func passphrase(for path: String) throws -> Passphrase
 
-    /// Reports that the passphrase of the file at `path` was wrong, before it is asked for again.
+    /// Reports that the passphrase of the file at `path` was wrong, before the user is asked again.
     func noteWrongPassphrase(for path: String)
 }
 
-/// The passphrase for the files of one import: the one that was given, for all of them, or one typed for each.
+/// The passphrase for the files of one import: one given passphrase for all files, or one that the user types for each file.
 final class ImportPassphrase {
     private let source: any ImportPassphrases
     private var given: Passphrase?
 
-    /// How often a passphrase may be typed: as often as that of a store.
+    /// How often a passphrase may be typed: as often as the passphrase of a store.
     private static let tries = 2
 
     init(_ source: any ImportPassphrases) { self.source = source }
 
-    /// Lends the passphrase of `file` to `body`. Without a given one, `body` first runs with none, which opens files with an empty
-    /// passphrase, too.
+    /// Lends the passphrase of `file` to `body`. If no passphrase was given, `body` is first called with nil, which also
+    /// opens files with an empty passphrase.
     func open<Value>(
         _ file: String,
         isLocked: Bool,

@@ -8,9 +8,10 @@ package import SMIMEStore
 package struct ImportPlan {
     /// Advice about a certificate.
     package enum Advice: Sendable {
-        /// If the certificate belongs to the person or domain of this address, and not to an authority, it can be added as a recipient's.
+        /// The certificate can be added as a recipient's, if it belongs to the person or domain of this address and not to an
+        /// authority.
         case addAsRecipient(Certificate, AddressScope)
-        /// The certificate claims to be an authority's, and should be reissued without that claim.
+        /// The certificate claims to be that of an authority, and should be reissued without this claim.
         case reissueAsEndEntity
     }
 
@@ -23,8 +24,9 @@ package struct ImportPlan {
     package private(set) var advice: [Advice] = []
 
     /// - Parameters:
-    ///   - account: the account that gets the identities, whatever addresses they name; nil for the accounts of those addresses.
-    ///   - trust: whether authorities become anchors, and the other certificates are pinned.
+    ///   - account: the account that receives the identities, even if they name other addresses; if nil, the accounts of the
+    ///     addresses that they name.
+    ///   - trust: whether authorities become trust anchors, and other certificates are pinned.
     package init(account: EmailAddress?, trust: Bool, now: Date) {
         self.account = account
         self.trust = trust
@@ -33,11 +35,11 @@ package struct ImportPlan {
 
     package mutating func note(_ problems: [Problem]) { self.problems += problems }
 
-    /// Plans for everything in `contents`.
+    /// Adds everything in `contents` to the plan.
     ///
-    /// - Parameter renewals: those of the certificates that renew a certificate for one of our keys.
-    /// - Throws: `AgentError.unnamedIdentity` for an identity without any address and no account, `AgentError.nothingToImport`
-    ///   if nothing is left that could be stored.
+    /// - Parameter renewals: the certificates in `contents` that renew a certificate for a key in the store.
+    /// - Throws: `AgentError.unnamedIdentity` for an identity without any address if no account was given,
+    ///   `AgentError.nothingToImport` if there is nothing that could be stored.
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {

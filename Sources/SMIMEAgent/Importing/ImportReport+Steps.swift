@@ -5,18 +5,18 @@ package import SMIMEStore
 
 /// A next step after an import.
 package enum ImportStep: Sendable {
-    /// Trust this root, which was among the files and is not trusted yet.
+    /// Trust this root, which was among the files and is not yet trusted.
     case trust(Certificate)
     /// Trust the root of this certificate, which was not among the files.
     case findRoot(of: Certificate)
-    /// Sign mail as this account.
+    /// Sign mail as the account with this address.
     case sign(as: AddressScope)
 }
 
 extension Store {
-    /// The next steps after the import: to trust the root unless it is trusted, then to use the identity.
+    /// The next steps after the import: first to trust the root if it is not trusted yet, then to use the identity.
     ///
-    /// - Parameter systemAnchors: whether the system's trust anchors count.
+    /// - Parameter systemAnchors: whether the system's trust anchors are used.
     package func nextSteps(
         after report: ImportReport,
         systemAnchors: Bool,
@@ -34,7 +34,7 @@ extension Store {
         return steps
     }
 
-    /// The accounts that got identities by the import that `report` is of, each once.
+    /// The accounts that received identities by the import that `report` describes, each once.
     package func accounts(after report: ImportReport) async throws -> [Account] {
         var found: [Account] = []
         for entry in report.identities {

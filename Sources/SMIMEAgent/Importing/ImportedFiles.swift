@@ -14,24 +14,24 @@ package struct ImportedFiles {
     }
 
     package private(set) var identities: [Identity] = []
-    /// Certificates that came without a key.
+    /// The certificates for which the files contain no private key.
     package private(set) var certificates: [Certificate] = []
     package private(set) var certificateLists: [CertificateList] = []
     /// Mail to learn from.
     package private(set) var mails: [(file: String, source: any ByteSource)] = []
     package private(set) var problems: [Problem] = []
     private var looseKeys: [LooseKey] = []
-    /// How many iterations of key derivation a PKCS#12 file or an encrypted key may ask for.
+    /// The most iterations of key derivation that a PKCS#12 file or an encrypted key may require.
     private let maximumIterations: Int
 
-    /// Reads all of `files`, opening what is encrypted.
+    /// Reads all of `files` and opens the encrypted ones.
     ///
-    /// Keys and certificates that came in separate files are paired by public key.
+    /// Keys and certificates in separate files are paired by public key.
     ///
     /// - Parameters:
-    ///   - files: their paths; `-` is standard input.
-    ///   - open: opens one of them, when its turn comes.
-    ///   - maximumIterations: how many iterations of key derivation a file may ask for.
+    ///   - files: the paths of the files; `-` is standard input.
+    ///   - open: opens a file; called just before that file is read.
+    ///   - maximumIterations: the most iterations of key derivation that a file may require.
     /// - Throws: `AgentError`
     package init(
         _ files: [String],
@@ -60,7 +60,7 @@ package struct ImportedFiles {
         }
         guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
         var bytes = try source.bytes(in: 0..<source.count)
-        // It may contain an unencrypted private key.
+        // `bytes` may contain an unencrypted private key.
         defer { bytes.wipe() }
         for item in try KeyMaterial.read(bytes) {
             switch item {
@@ -85,7 +85,8 @@ package struct ImportedFiles {
         }
     }
 
-    /// Lends the passphrase of `file` to `body`. If the file asks for too many iterations, the error says how many to allow.
+    /// Lends the passphrase of `file` to `body`. If the file requires too many iterations, the error names a limit that would
+    /// allow them.
     private func open<Value>(
         _ file: String,
         isLocked: Bool,

@@ -1,6 +1,6 @@
 package import PKIX
 
 extension KeyMaterial {
-    /// The most bytes that a file of keys or certificates may have.
+    /// The largest file of keys or certificates that is read, in bytes.
     package static let maximumFileSize = 256 << 20
 }

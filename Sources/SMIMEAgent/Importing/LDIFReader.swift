@@ -1,45 +1,45 @@
 import ByteStreams
 
-/// Finds the certificates in LDIF, the text form of directories, piece by piece: no more than one value is held.
+/// Finds the certificates in LDIF, the text form of directories, piece by piece. At most one value is in memory at a time.
 ///
-/// Entries and changes are read alike; deleted values are skipped.
+/// Entries and changes are read in the same way; deleted values are skipped.
 ///
 /// RFC 2849
 package struct LDIFReader {
-    /// What was found.
+    /// An item that was found.
     package enum Item: Equatable, Sendable {
-        /// A value of `userCertificate` or `userSMIMECertificate`, not parsed.
+        /// A value of `userCertificate` or `userSMIMECertificate`; it is not parsed.
         case certificate([UInt8])
         /// A value that is not base64, is a URL, or is too long.
         case unreadable
     }
 
-    /// The longest value that is read, with its name, in bytes of text.
+    /// The largest value that is read, including its attribute name, in bytes of text.
     package static let maximumLine = 1 << 20
 
-    /// How many bytes of a name are compared.
+    /// How many bytes of an attribute name are compared.
     private static let maximumName = 128
     private static let attributes = ["usercertificate", "usersmimecertificate"]
 
-    /// How many entries and changes of entries there were so far.
+    /// The number of entries and changes of entries so far.
     package private(set) var entries = 0
-    /// A line as it stands in the file, as far as it was read.
+    /// The current line of the file, as far as it was read.
     private var physical: [UInt8] = []
-    /// The line that further ones may continue.
+    /// The line before folding, which continuation lines may still extend.
     private var logical: [UInt8] = []
     private var isLineTooLong = false
     private var isTooLong = false
-    /// Whether the record changes the attributes of an entry.
+    /// Whether the current record changes the attributes of an entry.
     private var isModification = false
-    /// Whether values are to be deleted.
+    /// Whether the current values are to be deleted.
     private var isDeletion = false
     private var found: [Item] = []
 
     package init() {}
 
-    /// Reads the next piece.
+    /// Reads the next piece of the input.
     ///
-    /// - Returns: what it completes.
+    /// - Returns: the items that this piece completes.
     package mutating func read(_ bytes: Span<UInt8>) -> [Item] {
         var start = 0
         while let end = bytes.firstOffset(of: .lineFeed, from: start) {
@@ -66,7 +66,7 @@ package struct LDIFReader {
     private mutating func append(_ bytes: Span<UInt8>) {
         guard physical.count + bytes.count <= Self.maximumLine else {
             isLineTooLong = true
-            // The name is still needed.
+            // Keeps the attribute name even if the value is too long.
             physical.append(contentsOf: bytes.extracting(first: max(0, Self.maximumName - physical.count)))
             return
         }

@@ -2,16 +2,17 @@ package import ByteStreams
 package import PKIX
 package import SMIME
 
-/// The certificates that a mail brings, for a person who decides by hand whether to trust one of them.
+/// The certificates in a mail, from which a person can choose one to trust.
 package struct MailCertificates: Sendable {
-    /// The certificates of the signers whose signature covers the whole message and is intact. Their owners are not verified.
+    /// The certificates of signers with an intact signature that covers the whole message. The identity of their owners is
+    /// not verified.
     package let signers: [Certificate]
-    /// The certificates of authorities in the mail.
+    /// The certificates of authorities that the mail contains.
     package let authorities: [Certificate]
 
-    /// The certificates in `source`; nil if it is no mail.
+    /// The certificates in `source`; nil if `source` is not mail.
     ///
-    /// - Throws: what opening and the key provider throw.
+    /// - Throws: the errors of opening and of the key provider.
     package init?(_ source: any ByteSource, opener: MessageOpener) async throws {
         guard try MailSources.isMailFromSomebody(source) else { return nil }
         let report = try await opener.open(source).report

@@ -5,15 +5,16 @@ public import SMIME
 public import SMIMEStore
 
 extension Store {
-    /// Looks for damage, for files that are open to others, and for what nothing uses; removes what `cleaning` allows
-    /// (`smime store check`).
+    /// Searches the store for damage, for files that other users can read, and for unused data; removes the data that
+    /// `cleaning` allows (`smime store check`).
     ///
     /// - Parameters:
     ///   - folder: the store, as `open` takes it.
-    ///   - cleaning: what may be removed.
-    ///   - passphrase: where the passphrase of a locked store comes from; without one its private keys are not opened.
-    ///   - time: the time at which certificates count as ended.
-    /// - Throws: `.storeUnusable` for a store that is missing or cannot even be searched, `.wrongPassphrase`, `.storeBusy`, `.file`
+    ///   - cleaning: the data that may be removed.
+    ///   - passphrase: the source of the passphrase of a locked store; if nil, its private keys are not checked.
+    ///   - time: the time at which a certificate is considered expired or not.
+    /// - Throws: `.storeUnusable` for a store that is missing or cannot even be searched, `.wrongPassphrase`, `.storeBusy`,
+    ///   `.file`
     public static func check(
         _ folder: String,
         cleaning: StoreCheck.Cleaning = .nothing,
@@ -35,9 +36,10 @@ extension Store {
         }
     }
 
-    /// Copies the database into a file, which appears whole or not at all, while others use the store (`smime store backup`).
+    /// Copies the database into a file, which appears complete or not at all. Other programs can use the store meanwhile
+    /// (`smime store backup`).
     ///
-    /// The copy has no key file: that has to be kept, too, unless a passphrase opens the store.
+    /// The copy does not include the key file. Keep the key file as well, unless a passphrase opens the store.
     ///
     /// - Throws: `.file`, `.storeUnusable`, `.storeBusy`
     public func backUp(to file: String) async throws(SMIMEError) {
@@ -49,17 +51,17 @@ extension Store {
         }
     }
 
-    /// Puts a copy that `backUp` made in the place of the store in `folder`, while others may use the store (`smime store
+    /// Replaces the store in `folder` by a copy that `backUp` made, while other programs may use the store (`smime store
     /// restore`).
     ///
-    /// - Throws: `.malformed` for a file that is no copy of a store or is damaged, `.file`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.malformed` for a file that is not a copy of a store or is damaged, `.file`, `.storeUnusable`, `.storeBusy`
     public static func restore(_ folder: String, from file: String) async throws(SMIMEError) -> StoreRestored {
         try await SMIMEError.inBackground { try await restore(StoreLocation(home: folder), copy: file) }
     }
 
-    /// The same, with an error that says what `file` is if it is not a copy of a store.
+    /// Restores the store at `location`, with an error that says what `file` is if it is not a copy of a store.
     ///
-    /// - Throws: `AgentError.notRestorable`; what opening the file and `restore(_:from:)` throw
+    /// - Throws: `AgentError.notRestorable`; the errors of opening the file and of `restore(_:from:)`
     package static func restore(_ location: StoreLocation, copy file: String) async throws -> StoreRestored {
         var status = stat()
         guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {

@@ -6,7 +6,7 @@ public import SMIMEStore
 extension Store {
     /// The value of a setting, or its default (`smime config get`).
     ///
-    /// - Parameter name: as `smime config list` shows it, such as `encryption.unknown`.
+    /// - Parameter name: the name that `smime config list` shows, such as `encryption.unknown`.
     /// - Throws: `.unusableSetting` if there is no such setting; `.storeUnusable`, `.storeBusy`
     public func setting(_ name: String) async throws(SMIMEError) -> String {
         try await SMIMEError.inBackground {
@@ -18,10 +18,10 @@ extension Store {
     /// Changes a setting (`smime config set`).
     ///
     /// - Parameters:
-    ///   - name: as `smime config list` shows it, such as `encryption.unknown`.
-    ///   - value: nil is the default from now on.
-    /// - Throws: `.unusableSetting` if there is no such setting, or it cannot have the value; `.storeReadOnly`, `.storeUnusable`,
-    ///   `.storeBusy`, `.file`
+    ///   - name: the name that `smime config list` shows, such as `encryption.unknown`.
+    ///   - value: the new value; nil restores the default.
+    /// - Throws: `.unusableSetting` if there is no such setting, or it cannot have the value; `.storeReadOnly`,
+    ///   `.storeUnusable`, `.storeBusy`, `.file`
     public func changeSetting(_ name: String, to value: String?) async throws(SMIMEError) {
         try await SMIMEError.inBackground {
             let key = try Self.settingKey(name)
@@ -39,28 +39,30 @@ extension Store {
         return key
     }
 
-    /// Sets the values of `rule` in the rule of the same scope, which is created if there is none (`smime policy set`).
+    /// Sets the values of `rule` in the store's rule for the same scope; creates that rule if there is none (`smime policy
+    /// set`).
     ///
-    /// - Returns: the rule as it is now.
+    /// - Returns: the store's rule after the change.
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     @discardableResult
     public func changeRule(_ rule: Policy.Rule) async throws(SMIMEError) -> Policy.Rule {
         try await SMIMEError.inBackground { try await policy.set(rule) }
     }
 
-    /// Removes the rule of `scope`, if there is one (`smime policy unset`).
+    /// Removes the rule for `scope`, if there is one (`smime policy unset`).
     ///
-    /// - Returns: the rule that was there.
-    /// - Throws: as `changeRule`
+    /// - Returns: the removed rule; nil if there was none.
+    /// - Throws: the errors of `changeRule`
     @discardableResult
     public func removeRule(for scope: Policy.Scope) async throws(SMIMEError) -> Policy.Rule? {
         try await SMIMEError.inBackground { try await policy.unset(Policy.Rule(scope))?.before }
     }
 
-    /// Sets the trust in a recipient's certificate: `.pinned` without a chain, since its fingerprint was compared; `.distrusted` never;
-    /// `.chain` according to its chain (`smime recipient trust`, `distrust`).
+    /// Sets the trust in a recipient's certificate (`smime recipient trust`, `distrust`): `.pinned` trusts the certificate
+    /// without a chain, because a person compared its fingerprint; `.distrusted` never trusts it; `.chain` trusts it if its
+    /// chain is valid.
     ///
-    /// It counts for every certificate of the address with the same key.
+    /// The setting applies to every certificate of the address with the same key.
     ///
     /// - Throws: `.unknownRecipient`, `.unknownCertificate`, `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func changeTrust(

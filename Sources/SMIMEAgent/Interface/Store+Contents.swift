@@ -7,12 +7,12 @@ public import SMIME
 public import SMIMEStore
 
 extension Store {
-    /// Opens the store in `folder`, as `smime --home` names it.
+    /// Opens the store in `folder`, the folder that `smime --home` names.
     ///
     /// - Parameters:
     ///   - folder: the store's folder.
-    ///   - mode: whether the store is changed, and whether a missing one is made.
-    ///   - passphrase: where the passphrase of a locked store comes from, once a private key is needed.
+    ///   - mode: whether the store can be changed, and whether a missing store is created.
+    ///   - passphrase: the source of the passphrase of a locked store; asked when the first private key is needed.
     /// - Throws: `.storeUnusable`, `.storeBusy`; with `.readWrite` also `.storeReadOnly`, `.file`
     public static func open(
         _ folder: String,
@@ -28,20 +28,21 @@ extension Store {
         }
     }
 
-    /// Waits for operations under way and closes the files. Later calls fail.
+    /// Waits for the operations in progress and closes the files. Later calls fail.
     ///
     /// - Throws: `.file`
     public func finish() async throws(SMIMEError) { try await SMIMEError.inBackground { try await close() } }
 
-    /// Stores the keys, certificates and revocation lists in bytes of PKCS#12, PEM, DER or PKCS#7, as `smime import` does: all
-    /// or nothing. What is there already stays as it is.
+    /// Stores the keys, certificates and revocation lists in bytes of PKCS#12, PEM, DER or PKCS#7 in one transaction, as
+    /// `smime import` does. Items that are already in the store do not change.
     ///
     /// - Parameters:
-    ///   - bytes: a file's content.
-    ///   - passphrase: for PKCS#12 and encrypted keys.
-    ///   - account: the account that gets the identities; nil for the accounts of the addresses that their certificates name.
-    ///   - trusting: whether authorities become anchors, and the other certificates are pinned.
-    ///   - time: when the records say they were added.
+    ///   - bytes: the content of a file.
+    ///   - passphrase: the passphrase of PKCS#12 and of encrypted keys.
+    ///   - account: the account that receives the identities; if nil, the accounts of the addresses that their certificates
+    ///     name.
+    ///   - trusting: whether authorities become trust anchors, and other certificates are pinned.
+    ///   - time: the time that the store records as the time of the import.
     /// - Throws: `.wrongPassphrase`, `.malformed`, `.noKeyPair`, `.limitExceeded`, `.addressTaken`, `.storeReadOnly`,
     ///   `.storeUnusable`, `.storeBusy`, `.file`
     public func add(
@@ -56,16 +57,16 @@ extension Store {
             let files = try ImportedFiles(["input"], passphrases: GivenPassphrase(text: passphrase)) { _ in source }
             var plan = ImportPlan(account: account, trust: trusting, now: time)
             try plan.add(files, renewals: try await renewals(among: files.certificates, for: account))
-            // Certificates in mail are added by `learn`, after the mail was opened.
+            // `learn` adds the certificates in mail, after the mail was opened.
             guard !plan.batch.isEmpty else { throw AgentError.nothingToImport(plan.problems.last) }
             return try await add(plan.batch, at: time)
         }
     }
 
-    /// The same with files, as `smime import` does: keys and certificates in separate files are paired, and mail among the files
-    /// teaches its authors' certificates.
+    /// Stores the keys, certificates and revocation lists in files, as `smime import` does. Keys and certificates in separate
+    /// files are paired, and the authors' certificates are learned from mail among the files.
     ///
-    /// - Throws: as for bytes
+    /// - Throws: the errors of `add` for bytes
     public func add(
         contentsOf files: String...,
         passphrase: String? = nil,
@@ -98,7 +99,7 @@ extension Store {
         try await SMIMEError.inBackground { try await recipients.all() }
     }
 
-    /// The certificate that mail to `address` would be encrypted to, and nil if there is none that may be used.
+    /// The certificate that mail to `address` would be encrypted to; nil if there is none that may be used.
     ///
     /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func recipient(_ address: EmailAddress, at time: Date = .now) async throws(SMIMEError) -> Certificate? {
@@ -111,14 +112,14 @@ extension Store {
         }
     }
 
-    /// All rules.
+    /// All rules of the store.
     ///
     /// - Throws: `.storeUnusable`, `.storeBusy`
     public func allRules() async throws(SMIMEError) -> [Policy.Rule] {
         try await SMIMEError.inBackground { try await policy.rules() }
     }
 
-    /// The trust anchors of the store; the system's are not among them.
+    /// The trust anchors of the store, without the system's trust anchors.
     ///
     /// - Throws: `.storeUnusable`, `.storeBusy`
     public func allAnchors() async throws(SMIMEError) -> [Certificate] {
@@ -126,7 +127,7 @@ extension Store {
     }
 }
 
-/// One passphrase that was given, or none.
+/// The one passphrase that the caller gave, if any.
 private struct GivenPassphrase: ImportPassphrases {
     let text: String?
 

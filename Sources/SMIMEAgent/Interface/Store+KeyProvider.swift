@@ -3,22 +3,22 @@ public import SMIME
 public import SMIMEStore
 
 extension Store: KeyProvider {
-    /// The key of the first of `recipients` that is one of the store's accounts.
+    /// The key for the first of `recipients` that belongs to an account of the store; nil if there is none.
     ///
     /// - Throws: `SMIMEError`: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         try await StoreKeyProvider(self).identity(for: recipients)
     }
 
-    /// The certificates that the store has of `signers`.
+    /// The certificates of `signers` that the store contains.
     ///
     /// - Throws: `SMIMEError`: `.storeUnusable`, `.storeBusy`
     public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
         try await StoreKeyProvider(self).certificates(for: signers)
     }
 
-    /// The trust settings for `certificates`: the store's anchors, pins and lists, the settings' folder of lists, and
-    /// the system's anchors.
+    /// The trust settings for `certificates`: the store's trust anchors, pinned certificates and revocation lists, the lists
+    /// in the folder of the setting `revocation.directory`, and the system's trust anchors.
     ///
     /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func trust(for certificates: [Certificate]) async throws -> TrustStore {
@@ -30,8 +30,8 @@ extension Store: KeyProvider {
     /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func exceptions() async throws -> VerdictExceptions { try await verdictExceptions() }
 
-    /// All keys and all trust of the store as they are now, in memory: for archives of many messages, which then do not ask
-    /// the store for each. Later changes of the store are not seen.
+    /// All keys and all trust settings of the store as they are now, in memory. Use this for archives of many messages: the
+    /// store is not queried for each message, and later changes of the store have no effect.
     ///
     /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func keyring() async throws(SMIMEError) -> Keyring {

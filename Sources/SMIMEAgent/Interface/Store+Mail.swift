@@ -5,18 +5,18 @@ public import SMIME
 public import SMIMEStore
 
 extension Store {
-    /// One form of a message, and its recipients.
+    /// One copy of a message, and the recipients of that copy.
     public struct Copy: Sendable {
-        /// The message; it is signed and encrypted while it is written.
+        /// The message of this copy; it is signed and encrypted while it is written.
         public let message: Message
-        /// The only recipients of this message.
+        /// The only recipients of this copy.
         public let recipients: [EmailAddress]
     }
 
-    /// The identity that signs a mail with `header`, with the certificates that go along.
+    /// The identity that signs a mail with `header`, with the certificates that accompany the signature.
     ///
-    /// The account of From signs: with an identity that names that address, else with its current one if it was given to the
-    /// account by hand (`smime sign`).
+    /// The account of From signs. Its identity for that address signs, or else its current identity if a person assigned that
+    /// identity to the account (`smime sign`).
     ///
     /// - Throws: `.doubtfulAuthor`, `.unusableSigner`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func signer(for header: HeaderBlock, at time: Date = .now) async throws(SMIMEError) -> Identity {
@@ -27,14 +27,19 @@ extension Store {
         }
     }
 
-    /// `mail` as `smime encrypt --sign` writes it: signed by the account of From, encrypted to To, Cc and the author,
-    /// and for each Bcc a separate copy that names no other Bcc recipient. Settings and announced capabilities choose
-    /// the cipher; the account and the settings choose the header protection. All recipients can read it, or this
-    /// throws.
+    /// `mail` signed and encrypted as by `smime encrypt --sign`:
     ///
-    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`, `.doubtfulAuthor`,
-    ///   `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`,
-    ///   `.storeBusy`
+    /// - The account of From signs.
+    /// - One copy is encrypted to To, Cc and the author. Each Bcc recipient gets a separate copy that names no other Bcc
+    ///   recipient.
+    /// - Settings and announced capabilities choose the cipher.
+    /// - The account and the settings choose the header protection.
+    ///
+    /// Throws unless every recipient can read the mail.
+    ///
+    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
+    ///   `.doubtfulAuthor`, `.unusableSigner`, `.serviceUnavailable`, `.unusableSetting`, `.storeLocked`, `.wrongPassphrase`,
+    ///   `.storeUnusable`, `.storeBusy`
     public func protect(
         _ mail: Message,
         signing: Bool = true,
@@ -61,7 +66,7 @@ extension Store {
                 online: asked
             )
             let copies = try await plan.copies(of: mail.header, by: author, account?.address)
-            // If the answers of services cannot be stored, they are asked again next time.
+            // If the answers of the services cannot be stored, the next call asks the services again.
             _ = await asked.keep()
             return try copies.map { copy in
                 Copy(
@@ -77,11 +82,11 @@ extension Store {
         }
     }
 
-    /// The recipients that `protect` would encrypt a mail with `header` to: those of To and Cc with the author, and each of
-    /// Bcc with the author; with the cipher of each copy.
+    /// The copies, with recipients and cipher, that `protect` would make of a mail with `header`: one for To, Cc and the
+    /// author, and one for each Bcc recipient and the author.
     ///
-    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`, `.doubtfulAuthor`,
-    ///   `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
+    ///   `.doubtfulAuthor`, `.serviceUnavailable`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func recipients(
         of header: HeaderBlock,
         at time: Date = .now
@@ -93,16 +98,17 @@ extension Store {
             let lookup = try await lookup(systemAnchors: true, lists: FolderLists { _ in }, revocation: asked)
             let plan = RecipientPlan(lookup: lookup, time: time, ciphers: try await cipherPreferences(), online: asked)
             let copies = try await plan.copies(of: header, by: author, account?.address)
-            // If the answers of services cannot be stored, they are asked again next time.
+            // If the answers of the services cannot be stored, the next call asks the services again.
             _ = await asked.keep()
             return copies.map { ($0.addresses, $0.negotiation.recipients, $0.negotiation.cipher) }
         }
     }
 
-    /// Learns the author's certificate from a valid mail, and nothing from any other.
+    /// Learns the author's certificate from a valid mail; learns nothing from other mail.
     ///
-    /// A certificate below another trust anchor than the known one is held until a person decides. So is one that would replace a
-    /// certificate that a person imported or pinned.
+    /// A person must decide about a certificate whose trust anchor differs from that of the known certificate, and about a
+    /// certificate that would replace one that a person imported or pinned. Until then the store does not use the new
+    /// certificate.
     ///
     /// - Throws: `.storeReadOnly`, `.storeUnusable`, `.storeBusy`, `.file`
     public func learn(from mail: OpenedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
@@ -110,9 +116,9 @@ extension Store {
         return try await learn(from: message, at: time)
     }
 
-    /// The same for a message that a gateway verified.
+    /// Learns the author's certificate from a message that a gateway verified.
     ///
-    /// - Throws: as above
+    /// - Throws: the errors of `learn(from:at:)` for an opened message
     public func learn(from message: VerifiedMessage, at time: Date = .now) async throws(SMIMEError) -> LearningReport {
         try await SMIMEError.inBackground {
             let learning = Learning(in: self, onChange: .sameRoot, reopensForWriting: false)
@@ -122,7 +128,7 @@ extension Store {
 }
 
 extension RecipientPlan {
-    /// The copies for the recipients in `header` and for the author, by the rules for the author and the author's account.
+    /// The copies for the recipients in `header` and for the author, according to the author's rules and account.
     fileprivate func copies(
         of header: HeaderBlock,
         by author: EmailAddress?,

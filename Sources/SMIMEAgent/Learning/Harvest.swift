@@ -5,7 +5,7 @@ import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Learns from many messages: several are verified at once, and the results are stored in batches.
+/// Learns from many messages: verifies several messages at once, and stores the results in batches.
 package struct Harvest: Sendable {
     /// How many messages go into one transaction.
     private static let batchSize = 250
@@ -17,7 +17,7 @@ package struct Harvest: Sendable {
 
     /// - Parameters:
     ///   - opener: verifies the messages.
-    ///   - policy: how to treat a certificate by another issuer or for another key than before.
+    ///   - policy: how to treat a certificate with another issuer or another key than the known certificates.
     ///   - jobs: how many messages are verified at once.
     package init(store: Store, opener: MessageOpener, policy: ChangePolicy, jobs: Int) {
         self.store = store
@@ -34,7 +34,7 @@ package struct Harvest: Sendable {
         case valid(VerifiedMessage, isUnquoted: Bool)
     }
 
-    /// It does not hold the message, because a whole batch waits in memory to be stored.
+    /// The result for one message, without the message: the results of a whole batch wait in memory before they are stored.
     private struct Outcome: Sendable {
         let index: Int
         let place: MailSources.Place
@@ -42,11 +42,11 @@ package struct Harvest: Sendable {
         let verdict: Verdict
     }
 
-    /// Reads `sources` to their end, until `isInterrupted` returns true, or until the store fails. Messages in progress
-    /// are finished, and what was learned is kept and reported in any case.
+    /// Reads `sources` to their end, until `isInterrupted` returns true, or until the store fails. In all three cases the
+    /// messages in progress are finished, and everything learned is stored and reported.
     ///
     /// - Parameters:
-    ///   - advance: called with the number of bytes that are done.
+    ///   - advance: called with the number of bytes that were processed.
     ///   - unreadable: called for each path that cannot be read.
     ///   - learned: called with the result of every batch.
     package func run(
@@ -101,7 +101,7 @@ package struct Harvest: Sendable {
             let result = try await opener.verify(item.source)
             if let message = result.learnable { return .valid(message, isUnquoted: false) }
             guard result.report.status != .unsigned else { return .unsigned }
-            // A mailbox may have quoted a signed line that begins with "From ".
+            // A mailbox may have quoted a line of the signed content that begins with "From ".
             if item.place.number != nil, result.report.status == .invalid,
                 let unquoted = try MboxQuoting.undone(in: item.source),
                 let message = try await opener.verify(unquoted).learnable
@@ -116,7 +116,7 @@ package struct Harvest: Sendable {
 
     /// Learns from `pending` in one transaction, in the order of the messages, and empties it.
     ///
-    /// Messages count once their results are stored.
+    /// The summary includes a message only after its result is stored.
     private func store(
         _ pending: inout [Outcome],
         _ report: inout HarvestSummary,
@@ -149,7 +149,7 @@ package struct Harvest: Sendable {
         }
     }
 
-    /// Writes only if there is something to write.
+    /// Learns from `sightings`; writes to the store only if something changes.
     private func learn(_ sightings: [SignerSighting]) async throws(KeystoreError) -> LearningReport {
         guard !sightings.isEmpty else { return LearningReport() }
         let preview = try await store.recipients.preview(sightings, at: .now, onChange: policy)
@@ -159,7 +159,7 @@ package struct Harvest: Sendable {
 }
 
 extension VerificationReport {
-    /// Why nothing is learned from it, in a few words.
+    /// Why nothing is learned from the message, in a few words.
     fileprivate var reasonNotToLearn: String {
         guard status != .valid else {
             let weakness = signers.flatMap(\.problems).first(where: \.kind.isWeakness)

@@ -5,15 +5,15 @@ package import SMIMEStore
 
 /// The result of a harvest.
 package struct HarvestSummary: Sendable {
-    /// A learned certificate. Only these values are kept, so that memory does not grow with the mailbox.
+    /// A certificate that was learned. Only these values are stored, so that memory does not grow with the mailbox.
     package struct Learned: Sendable {
         package let address: EmailAddress
         package let fingerprint: Fingerprint
         package let notAfter: Date
         package let kind: LearningReport.Kind
-        /// Whether it is not used until someone trusts it by hand.
+        /// Whether the certificate is not used until a person trusts it.
         package let isHeld: Bool
-        /// The newest of those known before.
+        /// The newest of the certificates that were known before; nil if there was none.
         package let previous: Fingerprint?
         package let messageID: String?
 
@@ -38,24 +38,24 @@ package struct HarvestSummary: Sendable {
     package enum Reason: Sendable {
         /// The verdict on the message, in a few words.
         case verdict(String)
-        /// Why it could not be verified.
+        /// The error that prevented verification.
         case error(any Error)
     }
 
-    /// The most refusals, and the most unquoted messages, that are named; the others are counted.
+    /// The most refusals, and the most unquoted messages, that are listed; the summary gives only the number of the others.
     private static let maximumCount = 10_000
 
     package internal(set) var messages = 0
-    /// How many of them are not signed.
+    /// How many of the messages are not signed.
     package internal(set) var unsigned = 0
-    /// In the order in which they were learned.
+    /// The learned certificates, in the order in which they were learned.
     package private(set) var learned: [Learned] = []
     package private(set) var refused: [Refusal] = []
     package private(set) var refusedCount = 0
-    /// Messages whose signature only fits after removing the mailbox's quoting of lines that begin with "From ".
+    /// Messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is removed.
     package private(set) var unquoted: [MailSources.Place] = []
     package internal(set) var isInterrupted = false
-    /// Why it ended early.
+    /// Why the harvest ended early; nil if it did not.
     package internal(set) var failure: (any Error)?
 
     package init() {}

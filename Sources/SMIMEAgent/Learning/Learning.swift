@@ -9,18 +9,18 @@ package struct Learning: Sendable {
     private let reopens: Bool
 
     /// - Parameters:
-    ///   - policy: how to treat a certificate by another issuer or for another key than before.
-    ///   - reopens: whether a store that was opened for reading is opened once more for writing, and left as it is where that
-    ///     is not possible; else it is an error.
+    ///   - policy: how to treat a certificate with another issuer or another key than the known certificates.
+    ///   - reopens: whether a store that was opened for reading is opened again for writing. If true and that is impossible,
+    ///     the store is not changed; if false, a store opened for reading is an error.
     package init(in store: Store, onChange policy: ChangePolicy, reopensForWriting reopens: Bool = true) {
         self.store = store
         self.policy = policy
         self.reopens = reopens
     }
 
-    /// What would be learned from `messages`, without changing the store.
+    /// What would be learned from `messages`; does not change the store.
     ///
-    /// A store that does not exist is not created for this: nothing is learned then.
+    /// A missing store is not created: the report is then empty.
     package func preview(
         _ messages: [VerifiedMessage],
         at time: Date = .now
@@ -31,7 +31,7 @@ package struct Learning: Sendable {
 
     /// Learns from `messages`.
     ///
-    /// - Returns: what was learned; nil if the store cannot be written, and is left as it is.
+    /// - Returns: what was learned; nil if the store cannot be written and was not changed.
     package func learn(
         _ messages: [VerifiedMessage],
         at time: Date = .now
@@ -51,9 +51,10 @@ package struct Learning: Sendable {
         }
     }
 
-    /// Learns from `messages` only if there is anything new, so that the usual case, known authors, waits for no other writer.
+    /// Learns from `messages` only if there is anything new. In the usual case, known authors, this call does not wait for
+    /// another writer.
     ///
-    /// - Returns: as `learn`; if there is nothing new, what `preview` says.
+    /// - Returns: the result of `learn`; if there is nothing new, that of `preview`.
     package func learnWhatIsNew(
         _ messages: [VerifiedMessage],
         at time: Date = .now

@@ -2,10 +2,10 @@ package import ByteStreams
 import Foundation
 import InternetMessage
 
-/// The messages below some paths, one after the other: mail files, mailboxes, Maildirs and other
-/// directories, standard input.
+/// The messages below some paths, one after the other. A path can be a mail file, a mailbox, a Maildir or another directory,
+/// or standard input.
 ///
-/// Only what is being read is held; a directory or mailbox of any size costs no more memory than a small one.
+/// Only the message being read is in memory, so memory does not grow with a directory or mailbox.
 package final class MailSources {
     /// One message.
     package struct Item: Sendable {
@@ -16,21 +16,21 @@ package final class MailSources {
     /// The place of a message.
     package struct Place: Sendable {
         package let file: String
-        /// Its number in a mailbox, from 1 on; nil for a file of its own.
+        /// The message's number in a mailbox, starting at 1; nil for a message in a file of its own.
         package let number: Int?
 
         package var name: String { number.map { "\(file), message \($0)" } ?? file }
     }
 
-    /// A directory entry that cannot be opened, and the reason.
+    /// A directory entry that cannot be opened, with the reason.
     package struct Refusal: Error {
         package let place: Place
         package let reason: String
     }
 
-    /// Messages up to this size are read at once.
+    /// Messages up to this size are read into memory as a whole.
     private static let memoryLimit = 1 << 20
-    /// A file in a directory counts as mail if its header has one of these fields.
+    /// A file in a directory is treated as mail if its header has one of these fields.
     private static let usualFields = ["Date", "From", "Message-ID", "MIME-Version", "Received", "Return-Path"]
 
     private var paths: ArraySlice<String>
@@ -41,28 +41,28 @@ package final class MailSources {
 
     /// - Parameters:
     ///   - paths: files and directories; `-` is standard input.
-    ///   - standardInput: what is there, read to its end.
+    ///   - standardInput: the content of standard input, if it was already read to its end.
     package init(_ paths: [String], standardInput: (any ByteSource)? = nil) {
         self.paths = paths[...]
         self.standardInput = standardInput
     }
 
-    /// The messages in files that are open already.
+    /// The messages in files that are already open.
     package init(opened: [(file: String, source: any ByteSource)]) {
         paths = []
         self.opened = opened[...]
         standardInput = nil
     }
 
-    /// Whether `source` begins as a mail with a sender does, or as a mailbox.
+    /// Whether `source` begins as a mailbox does, or as a mail with a sender.
     package static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
         try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
     }
 
     /// The next message; nil at the end.
     ///
-    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for a directory entry that cannot be opened.
-    ///   The next call continues after it.
+    /// - Throws: `AgentError` for a path that cannot be read, `Refusal` for a directory entry that cannot be opened. The next
+    ///   call continues with the following entry.
     package func next() throws -> Item? {
         while true {
             if let item = try nextInMailbox() { return item }
@@ -79,7 +79,7 @@ package final class MailSources {
         }
     }
 
-    /// How many bytes lie below the paths.
+    /// The number of bytes in all files below the paths.
     package func count() -> Int {
         paths.reduce(standardInput?.count ?? 0) { total, path in
             guard let status = Self.status(path) else { return total }
@@ -126,19 +126,19 @@ package final class MailSources {
         } catch { throw AgentError.unreadable(file: name, because: error) }
     }
 
-    /// The message in a file of a directory; nil for a file that is no mail.
+    /// The message in a file of a directory; nil if the file is not mail.
     private func open(entry name: String) throws -> Item? {
         guard let folder else { return nil }
         let path = "\(folder.path)/\(name)"
         guard let status = Self.status(path) else {
-            // An entry that was removed meanwhile is skipped. Foundation returns names that are not UTF-8 with
-            // replacement characters.
+            // An entry that was removed in the meantime is skipped. In names that are not UTF-8, Foundation replaces the
+            // invalid bytes by U+FFFD.
             guard name.unicodeScalars.contains("\u{FFFD}") else { return nil }
             folder.entries.skipDescendants()
             throw Refusal(place: Place(file: path, number: nil), reason: "its name is not UTF-8; rename it")
         }
         if status.st_mode & S_IFMT == S_IFDIR {
-            // Files in a Maildir's tmp are not complete yet.
+            // Files in a Maildir's tmp are not complete.
             let isUnfinished = name == "tmp" || name.hasSuffix("/tmp")
             if isUnfinished, Self.status("\(path)/../cur") != nil { folder.entries.skipDescendants() }
             return nil

@@ -4,8 +4,8 @@ package import SMIMEStore
 extension SignerSighting {
     /// The evidence in `message` about its author, for `RecipientRegistry.learn`.
     ///
-    /// Only the opener makes a `VerifiedMessage`, and there is no other public way to make a sighting, so nothing can
-    /// be learned from an unverified message.
+    /// Only the opener can create a `VerifiedMessage`, and no other public initializer creates a sighting. So nothing can be
+    /// learned from an unverified message.
     package init(_ message: VerifiedMessage) {
         self.init(
             address: message.author,

@@ -3,7 +3,7 @@ import Foundation
 import PKIX
 package import SMIMEStore
 
-/// The program of the setting `lookup.command` as a source of certificates. It is not asked about whole domains.
+/// The program of the setting `lookup.command` as a source of certificates. The program is not called for whole domains.
 package struct CommandSource: RemoteSource {
     /// The absolute path of the program.
     package let path: String
@@ -37,7 +37,7 @@ package struct CommandSource: RemoteSource {
         return answer
     }
 
-    /// Says which program it is, if it can be run.
+    /// The path of the program, if it can be run.
     package func state() throws(SourceOutage) -> String {
         guard access(path, X_OK) == 0 else { throw SourceOutage("\(path): \(String(cString: strerror(errno)))") }
         return path
@@ -45,10 +45,10 @@ package struct CommandSource: RemoteSource {
 }
 
 extension SourceAnswer {
-    /// Asks `question` about each of `addresses`, and notes outages.
+    /// Calls `question` for each of `addresses`, and records outages.
     ///
-    /// - Parameter isOneServer: whether a source that does not answer about one address in time is away for all.
-    /// - Throws: `SourceOutage` if one server answered about none of them in time.
+    /// - Parameter isOneServer: whether all addresses are looked up at one server.
+    /// - Throws: `SourceOutage` if that one server ran into the time limit before it answered about any address.
     mutating func collect(
         _ addresses: [AddressScope],
         isOneServer: Bool,

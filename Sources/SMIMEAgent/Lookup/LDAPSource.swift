@@ -2,11 +2,11 @@ package import CertificateDiscovery
 import PKIX
 package import SMIMEStore
 
-/// The directory of the setting `lookup.ldap` as a source of certificates. It is not asked about whole domains.
+/// The directory of the setting `lookup.ldap` as a source of certificates. The directory is not searched for whole domains.
 package struct LDAPSource: RemoteSource {
     package let directory: LDAPDirectory
     package let timeLimit: Duration
-    /// The URL as it was set.
+    /// The URL as the setting gives it.
     private let url: String
     /// `ldap`
     package var kind: KnownRecipient.Source { .ldap }

@@ -3,7 +3,8 @@ import InternetMessage
 import PKIX
 package import SMIMEStore
 
-/// SMIMEA records as a source of certificates (RFC 8162), those for a whole domain among them. Only what DNSSEC proves counts.
+/// SMIMEA records as a source of certificates (RFC 8162), including records for a whole domain. Records that DNSSEC does not
+/// prove are ignored.
 package struct SMIMEASource: RemoteSource {
     package let resolver: SecureResolver
     package let timeLimit: Duration
@@ -37,14 +38,14 @@ package struct SMIMEASource: RemoteSource {
         return answer
     }
 
-    /// Says which keys of DNSSEC count, if they are there.
+    /// Which trust anchors of DNSSEC are used, if they can be read.
     package func state() throws(SourceOutage) -> String {
         do throws(DiscoveryOutage) { return "DNSSEC by \(try resolver.anchorFile())" } catch {
             throw SourceOutage(error.reason)
         }
     }
 
-    /// The names for an address: its local part as it is written, and in lower case.
+    /// The DNS names for an address: with the local part as written, and in lower case.
     private static func names(of scope: AddressScope) throws(SourceOutage) -> [String] {
         guard let address = scope.address else { return [SMIMEAName.whole(String(scope.key.dropFirst()))] }
         let folded = String(address.key.dropLast(address.asciiDomain.count + 1))
@@ -85,8 +86,9 @@ extension SourceAnswer {
         lifetimes[scope] = min(lifetimes[scope] ?? lifetime, lifetime)
     }
 
-    /// DNS may answer a missing name with the wildcard record of the whole domain: a certificate that does not name the address, and was
-    /// also found for the domain, is the domain's.
+    /// Removes the certificates that belong to a whole domain from the answers about addresses. DNS may answer a missing name
+    /// with the domain's wildcard record, so a certificate belongs to the domain if it does not name the address and was also
+    /// found for the domain.
     fileprivate mutating func removeForWholeDomains() {
         let shared = Set(found.filter(\.address.isDomain).map(\.certificate))
         found.removeAll { !$0.address.isDomain && shared.contains($0.certificate) && !$0.certificate.names($0.address) }

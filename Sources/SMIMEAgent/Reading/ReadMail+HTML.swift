@@ -4,17 +4,18 @@ package import LibCrypto
 import SMIME
 
 extension ReadMail {
-    /// The message as one page that loads nothing, runs nothing and has no links.
+    /// The message as one HTML page that loads nothing, runs nothing and has no links.
     ///
-    /// Each text is in a frame of its own that may do nothing, reduced to words and their arrangement; the verdict on it is
-    /// outside of the frame, where the mail cannot write.
+    /// Each text is in its own frame without any permissions, reduced to words and their arrangement. The verdict on the text
+    /// is outside the frame, where the mail cannot write.
     ///
     /// CSP Level 3; HTML Living Standard §4.8.5
     ///
     /// - Throws: `OpenSSLError` if libcrypto has no SHA-256.
     package func page() throws(OpenSSLError) -> String {
         let hash = Data(try DigestAlgorithm.sha256.digest(Array(Self.style.utf8))).base64EncodedString()
-        // Named as mail, so that a subject cannot pass for a page of another kind in the browser's list of windows.
+        // The title begins with the word for mail, so that in the browser's list of windows the subject cannot pose as
+        // another page.
         let subject = shownFields.first { $0.name == "Subject" }?.value
         let title = "Mail" + (subject.map { ": \($0)" } ?? "")
         var lines = [
@@ -64,7 +65,8 @@ extension ReadMail {
         notes(on: text).map { "<p>\($0.prefix(1).uppercased())\($0.dropFirst()).</p>" }
     }
 
-    /// A frame around `content`. The policy of this page applies inside, too; it is repeated for browsers that do not inherit it.
+    /// A frame around `content`. Frames inherit the page's security policy; the frame repeats that policy for browsers in
+    /// which they do not.
     private static func frame(_ content: String, lines: Int) -> String {
         let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'\">"
         let document = "<!DOCTYPE html><html><head>\(policy)</head><body>\(content)</body></html>"
@@ -75,7 +77,7 @@ extension ReadMail {
 
     private static func lineCount(_ text: String) -> Int { text.utf8.count { $0 == 0x0A } }
 
-    /// It shows the verdict in color, and sets our own words apart from those of the mail.
+    /// The style sheet. It colors the verdict, and distinguishes the words of smime from those of the mail.
     private static let style = """
         body{font-family:sans-serif;max-width:60em;margin:1em auto;padding:0 1em}\
         .verdict{padding:.5em;border-left:.5em solid #888;background:#eee;color:#000}\

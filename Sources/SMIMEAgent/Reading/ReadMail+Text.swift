@@ -3,11 +3,11 @@ import InternetMessage
 import SMIME
 
 extension ReadMail {
-    /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, what is attached.
+    /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, and the attachments.
     ///
-    /// Lines of ours begin with `[smime: `. A mail that could write such lines itself has a bar in front of all its lines, and they are
-    /// wrapped here, so that no part of one begins a line of the terminal; brackets that begin as ours do are replaced. Only where one valid signature covers everything, and its text
-    /// speaks of nothing like it, the text stands as it is.
+    /// Notices of smime begin with `[smime: `. So that no line of the mail can pose as a notice, lines of the mail are
+    /// wrapped here with a bar in front of each, and brackets in them that begin like a notice are replaced. Only if one
+    /// valid signature covers everything and no text resembles a notice, the texts are shown unchanged.
     ///
     /// - Parameter columns: how many columns the terminal has.
     package func text(columns: Int = 80) -> String {
@@ -47,20 +47,21 @@ extension ReadMail {
 
     private static let prefix = "[smime: "
     private static let bar = "| "
-    /// Precedes the continuation of a wrapped line of ours, so that no line begins with words of the mail.
+    /// Precedes the continuation of a wrapped notice, so that no line begins with words of the mail.
     private static let indent = "    "
 
-    /// A line of ours up to its closing bracket, with brackets inside replaced.
+    /// Replaces the brackets in `text` and appends the bracket that closes a notice of smime. The caller adds the opening
+    /// `[smime: `.
     private static func isolated(_ text: String) -> String { text.withoutBrackets + "]" }
 
-    /// What is missing from a text.
+    /// Notices about the parts of a text that are missing.
     static func notes(on text: BodyText) -> [String] {
         (text.isLeftOut ? ["the text is left out: those before it are too long"] : [])
             + (text.isCut && !text.isLeftOut ? ["the text is longer than is shown here"] : [])
             + (text.isDamaged ? ["the text is damaged and ends early"] : [])
     }
 
-    /// Whether each line out of the mail has a bar in front.
+    /// Whether each line of the mail is shown with a bar in front.
     private var isBarred: Bool {
         guard partVerdicts == nil, verdict.tone == .good else { return true }
         return message.parts.contains { part in
@@ -72,19 +73,19 @@ extension ReadMail {
         }
     }
 
-    /// Says whether a text exists in one form or in two.
+    /// The plain text; if there is none, the words of the HTML text.
     private static func words(_ plain: BodyText?, html: BodyText?) -> String {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
-    /// Whether a text contains `[smime`, with blanks or characters beyond ASCII between the letters.
+    /// Whether a text contains `[smime`, even with blanks or characters beyond ASCII between the letters.
     private static func posesAsOurs(_ text: String) -> Bool {
-        // This bit makes letters lower case, and turns `[` into `{`.
+        // Setting bit 0x20 makes letters lower case, and turns `[` into `{`.
         let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
         return String(decoding: shown, as: UTF8.self).contains("{smime")
     }
 
-    /// A text in which nothing looks like the beginning of our lines, even if a window wraps its lines again.
+    /// `text` with every bracket replaced that looks like the beginning of a notice, even if a window wraps the lines again.
     private static func withoutOurs(_ text: String) -> String {
         guard posesAsOurs(text) else { return text }
         var scalars = Array(text.withoutTerminalControls.unicodeScalars)
@@ -97,7 +98,7 @@ extension ReadMail {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The lines of a text out of the mail, without blank ones at its end.
+    /// The lines of a text of the mail, without blank lines at its end.
     private static func lines(_ text: String) -> [String] {
         var lines = text.withoutTerminalControls.split(separator: "\n", omittingEmptySubsequences: false)[...]
         while lines.last?.allSatisfy(\.isWhitespace) == true { lines.removeLast() }

@@ -3,13 +3,14 @@ package import SMIME
 
 /// A message with the verdicts on it, ready to be shown as text or as a page.
 package struct ReadMail: Sendable {
-    /// The message, opened as far as it could be.
+    /// The message, as far as it could be opened.
     package let message: ReadableMessage
-    /// The verdict on the whole.
+    /// The verdict on the whole message.
     package let verdict: ReadVerdict
-    /// The header fields that are known by a signature, by their names in lower case: they take the place of outer ones.
+    /// The header fields that a signature proves, by their names in lower case. They replace the outer fields.
     package let provenFields: [String: String]
-    /// The verdicts on parts, by the section of their signature; nil if the verdict on the whole is that on each part.
+    /// The verdicts on parts, by the section of their signature; nil if the verdict on the whole message applies to each
+    /// part.
     package let partVerdicts: [String: ReadVerdict]?
 
     package init(
@@ -30,7 +31,7 @@ package struct ReadMail: Sendable {
         return part.signature.flatMap { partVerdicts[$0] } ?? ReadVerdict(.neutral, "not signed")
     }
 
-    /// What else is said about the whole message, each a sentence.
+    /// Further remarks on the whole message, each a sentence.
     var allRemarks: [String] {
         let isSigned = verdict.tone == .good || partVerdicts?.values.contains { $0.tone == .good } == true
         var seen: Set<String> = []
@@ -41,7 +42,7 @@ package struct ReadMail: Sendable {
         return verdict.remarks + ["not covered by the signature: \(names.joined(separator: ", "))"]
     }
 
-    /// The header fields as they are shown, on one line each.
+    /// The header fields to show, each on one line.
     var shownFields: [(name: String, value: String)] {
         message.fields.map { field in
             (field.name, (provenFields[field.name.lowercased()] ?? field.value).asDisplayedLine)
@@ -50,7 +51,7 @@ package struct ReadMail: Sendable {
 }
 
 extension ReadableMessage.Content {
-    /// What the part is, in words on one line; nil for a text.
+    /// A description of the part on one line; nil for a text.
     var label: String? {
         switch self {
         case .attachment(let name, let type, let size):
@@ -62,7 +63,7 @@ extension ReadableMessage.Content {
         }
     }
 
-    /// `12 KB`, as people say it: in thousands.
+    /// A size such as `12 KB`; 1 KB is 1000 bytes.
     private static func size(_ count: Int) -> String {
         switch count {
         case ..<1000: "\(count) bytes"
@@ -73,13 +74,14 @@ extension ReadableMessage.Content {
 }
 
 extension String {
-    /// The name, made safe for use inside our own lines: it cannot end the name or the line, or push what follows out of sight.
+    /// The file name in a form that is safe inside a notice of smime: it cannot end the quoted name or the line, or push the
+    /// following text out of sight.
     fileprivate var asFileLabel: String {
-        // The end of a name says what kind of file it is.
+        // Keeps the end of the name, which says what kind of file it is.
         let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets
         return name.count <= 80 ? name : "\(name.prefix(60))…\(name.suffix(19))"
     }
 
-    /// With `_` in place of square brackets, which enclose our own lines.
+    /// The text with `_` in place of square brackets, which enclose the notices of smime.
     var withoutBrackets: String { replacing("[", with: "_").replacing("]", with: "_") }
 }

@@ -1,14 +1,14 @@
 /// The verdict on a message or a part of it, shown above its text.
 package struct ReadVerdict: Sendable {
-    /// How much a reader may rely on it, for a color.
+    /// How far a reader may rely on the message; chooses a color.
     package enum Tone: String, Sendable {
         case bad, good, neutral
     }
 
     package let tone: Tone
-    /// One sentence without a full stop; it may hold names out of the mail.
+    /// One sentence without a full stop; it may contain names from the mail.
     package let sentence: String
-    /// What else a reader should know, each a sentence.
+    /// Further remarks for the reader, each a sentence.
     package let remarks: [String]
 
     package init(_ tone: Tone, _ sentence: String, remarks: [String] = []) {

@@ -4,15 +4,16 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Asks services about revocation, if a flag or the store's setting allows it. Reads the settings at the first question.
+/// Asks services about revocation, if a flag or the store's setting allows it. Reads the settings when the first question is
+/// asked.
 package actor OnlineRevocation: RevocationSource {
     private let opening: StoreOpening
     private let isDemanded: Bool
     private var isReady = false
     private var fetcher: RevocationFetcher?
-    /// Why the settings could not be read; nil if they could, or were not needed.
+    /// Why the settings could not be read; nil if they were read or not needed.
     package private(set) var failure: (any Error)?
-    /// The services that the store recorded as silent.
+    /// The services that gave no answer lately, according to the store.
     private var knownSilence: Set<String> = []
 
     package init(_ opening: StoreOpening, isDemanded: Bool) {
@@ -28,12 +29,12 @@ package actor OnlineRevocation: RevocationSource {
 
     package func isAsking() async -> Bool { await readyFetcher() != nil }
 
-    /// The fetcher that asks the services; nil if none may be asked.
+    /// The fetcher that asks the services; nil if no service may be asked.
     private func readyFetcher() async -> RevocationFetcher? {
         if !isReady {
             do {
                 let made = try await makeFetcher()
-                // Another message may have made the fetcher first; all of them share one.
+                // The task of another message may have created the fetcher first; all tasks share that fetcher.
                 if !isReady { fetcher = made }
             } catch {
                 failure = error
@@ -51,12 +52,12 @@ package actor OnlineRevocation: RevocationSource {
         knownSilence = Set(known.keys)
         return RevocationFetcher(
             HTTPClient(timeLimit: services.timeLimit, allowsPrivateAddresses: services.allowsPrivateAddresses),
-            // With --online, services that gave no answer a moment ago are asked again.
+            // With --online, services that recently gave no answer are asked again.
             silentServices: isDemanded ? [:] : known
         )
     }
 
-    /// Whether a service gave no answer.
+    /// Whether any service gave no answer.
     package var hasOutages: Bool {
         get async { await !(fetcher?.outages.isEmpty ?? true) }
     }
@@ -67,10 +68,11 @@ package actor OnlineRevocation: RevocationSource {
         return await hasOutages
     }
 
-    /// How many of the silent services are named; the rest are counted.
+    /// How many of the services without an answer are named in warnings; one warning gives the number of the others.
     private static let maximumWarnings = 3
 
-    /// A sentence for each of the first silent services, with the reason, and one with the number of the others.
+    /// A sentence for each of the first services without an answer, with the reason, and a sentence with the number of the
+    /// others.
     package var warnings: [String] {
         get async {
             let outages = await fetcher?.outages ?? []
@@ -82,9 +84,10 @@ package actor OnlineRevocation: RevocationSource {
         }
     }
 
-    /// Keeps the fetched lists, the responders' answers and the silent services, if the store can be written.
+    /// Stores the fetched lists, the responders' answers and the names of the services without an answer, if the store can be
+    /// written.
     ///
-    /// - Returns: why that failed; nil if it did not.
+    /// - Returns: why that failed; nil if it succeeded.
     package func keep() async -> KeystoreError? {
         guard let fetcher else { return nil }
         var batch = ImportBatch()
@@ -108,9 +111,9 @@ package actor OnlineRevocation: RevocationSource {
         }
         return nil
     }
-    /// The same.
+    /// Stores the same data as `keep()`.
     ///
-    /// - Returns: a sentence about why that failed; nil if it did not.
+    /// - Returns: a sentence about why that failed; nil if it succeeded.
     package func keepOrExplain() async -> String? {
         await keep().map { "the answers about revocation were not kept: \($0)" }
     }

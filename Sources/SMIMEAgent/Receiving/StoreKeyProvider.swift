@@ -2,20 +2,20 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// The keys, certificates and trust of a store, for opening messages; the lists of the folder that its setting
-/// `revocation.directory` names count, too.
+/// The keys, certificates and trust settings of a store, for opening messages. Includes the revocation lists in the folder
+/// that the store's setting `revocation.directory` names.
 ///
-/// The folder is read once, so a server makes a new provider from time to time, as the filter does.
+/// A provider reads the folder only once, so a server creates a new provider from time to time.
 package struct StoreKeyProvider: KeyProvider {
     private let opening: StoreOpening
     private let systemAnchors: Bool
     private let lists: FolderLists
 
-    /// A provider for a store that is still being opened; calls wait for it.
+    /// A provider for a store that is still being opened; calls wait until it is open.
     ///
     /// - Parameters:
-    ///   - systemAnchors: whether the system's trust anchors count.
-    ///   - warn: called for files in the folder that are no lists.
+    ///   - systemAnchors: whether the system's trust anchors are used.
+    ///   - warn: called for files in the folder that are not revocation lists.
     package init(
         _ opening: StoreOpening,
         systemAnchors: Bool = true,
@@ -26,7 +26,7 @@ package struct StoreKeyProvider: KeyProvider {
         lists = FolderLists(warn: warn)
     }
 
-    /// A provider for an open store; else as above.
+    /// A provider for a store that is already open, with the parameters of `init(_:systemAnchors:warn:)`.
     package init(
         _ store: Store,
         systemAnchors: Bool = true,
@@ -35,17 +35,18 @@ package struct StoreKeyProvider: KeyProvider {
         self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
     }
 
-    /// The key of the first of `recipients` that is one of the store's accounts.
+    /// The key for the first of `recipients` that belongs to an account of the store; nil if there is none.
     package func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         try await opening.store().accounts.decryptionKey(matching: recipients)
     }
 
-    /// The certificates that the store has of `signers`.
+    /// The certificates of `signers` that the store contains.
     package func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
         try await opening.store().certificates(matching: signers)
     }
 
-    /// The trust settings for `certificates`. If the folder of revocation lists cannot be read, its verdicts say so.
+    /// The trust settings for `certificates`. If the folder of revocation lists cannot be read, verdicts made with these
+    /// settings say so.
     ///
     /// - Throws: `KeystoreError`, `SettingError`
     package func trust(for certificates: [Certificate]) async throws -> TrustStore {

@@ -2,9 +2,9 @@ package import SMIMEStore
 
 /// The protection that the command line or the message itself requests.
 package struct ProtectionRequest: Hashable, Sendable {
-    /// Whether to sign it; nil if that was not requested.
+    /// Whether to sign the message; nil if the request does not say.
     package var sign: Policy.Level?
-    /// Whether to encrypt it; nil if that was not requested.
+    /// Whether to encrypt the message; nil if the request does not say.
     package var encrypt: Policy.Level?
 
     package init(sign: Policy.Level? = nil, encrypt: Policy.Level? = nil) {
@@ -14,9 +14,9 @@ package struct ProtectionRequest: Hashable, Sendable {
 
     /// Reads `encrypt=require; sign=never`, the body of an X-SMIME field or the meaning of a subject tag.
     ///
-    /// Blanks, commas for semicolons, colons for equals signs, letters of either case, `yes`, `no` and a bare `encrypt` are
-    /// understood. A level that cannot be read counts as `require`, and a word that names neither signing nor encryption as `require` for
-    /// both: a typing error must not send in clear what the sender wanted to protect.
+    /// Also accepts blanks, commas for semicolons, colons for equals signs, upper and lower case, `yes`, `no` and a bare
+    /// `encrypt`. A level that cannot be read is read as `require`, and a word that names neither signing nor encryption as
+    /// `require` for both: a typing error must not send unencrypted what the sender wanted to protect.
     package init(parsing text: String) {
         for piece in Self.pieces(text) {
             let sides = Self.sides(piece)
@@ -29,7 +29,7 @@ package struct ProtectionRequest: Hashable, Sendable {
         }
     }
 
-    /// The pieces of `text` that cannot be read, and are taken for `require`.
+    /// The pieces of `text` that cannot be read, and are therefore treated as `require`.
     package static func unread(in text: String) -> [String] {
         pieces(text).filter { piece in
             let sides = sides(piece)
@@ -41,15 +41,15 @@ package struct ProtectionRequest: Hashable, Sendable {
         }.map { word($0) }
     }
 
-    /// Whether it asks for less than all there is.
+    /// Whether the request asks for less than full protection.
     package var lowersSomething: Bool { [sign, encrypt].contains { $0 == .never || $0 == .available } }
 
-    /// The request without levels that would lower the protection.
+    /// The request without its levels that would lower the protection.
     package var withoutLowering: ProtectionRequest {
         ProtectionRequest(sign: sign == .require ? sign : nil, encrypt: encrypt == .require ? encrypt : nil)
     }
 
-    /// Both requests; where they differ, the stricter one.
+    /// Both requests combined; the stricter level applies where they differ.
     package func merging(_ other: ProtectionRequest) -> ProtectionRequest {
         ProtectionRequest(sign: Self.stricter(sign, or: other.sign), encrypt: Self.stricter(encrypt, or: other.encrypt))
     }
@@ -83,7 +83,7 @@ package struct ProtectionRequest: Hashable, Sendable {
         }
     }
 
-    /// Whether `word` is a level, in any of its spellings.
+    /// Whether `word` is a level, in any spelling.
     private static func isLevel(_ word: String) -> Bool {
         level(word) != .require || ["require", "required", "always", "yes", "on", "true", "1"].contains(word)
     }

@@ -4,11 +4,11 @@ import PKIX
 package import SMIME
 import SMIMEStore
 
-/// Words in brackets that people write into the subject to say how their mail is to be protected.
+/// Words in brackets that senders write into the subject to say how their mail is to be protected.
 ///
 /// RFC 5322 §3.6.5, RFC 2047
 package struct SubjectTags: Hashable, Sendable {
-    /// The request of each tag; the tags in lower case and without brackets.
+    /// The request of each tag. The tags are in lower case and without brackets.
     private let meanings: [String: ProtectionRequest]
 
     /// `[encrypt]` and `[sign]`, which require encryption and signing.
@@ -16,9 +16,10 @@ package struct SubjectTags: Hashable, Sendable {
 
     private init(_ meanings: [String: String]) { self.meanings = meanings.mapValues { ProtectionRequest(parsing: $0) } }
 
-    /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each with what it asks for.
+    /// Reads `[encrypt] encrypt=require [open] encrypt=never; sign=never`: tags, each followed by its request.
     ///
-    /// An empty text makes no tags at all. Nil if there is something else in it, or a tag that asks for nothing.
+    /// An empty text means that there are no tags. Returns nil if the text contains anything else, or a tag without a
+    /// request.
     package init?(parsing text: String) {
         guard let read = Self.recent.value(for: text, { Self.read(text) }) else { return nil }
         self = read
@@ -45,14 +46,14 @@ package struct SubjectTags: Hashable, Sendable {
         return SubjectTags(meanings)
     }
 
-    /// The request of the tags in the Subject `field`, and the field without them; nil without tags.
+    /// The request of the tags in the Subject `field`, and the field without the tags; nil if there are no tags.
     ///
-    /// A tag that asks for less counts only as the first word of the subject, followed by a blank or nothing. Anywhere
-    /// else it may be a correspondent's, as in `Re: [open] Plans`, and is not removed. A tag that requires protection
-    /// counts everywhere.
+    /// A tag that requires protection is effective everywhere. A tag that lowers protection is effective only as the first
+    /// word of the subject, followed by a blank or nothing. Elsewhere it may be a correspondent's, as in `Re: [open] Plans`,
+    /// and is not removed.
     ///
-    /// - Parameter mayLower: whether a tag may ask for less at all.
-    /// - Throws: `MessageError.malformed` for an extremely long subject, which could hide anything, and for a subject
+    /// - Parameter mayLower: whether a tag may lower protection at all.
+    /// - Throws: `MessageError.malformed` for an extremely long subject, in which a tag could be hidden, and for a subject
     ///   with a tag in text that cannot be decoded.
     package func read(
         _ field: HeaderField,
@@ -63,12 +64,12 @@ package struct SubjectTags: Hashable, Sendable {
             throw MessageError.malformed("the subject is too long")
         }
         var request = ProtectionRequest()
-        // Plain tags are removed from the field's text, tags in encoded words from the decoded text.
+        // Plain tags are removed from the field's text; tags in encoded words are removed from the decoded text.
         var text = remove(from: field.value, isEncoded: true, mayLower: mayLower, &request)
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &request)
-        // A tag in a word that cannot be decoded exactly cannot be removed, but must not be missed either.
+        // A tag in a word that cannot be decoded exactly cannot be removed, but must not be overlooked.
         let guessed = EncodedWord.decode(rest, replacing: true)
         var ignored = ProtectionRequest()
         guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
@@ -79,32 +80,34 @@ package struct SubjectTags: Hashable, Sendable {
         return (request, NewField(field.name, value: text).bytes(lineEnd: lineEnd))
     }
 
-    /// How long a subject may be, in bytes.
+    /// The longest subject that is read, in bytes.
     package static let maximumSubject = 64 * 1024
-    /// How long a tag may be, in characters.
+    /// The longest tag, in characters.
     private static let maximumCount = 64
 
     private static func name(_ text: String) -> String {
         String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()).lowercased()
     }
 
-    /// Whether the last word of `text` begins like an encoded one.
+    /// Whether the last word of `text` begins like an encoded word.
     private static func endsInWord(_ text: String) -> Bool {
-        // Encoded words are shorter than this. The limit keeps a long text full of tags from being searched again for each.
+        // Encoded words are shorter than this limit. Without the limit, a long text full of tags would be searched again for
+        // each tag.
         text.suffix(512).split(separator: " ", omittingEmptySubsequences: false).last?.hasPrefix("=?") == true
     }
 
-    /// The part of `meaning` that counts; nil if nothing does.
-    private static func counted(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
+    /// The part of `meaning` that is effective; nil if no part is.
+    private static func effective(_ meaning: ProtectionRequest, mayLower: Bool) -> ProtectionRequest? {
         guard meaning.lowersSomething, !mayLower else { return meaning }
         let rest = meaning.withoutLowering
         return rest == ProtectionRequest() ? nil : rest
     }
 
-    /// Whether `rest` does not continue the word.
+    /// Whether a word ends where `rest` begins.
     private static func endsWord(_ rest: Substring) -> Bool { rest.first?.isWhitespace ?? true }
 
-    /// `text` without its tags and the blanks after them; tags in encoded words stay if there may be some.
+    /// Removes the tags and the blanks after them from `text`, and merges the tags' requests into `request`. If `isEncoded`,
+    /// tags inside encoded words are kept.
     private func remove(
         from text: String,
         isEncoded: Bool,
@@ -121,12 +124,12 @@ package struct SubjectTags: Hashable, Sendable {
             let end = inner.endIndex
             if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
                 !isEncoded || !Self.endsInWord(output),
-                let counted = Self.counted(
+                let effective = Self.effective(
                     meaning,
                     mayLower: mayLower && rest.startIndex == first && Self.endsWord(rest[end...].dropFirst())
                 )
             {
-                request = request.merging(counted)
+                request = request.merging(effective)
                 rest = rest[rest.index(after: end)...].drop { $0 == " " || $0 == "\t" }
             } else {
                 output += "["
@@ -138,7 +141,7 @@ package struct SubjectTags: Hashable, Sendable {
 }
 
 extension SubjectTags: CustomStringConvertible {
-    /// The tags as `init(parsing:)` reads them.
+    /// The tags in the form that `init(parsing:)` reads.
     package var description: String {
         meanings.sorted { $0.key < $1.key }.map { tag, request in
             let says = [("sign", request.sign), ("encrypt", request.encrypt)].compactMap { name, level in

@@ -5,12 +5,13 @@ package import LibCrypto
 package import PKIX
 package import SMIMEStore
 
-/// The certificates that accompany a signature: its chain, and the certificate that answers are encrypted to, from one snapshot of the
-/// store.
+/// The certificates that accompany a signature: its chain, and the certificate that answers are encrypted to. Both come from
+/// one snapshot of the store.
 package struct AccompanyingCertificates: Sendable {
     /// The authorities above both certificates, without roots.
     package let chain: [Certificate]
-    /// The certificate that answers are encrypted to; nil if the signature's own will do, or there is none.
+    /// The certificate that answers are encrypted to; nil if answers can be encrypted to the signer's certificate, or if
+    /// there is no such certificate.
     ///
     /// RFC 8551 §2.5.3
     package let encryptionCertificate: Certificate?
@@ -18,11 +19,10 @@ package struct AccompanyingCertificates: Sendable {
     /// The certificates and capabilities to send with a signature by `certificate`.
     ///
     /// - Parameters:
-    ///   - identities: the identities to choose the encryption certificate from, if `certificate` cannot be encrypted
-    ///     to.
-    ///   - author: the address that answers go to; nil if it is unknown.
-    ///   - options: whether revoked certificates are excluded, and revocation lists for that.
-    /// - Throws: what reading the snapshot throws.
+    ///   - identities: the identities to choose the encryption certificate from, if `certificate` cannot be encrypted to.
+    ///   - author: the address that receives answers; nil if it is unknown.
+    ///   - options: whether revoked certificates are excluded, and the revocation lists for that check.
+    /// - Throws: the errors of reading the snapshot.
     package init(
         of certificate: Certificate,
         among identities: [AccountIdentity],
@@ -43,9 +43,9 @@ package struct AccompanyingCertificates: Sendable {
         self.chain = chain
     }
 
-    /// The signer with `identity`, whose certificate these accompany.
+    /// The signer with `identity`, whose certificate these certificates accompany.
     ///
-    /// - Parameter digest: the digest; the one that the key prefers if nil.
+    /// - Parameter digest: the digest; if nil, the digest that the key prefers.
     package func signer(with identity: Identity, digest: DigestAlgorithm? = nil) -> SignedDataWriter.Signer {
         var identity = identity
         identity.chain = chain
@@ -60,7 +60,7 @@ package struct AccompanyingCertificates: Sendable {
         under options: ValidationOptions,
         in snapshot: StoreSnapshot
     ) throws -> Certificate? {
-        // Only valid identities are judged, because checking long revocation lists takes time.
+        // Only certificates within their validity period are judged, because checking long revocation lists takes time.
         let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
         return IdentitySelection.current(
             of: identities,

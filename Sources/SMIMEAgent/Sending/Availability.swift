@@ -1,12 +1,13 @@
-/// Whether there is a key or certificate that can be used.
+/// Whether there is a usable key or certificate.
 package enum Availability: Hashable, Sendable {
-    /// There is none, and never was. `why` goes in parentheses after "no usable certificate for …", here and below.
+    /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
+    /// in this case and the following ones.
     case missing(why: String)
-    /// Unknown, since another host or program could not be asked: only a message that needs it waits.
+    /// Unknown, because another host or program could not be reached: only a message that requires the answer waits.
     case unreached(why: String)
-    /// Unknown, since a source could not be asked: the message waits.
+    /// Unknown, because a source of certificates could not be reached: the message waits.
     case unknown(why: String)
-    /// There is one that cannot be used, for example because it expired. A warning says so.
+    /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)
     case usable
 }

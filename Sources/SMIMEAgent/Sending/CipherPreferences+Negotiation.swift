@@ -6,8 +6,9 @@ extension CipherPreferences {
     /// The cipher for one message from `senders` that all `readers` can read.
     ///
     /// - Parameters:
-    ///   - recipients: the message's recipients; rules for them precede those for the senders.
-    ///   - demanded: the cipher that the user demands, whatever recipients announce.
+    ///   - recipients: the message's recipients. Rules for recipients take precedence over rules for senders.
+    ///   - demanded: the cipher that the user demands, whatever ciphers the recipients announce; nil if the user demands
+    ///     none.
     /// - Throws: `MessageError`
     package func negotiation(
         for readers: [CipherNegotiation.Party],

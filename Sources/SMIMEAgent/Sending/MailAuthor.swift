@@ -7,7 +7,7 @@ package struct MailAuthor: Sendable {
     /// The first mailbox of From.
     package let address: EmailAddress
 
-    /// The mailboxes of From; nil if there are none.
+    /// The first mailbox of From; nil if From has no mailboxes.
     ///
     /// - Throws: `AgentError.severalFrom`, `MIMEError`
     package init?(of header: HeaderBlock) throws {
@@ -16,7 +16,8 @@ package struct MailAuthor: Sendable {
         address = first
     }
 
-    /// The one mailbox in From that all programs read alike; nil if there is no such field.
+    /// The address in From, if From is exactly one mailbox that all mail programs read as the same address; nil if there is
+    /// no From.
     ///
     /// - Throws: `AgentError.doubtfulAuthor`
     static func sole(in header: HeaderBlock?) throws -> EmailAddress? {
@@ -28,7 +29,8 @@ package struct MailAuthor: Sendable {
         return author
     }
 
-    /// The message in `source` with From in front of its header, for `author`; nil if it has that field.
+    /// The message in `source` with a From field for `author` added at the start of its header; nil if the message already
+    /// has a From field.
     package static func writing(_ author: EmailAddress, into source: any ByteSource) throws -> (any ByteSource)? {
         let header = try MIMEReader.message(in: source).header
         guard header.first("From") == nil else { return nil }

@@ -5,17 +5,17 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// The certificates that a message is encrypted to, all or none.
+/// Chooses the certificates that a message is encrypted to: for all recipients, or none.
 package struct RecipientPlan: Sendable {
-    /// A warning about a reader that does not prevent encryption.
+    /// A warning about a reader of the message that does not prevent encryption.
     package enum Warning: Sendable {
         /// A sentence about a certificate source, revocation or the cipher.
         case other(String)
-        /// The message is to be encrypted to its author, who is unknown.
+        /// The message should also be encrypted to its author, who is unknown.
         case noAuthor
-        /// The author cannot read it, because the certificate was revoked.
+        /// The author cannot read the message, because the author's certificate was revoked.
         case ownRevoked(EmailAddress, Fingerprint)
-        /// The author cannot read it, because no account has a certificate for it.
+        /// The author cannot read the message, because no account has a certificate for the author.
         case ownMissing(EmailAddress)
     }
 
@@ -30,10 +30,10 @@ package struct RecipientPlan: Sendable {
 
     /// - Parameters:
     ///   - lookup: finds the recipients' certificates and judges them.
-    ///   - demanded: the cipher that the user asks for.
+    ///   - demanded: the cipher that the user demands; nil if the user demands none.
     ///   - extra: certificates from files that the user named; they are not checked.
-    ///   - hasSecret: whether a password or secret key also decrypts it, so that only recipients named by the user need a
-    ///     certificate.
+    ///   - hasSecret: whether a password or secret key also decrypts the message. If so, only recipients that the user named
+    ///     need a certificate.
     ///   - online: asks services about revocation.
     package init(
         lookup: RecipientLookup,
@@ -55,21 +55,21 @@ package struct RecipientPlan: Sendable {
         self.warn = warn
     }
 
-    /// One output of a message.
+    /// One copy of a message.
     package struct Copy: Sendable {
         package let addresses: [EmailAddress]
         package let negotiation: CipherNegotiation
-        /// For the copy of a Bcc recipient: its number. Nil for the copy of To and Cc.
+        /// The number of the Bcc recipient's copy; nil for the copy to To and Cc.
         package let number: Int?
     }
 
-    /// The copies of a message with `header`: one for `addresses`, or To and Cc, and one for each Bcc recipient.
+    /// The copies of a message with `header`: one for `addresses`, or else To and Cc, and one for each Bcc recipient.
     ///
     /// - Parameters:
     ///   - senders: the senders, whose rules choose the cipher.
-    ///   - sender: the sender by option and by From; nil if the message is not encrypted to the sender.
-    /// - Throws: `AgentError.noUsableCertificate` with every recipient without one, `AgentError.noRecipients`,
-    ///   `AgentError.malformedRecipients`, `KeystoreError`, `MessageError`
+    ///   - sender: the sender according to the option or From; nil if the message is not encrypted to the sender.
+    /// - Throws: `AgentError.noUsableCertificate` with every recipient without a usable certificate,
+    ///   `AgentError.noRecipients`, `AgentError.malformedRecipients`, `KeystoreError`, `MessageError`
     package func copies(
         of header: HeaderBlock,
         to addresses: [EmailAddress],
@@ -112,7 +112,7 @@ package struct RecipientPlan: Sendable {
         try addresses(["To", "Cc", "Bcc"], of: header)
     }
 
-    /// The addresses in fields of these names, each once.
+    /// The addresses in the fields with these names, each once.
     private static func addresses(_ names: [String], of header: HeaderBlock) throws -> [EmailAddress] {
         var seen: Set<EmailAddress> = []
         return try names.flatMap { header.all($0) }.flatMap { field in
@@ -174,6 +174,6 @@ package struct RecipientPlan: Sendable {
 }
 
 extension RecipientChoice {
-    /// Whether a certificate is unusable only because its revocation status is unknown.
+    /// Whether the recipient has a certificate that is unusable only because its revocation status is unknown.
     package var waitsForRevocation: Bool { candidates.contains { $0.reason == .revocationUnknown } }
 }

@@ -5,28 +5,29 @@ package import LibCrypto
 package import PKIX
 package import SMIMEStore
 
-/// Chooses who signs a message, and with what.
+/// Chooses the account and the certificate that sign a message.
 package struct SignerSelection: Sendable {
     /// A warning about a signer that does not prevent signing.
     package enum Warning: Sendable {
-        /// The certificate that was named is not valid at the time of signing.
+        /// The certificate that the user named is not valid at the time of signing.
         case notValid(Fingerprint)
-        /// The certificate does not name the author, but the author's account was given it by hand.
+        /// The certificate does not name the author, but a person assigned it to the author's account.
         case assignedToAuthor(EmailAddress)
     }
 
-    /// The account that signs; nil is the author's.
+    /// The account that signs; if nil, the account of the author.
     private let account: EmailAddress?
-    /// The certificate that signs; nil is one of the account that names the author, else the current one.
+    /// The certificate that signs; if nil, the account's certificate that names the author, or else its current one.
     private let identity: Fingerprint?
     private let digest: DigestAlgorithm?
     private let sendsChain: Bool
 
     /// - Parameters:
-    ///   - account: the account that signs; nil is that of the author.
-    ///   - identity: the certificate to sign with; nil is one of the account that names the author, else the current one.
-    ///   - digest: nil is what suits the key.
-    ///   - sendsChain: whether certificates go along beside the signer's own.
+    ///   - account: the account that signs; if nil, the account of the author.
+    ///   - identity: the certificate to sign with; if nil, the account's certificate that names the author, or else its
+    ///     current one.
+    ///   - digest: the digest; if nil, a digest that suits the key.
+    ///   - sendsChain: whether other certificates accompany the signer's own.
     package init(
         account: EmailAddress? = nil,
         identity: Fingerprint? = nil,
@@ -39,13 +40,16 @@ package struct SignerSelection: Sendable {
         self.sendsChain = sendsChain
     }
 
-    /// The signer of a message with `header`. A mail gets no signature that would be found invalid because of its author.
+    /// The signer of a message with `header`. Throws if verifiers would find a mail's signature invalid because of the
+    /// author.
     ///
     /// - Parameters:
-    ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
+    ///     only if it is present.
     ///   - options: how revocation is checked, with the lists at hand.
-    /// - Throws: `AgentError` if From is not exactly one mailbox that all programs read alike, no account fits, the
-    ///   certificate does not name the message's From or is known to have been revoked, or its key cannot do with the digest.
+    /// - Throws: `AgentError` if From is not exactly one mailbox that all mail programs read as the same address, no account
+    ///   fits, the certificate does not name the message's From or is known to be revoked, or its key cannot sign with the
+    ///   digest.
     package func signer(
         for header: HeaderBlock?,
         isMail: Bool = true,
@@ -70,7 +74,8 @@ package struct SignerSelection: Sendable {
             throw AgentError.impossibleDigest(digest, keyed.certificate)
         }
         guard sendsChain else { return SignedDataWriter.Signer(keyed, digest: digest) }
-        // Without a From the address for answers is unknown, and many certificates are for signing and encryption.
+        // Without From, the address that receives answers is unknown; and many certificates are for both signing and
+        // encryption.
         let address = keyed.certificate.canEncrypt ? nil : author
         return try await store.read { snapshot in
             try AccompanyingCertificates(
@@ -111,7 +116,7 @@ package struct SignerSelection: Sendable {
         }
     }
 
-    /// The accounts that could sign as `author`.
+    /// The addresses of the accounts that could sign as `author`.
     private func fitting(_ author: EmailAddress?, _ store: Store, time: Date) async throws -> [EmailAddress] {
         guard let author else { return [] }
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)

@@ -5,21 +5,21 @@ package import PKIX
 package import SMIME
 package import SMIMEStore
 
-/// Whether and with what a message can be signed, by one snapshot of the store.
+/// Whether a message can be signed, and with which identity, according to one snapshot of the store.
 package struct SigningAvailability: Sendable {
-    /// The main address of the account that sends; nil if there is none.
+    /// The main address of the sending account; nil if there is no such account.
     package let account: EmailAddress?
     package private(set) var availability = Availability.missing(why: "no such account")
     private var sealed: SealedIdentity?
     private var accompanyingCertificates: AccompanyingCertificates?
 
-    /// Whether mail can be signed that `sender` sends at `time` with `author` in From. `sender` is nil for the null sender.
+    /// Finds out whether a mail that `sender` sends at `time`, with `author` in From, can be signed. `sender` is nil for the
+    /// null sender.
     ///
-    /// Only a certificate that names the author signs, and only where From is exactly one mailbox that all programs read
-    /// alike: `verify` accepts no other signature.
-    /// A certificate that is known to have been revoked signs nothing, unless `options` turn revocation checks off.
-    ///
-    /// A sender who may use one account does not get the signature of another one, whatever From says.
+    /// - The certificate must name the author, and From must be exactly one mailbox that all mail programs read as the same
+    ///   address: `verify` accepts no other signature.
+    /// - A certificate that is known to be revoked does not sign, unless `options` turn revocation checks off.
+    /// - A sender who may use one account does not get the signature of another account, whatever From says.
     package init(
         of sender: EmailAddress?,
         for author: AuthorReading,
@@ -100,7 +100,7 @@ package struct SigningAvailability: Sendable {
         return "the certificate of the account \(account) \(whose) \(state)"
     }
 
-    /// The signer, its key opened; nil if there is none.
+    /// The signer, with its key opened; nil if there is none.
     package func signer(in store: Store) async throws -> SignedDataWriter.Signer? {
         guard let sealed, let accompanyingCertificates else { return nil }
         return accompanyingCertificates.signer(with: try await store.accounts.open(sealed))

@@ -1,9 +1,9 @@
 package import PKIX
 
 extension [KeyMaterial] {
-    /// The certificates in a file that can be encrypted to as they are: their chains are not checked.
+    /// The certificates in a file that can be used for encryption. Their chains are not checked.
     ///
-    /// - Parameter file: what it is called.
+    /// - Parameter file: the file's name in messages.
     /// - Throws: `AgentError.noRecipientCertificate`, `AgentError.weakRecipientKey`
     package func uncheckedRecipients(of file: String) throws(AgentError) -> [Certificate] {
         var certificates: [Certificate] = []

@@ -3,7 +3,7 @@ package import InternetMessage
 package import SMIME
 import SMIMEStore
 
-/// The ciphers for recipients with unknown capabilities: a standard one, and exceptions for some recipients or senders.
+/// The ciphers for recipients with unknown capabilities: a default cipher, and exceptions for some recipients or senders.
 ///
 /// Written as `aes-256-gcm old.example.org=aes-256-cbc alice@example.com=aes-256-cbc`.
 package struct CipherPreferences: Sendable {
@@ -14,7 +14,7 @@ package struct CipherPreferences: Sendable {
     package init() { (standard, rules, floor) = (.aes256GCM, [], .aes128CBC) }
 
     /// - Parameter floor: the weakest cipher that is ever negotiated.
-    /// - Returns: nil if a word is neither a cipher nor PATTERN=CIPHER, or the standard is missing or there twice.
+    /// - Returns: nil if a word is neither a cipher nor PATTERN=CIPHER, or if the default cipher is missing or given twice.
     package init?(parsing text: String, floor: ContentCipher = .aes128CBC) {
         var standard: ContentCipher?
         var rules: [(pattern: Policy.Pattern, cipher: ContentCipher)] = []
@@ -33,13 +33,13 @@ package struct CipherPreferences: Sendable {
         (self.standard, self.rules, self.floor) = (standard, rules, floor)
     }
 
-    /// The cipher of the rule for `sender` itself; nil if there is none.
+    /// The cipher of the rule for exactly the address `sender`; nil if there is none.
     package func cipher(for sender: EmailAddress) -> ContentCipher? {
         let pattern = Policy.Pattern("\(sender)")
         return rules.first { $0.pattern.key == pattern?.key }?.cipher
     }
 
-    /// `text` with `cipher` as the rule for `sender` itself, or without such a rule.
+    /// `text` with `cipher` as the rule for exactly the address `sender`; without such a rule if `cipher` is nil.
     ///
     /// - Returns: nil if the address cannot be written in such a text.
     package static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
@@ -51,7 +51,8 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// The preferences for one message: by the rule for a recipient, then by the one for the sender, the closest pattern first.
+    /// The preferences for one message: the rules for the recipients take precedence, then the rules for the senders; among
+    /// these the closest pattern.
     package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],

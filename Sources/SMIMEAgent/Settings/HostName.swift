@@ -1,14 +1,13 @@
 import Foundation
 
-/// The name of a machine: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), so that it needs no quoting in a header
-/// field.
+/// The name of a host: letters, digits, `-`, `.` and `_` (RFC 1123 §2.1), so that it needs no quoting in a header field.
 package struct HostName: Hashable, Sendable {
-    /// With its domain, where that is known.
+    /// The name with its domain, if the domain is known.
     package let full: String
-    /// Without its domain.
+    /// The name without its domain.
     package var bare: String { String(full.prefix { $0 != "." }) }
 
-    /// Nil if `full` is no name of a host, or longer than 255 bytes.
+    /// Returns nil if `full` is not the name of a host, or is longer than 255 bytes.
     package init?(_ full: String) {
         let isName = full.utf8.allSatisfy { byte in
             UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -18,13 +17,13 @@ package struct HostName: Hashable, Sendable {
         self.full = full
     }
 
-    /// The name of this machine; the domain is looked up as hostname(1) does if the name has none, which may block.
+    /// The name of this host. If the name has no domain, the domain is looked up as hostname(1) does, which may block.
     package init() {
         let name = Self.unresolved
         self = name.full.contains(".") ? name : Self.canonical(name.full) ?? name
     }
 
-    /// The name of this machine as the system has it, with or without its domain.
+    /// The name of this host as the system stores it, with or without its domain.
     package static var unresolved: HostName {
         var buffer = [CChar](repeating: 0, count: 256)
         let name = gethostname(&buffer, buffer.count - 1) == 0 ? HostName(text(buffer)) : nil

@@ -8,7 +8,7 @@ import Synchronization
 struct RevocationFolder {
     let path: String
 
-    /// The most bytes of lists that are read, and the most files.
+    /// The most bytes of lists, and the most files, that are read.
     private static let (maximumCount, maximumFiles) = (128 << 20, 1000)
 
     /// Every list in the folder. Unreadable files and files beyond the limits are ignored with a warning.
@@ -28,7 +28,7 @@ struct RevocationFolder {
         var warnings: [String] = []
         let lists = read(files) { warnings.append($0) }
         warnings.forEach(warn)
-        // A file that is replaced meanwhile is read again the next time.
+        // A file that was replaced during the reading is read again the next time.
         if lists.reduce(0, { $0 + $1.list.der.count }) <= Self.keptCount, !states.contains(nil) {
             let contents = Contents(path: path, files: files, states: states, lists: lists, warnings: warnings)
             Self.last.withLock { $0 = contents }
@@ -36,7 +36,7 @@ struct RevocationFolder {
         return lists
     }
 
-    /// What a folder held when it was read.
+    /// The contents of a folder when it was last read.
     private struct Contents: Sendable {
         let path: String
         let files: [String]
@@ -45,9 +45,9 @@ struct RevocationFolder {
         let warnings: [String]
     }
 
-    /// The folder that was read last, which a server reads with every message.
+    /// The folder that was read last; a server reads it again for every message.
     private static let last = Mutex<Contents?>(nil)
-    /// The most bytes of lists that are kept.
+    /// The most bytes of lists that stay in memory.
     private static let keptCount = 32 << 20
 
     private func read(_ files: [String], warn: (String) -> Void) -> [FiledRevocationList] {
@@ -81,38 +81,40 @@ struct RevocationFolder {
         return lists
     }
 
-    /// Whether `file` is not a pipe, device or folder, which could have an effect when opened. A missing file fails when it is opened.
+    /// Whether `file` may be opened: it is not a pipe, device or folder, which could have an effect when opened. A missing
+    /// file fails later, when it is opened.
     private static func mayBeRead(_ file: String) -> Bool {
         var status = stat()
         return stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 }
 
-/// A revocation list in the folder that the settings of a store name.
+/// A revocation list in the folder that a setting of the store names.
 package struct FiledRevocationList: Sendable {
-    /// The list's file.
+    /// The path of the list's file.
     package let path: String
-    /// The list; whether it is genuine is checked where it is used.
+    /// The list. Its signature is not verified here, but when the list is used.
     package let list: CertificateList
 }
 
-/// The lists of the folder that a store's settings name, read once.
+/// The lists in the folder that a store's setting names. The folder is read once.
 package actor FolderLists {
     /// The contents of the folder.
     package struct Contents: Sendable {
-        /// The lists in it.
+        /// The lists in the folder.
         package var lists: [CertificateList] = []
-        /// Why the folder cannot be read; nil if it can, or none is named.
+        /// Why the folder cannot be read; nil if it was read, or no folder is named.
         package var failure: SettingError?
     }
 
     private let warn: @Sendable (String) -> Void
     private var known: Contents?
 
-    /// - Parameter warn: called for files that are no lists, or cannot be read.
+    /// - Parameter warn: called for files that are not lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
-    /// The lists; empty if the settings name no folder. An unreadable folder causes a warning, and a problem in every verdict.
+    /// The lists; empty if the setting names no folder. An unreadable folder causes a warning, and a problem in every
+    /// verdict.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {
@@ -127,9 +129,9 @@ package actor FolderLists {
         return contents
     }
 
-    /// `options` with the lists, unless revocation is off.
+    /// `options` with the lists added, unless revocation checks are off.
     ///
-    /// - Throws: `SettingError.folderUnreadable` where certificates of unknown revocation are refused; `KeystoreError`
+    /// - Throws: `SettingError.folderUnreadable` if certificates of unknown revocation status are rejected; `KeystoreError`
     package func added(to options: ValidationOptions, in store: Store) async throws -> ValidationOptions {
         guard options.revocation != .off else { return options }
         let contents = try await contents(in: store)

@@ -1,11 +1,11 @@
-/// A sendmail program with its arguments before sender and recipients.
+/// A sendmail program, with the arguments that precede the sender and the recipients.
 package struct SendmailCommand: Hashable, Sendable {
-    /// The path in Postfix, Exim and OpenSMTPD.
+    /// The path of sendmail in Postfix, Exim and OpenSMTPD.
     package static let standardProgram = "/usr/sbin/sendmail"
-    /// The mail comes from a gateway (Postfix), and a lone dot does not end it.
+    /// `-G`: the mail comes from a gateway (Postfix). `-i`: a line with a single dot does not end the mail.
     package static let standardArguments = ["-G", "-i"]
 
-    /// The absolute path.
+    /// The absolute path of the program.
     package let program: String
     package let arguments: [String]
 
@@ -14,10 +14,10 @@ package struct SendmailCommand: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// Parses an absolute path and its arguments, separated by blanks; no shell is involved. A program alone gets the
+    /// Parses an absolute path and its arguments, separated by blanks, without a shell. A program without arguments gets the
     /// standard arguments.
     ///
-    /// - Returns: nil if there is no path in front.
+    /// - Returns: nil if the text does not begin with an absolute path.
     package init?(parsing text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard let program = words.first, program.hasPrefix("/") else { return nil }
@@ -29,6 +29,6 @@ package struct SendmailCommand: Hashable, Sendable {
 }
 
 extension SendmailCommand: CustomStringConvertible {
-    /// The command as `init(parsing:)` reads it.
+    /// The command in the form that `init(parsing:)` reads.
     package var description: String { ([program] + arguments).joined(separator: " ") }
 }

@@ -4,84 +4,85 @@ import Foundation
 import InternetMessage
 import SMIME
 
-/// The settings of a store: the names that `smime config` accepts, and how their values are written.
+/// The settings of a store: the names that `smime config` accepts, and the form of their values.
 package enum Setting: String, CaseIterable, Sendable {
     /// The weakest cipher that is ever used.
     case encryptionFloor = "encryption.floor"
-    /// The cipher for recipients of whom no ciphers are known, as `CipherPreferences` reads it.
+    /// The cipher for recipients whose ciphers are unknown, in the form that `CipherPreferences` reads.
     case encryptionUnknown = "encryption.unknown"
-    /// The name of this host in verdicts; empty for the host's full name.
+    /// The name of this host in verdicts; if empty, the host's full name.
     case authservID = "filter.authserv-id"
-    /// A sentence for people in bounces; with a domain after the name, for senders of that domain.
+    /// A sentence for readers of bounces. If a domain follows the setting's name, the sentence is for senders of that domain.
     case bounceText = "filter.bounce-text"
-    /// The address that is notified of decrypted mail which cannot be delivered; empty for none.
+    /// The address that is notified of decrypted mail that cannot be delivered; if empty, no address is notified.
     case decryptedSender = "filter.decrypted-sender"
-    /// The target of the log line that `smime filter` writes for each mail: a `LogTarget`.
+    /// Where `smime filter` writes the log line for each mail: a `LogTarget`.
     case filterLog = "filter.log"
     /// Whether the verdict is also written into the subject.
     case filterTags = "filter.tags"
-    /// The characters that begin a detail in an address, which rules and accounts ignore: `Subaddressing`.
+    /// The characters that begin a detail in an address: `Subaddressing`. Rules and accounts ignore the detail.
     case recipientDelimiter = "filter.recipient-delimiter"
-    /// As `SendmailCommand` reads it.
+    /// The program that sends mail, in the form that `SendmailCommand` reads.
     case sendmail = "filter.sendmail"
-    /// What encrypted mail hides of its header, for accounts without a setting of their own.
+    /// Which header fields encrypted mail hides, for accounts without a setting of their own.
     case headerConfidentiality = "header-confidentiality"
     /// Whether the header is signed and encrypted with the content.
     case headerProtection = "header-protection"
     /// Whether hidden header fields are repeated in the text.
     case legacyDisplay = "legacy-display"
-    /// How long remote sources may hold up one message, as `10s`.
+    /// How long remote sources may delay one message in total, such as `10s`.
     case lookupBudget = "lookup.budget"
-    /// How long certificates of remote sources are used without asking again, as `1h`.
+    /// How long certificates from remote sources are used without a new look-up, such as `1h`.
     case lookupCache = "lookup.cache"
-    /// How long a remote source's answer "no certificate" is kept, as `10m`.
+    /// How long a remote source's answer "no certificate" is used without a new look-up, such as `10m`.
     case lookupCacheOfNone = "lookup.cache.none"
-    /// A program that prints the certificates of an address; empty for none.
+    /// A program that prints the certificates of an address; if empty, no program is called.
     case lookupCommand = "lookup.command"
-    /// How long that program may take, as `5s` or `500ms`.
+    /// How long the program of `lookup.command` may take, such as `5s` or `500ms`.
     case lookupCommandTimeout = "lookup.command.timeout"
-    /// A folder of recipients' certificates; empty for none.
+    /// A folder of recipients' certificates; if empty, there is no such folder.
     case lookupDirectory = "lookup.directory"
-    /// How long that folder may take to answer, as `2s` or `500ms`.
+    /// How long reading the folder of `lookup.directory` may take, such as `2s` or `500ms`.
     case lookupDirectoryTimeout = "lookup.directory.timeout"
-    /// An LDAP directory, as `LDAPURL` reads it; empty for none.
+    /// An LDAP directory, in the form that `LDAPURL` reads; if empty, no LDAP directory is searched.
     case lookupLDAP = "lookup.ldap"
-    /// A file with the certificates of authorities for its TLS; empty for the system's.
+    /// A file with the CA certificates for the TLS of the LDAP server; if empty, the system's CA certificates are used.
     case lookupLDAPAuthorities = "lookup.ldap.ca-file"
-    /// The name for logging in to the directory; empty for none.
+    /// The name for logging in to the LDAP directory; if empty, smime does not log in.
     case lookupLDAPName = "lookup.ldap.bind"
-    /// A file with the password for that name.
+    /// A file with the password for the name of `lookup.ldap.bind`.
     case lookupLDAPPassword = "lookup.ldap.password-file"
-    /// Whether TLS is started on a connection without it.
+    /// Whether smime starts TLS on an LDAP connection that begins without TLS.
     case lookupLDAPStartTLS = "lookup.ldap.starttls"
-    /// How long it may take, as `5s` or `500ms`.
+    /// How long a search in the LDAP directory may take, such as `5s` or `500ms`.
     case lookupLDAPTimeout = "lookup.ldap.timeout"
-    /// Whether SMIMEA records are asked for.
+    /// Whether SMIMEA records are looked up.
     case lookupSMIMEA = "lookup.smimea"
-    /// The address of the resolver for them, with a port behind an at sign; empty for those of the host.
+    /// The address of the DNS resolver for SMIMEA records, with an optional port after an at sign; if empty, the host's
+    /// resolvers are used.
     case lookupSMIMEAResolver = "lookup.smimea.resolver"
-    /// How long they may take, as `5s` or `500ms`.
+    /// How long the look-up of SMIMEA records may take, such as `5s` or `500ms`.
     case lookupSMIMEATimeout = "lookup.smimea.timeout"
-    /// A file with the keys that DNSSEC must lead to; empty for those of the root.
+    /// A file with the DNSSEC trust anchors; if empty, those of the DNS root are used.
     case lookupSMIMEATrustAnchor = "lookup.smimea.trust-anchor"
-    /// The sources of recipients' certificates in order, the registry first.
+    /// The order in which the sources of recipients' certificates are asked; the registry is always the first.
     case lookupOrder = "lookup.order"
-    /// A folder of revocation lists, which are used like those of the store; empty for none.
+    /// A folder of revocation lists, which are used like those of the store; if empty, there is no such folder.
     case revocationDirectory = "revocation.directory"
-    /// Whether the services that certificates name are asked if they were revoked.
+    /// Whether the services that certificates name are asked about revocation.
     case revocationOnline = "revocation.online"
-    /// Whether such services are asked in private networks, too.
+    /// Whether revocation services in private networks are asked, too.
     case revocationPrivateAddresses = "revocation.private-addresses"
-    /// How long one of them may take to answer, as `5s` or `500ms`.
+    /// How long one revocation service may take to answer, such as `5s` or `500ms`.
     case revocationTimeout = "revocation.timeout"
-    /// As `SubjectTags` reads it.
+    /// The tags and their requests, in the form that `SubjectTags` reads.
     case subjectTags = "subject-tags"
-    /// Whether a signer that only the field Sender names counts as the author.
+    /// Whether a signer that only the field Sender names is accepted as the author.
     case acceptSender = "verify.accept-sender"
-    /// Whether SHA-1 and short keys only cause a warning.
+    /// Whether SHA-1 and short keys cause only a warning.
     case acceptWeak = "verify.accept-weak"
 
-    /// The target of the log line that `smime filter` writes for each mail.
+    /// Where `smime filter` writes the log line for each mail.
     package enum LogTarget: String, CaseIterable, Sendable {
         case none
         case stderr
@@ -115,7 +116,7 @@ package enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether `value` has an effect.
+    /// Whether `value` is a valid value of this setting.
     package func accepts(_ value: String) -> Bool {
         switch self {
         case .encryptionUnknown: CipherPreferences(parsing: value) != nil
@@ -131,7 +132,7 @@ package enum Setting: String, CaseIterable, Sendable {
         case .recipientDelimiter: Subaddressing(parsing: value) != nil
         case .sendmail: SendmailCommand(parsing: value) != nil
         case .headerConfidentiality: HeaderConfidentiality(rawValue: value) != nil
-        // No arguments: a blank would become part of the path.
+        // The command takes no arguments: a blank would become part of the path.
         case .lookupCommand where value.contains(where: \.isWhitespace): false
         case .lookupCommand, .lookupDirectory, .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor,
             .revocationDirectory:
@@ -148,14 +149,14 @@ package enum Setting: String, CaseIterable, Sendable {
         }
     }
 
-    /// `on`, `off`.
+    /// Reads `on` or `off`; nil for another value.
     static func isOn(_ value: String) -> Bool? { value == "on" ? true : value == "off" ? false : nil }
 
-    /// The sources that may follow the registry, in their usual order. One without settings of its own is not asked.
+    /// The sources that may follow the registry, in their default order. A source without settings of its own is not asked.
     package static let sourceNames = ["directory", "command", "ldap", "smimea"]
 
-    /// The sources after the registry that `value` names; nil if the registry is not the first, one is unknown, or one
-    /// is named twice.
+    /// The sources that `value` names after the registry; nil if the registry is not the first, a source is unknown, or a
+    /// source is named twice.
     static func sources(_ value: String) -> [String]? {
         let names = value.split { $0 == " " || $0 == "," }.map(String.init)
         guard names.first == "registry", names.dropFirst().allSatisfy(sourceNames.contains),
@@ -164,7 +165,7 @@ package enum Setting: String, CaseIterable, Sendable {
         return Array(names.dropFirst())
     }
 
-    /// `30s`, `10m`, `1h`, `7d`: up to thirty days; `0s` for not at all.
+    /// Reads `30s`, `10m`, `1h` or `7d`, up to thirty days; `0s` means that nothing is stored. Nil for another value.
     static func retention(_ value: String) -> Duration? {
         let units = ["s": 1, "m": 60, "h": 3600, "d": 86400]
         let longest = 30 * 86400
@@ -174,7 +175,7 @@ package enum Setting: String, CaseIterable, Sendable {
         return .seconds(count * unit)
     }
 
-    /// `2s`, `500ms`: from ten milliseconds to five minutes.
+    /// Reads `2s` or `500ms`, from ten milliseconds to five minutes; nil for another value.
     static func timeLimit(_ value: String) -> Duration? {
         let (number, unit) = value.hasSuffix("ms") ? (value.dropLast(2), 1) : (value.dropLast(), 1000)
         guard value.hasSuffix("s"), let count = Int(number), (1...300_000).contains(count),
@@ -184,11 +185,11 @@ package enum Setting: String, CaseIterable, Sendable {
     }
 }
 
-/// Why a setting of the store has no effect.
+/// Why a setting of the store cannot be used.
 package enum SettingError: Error, Equatable, Sendable {
     /// The folder that `revocation.directory` names cannot be read.
     case folderUnreadable(path: String)
-    /// The setting has a value that is not understood, as one of a newer smime.
+    /// The value of the setting is not understood; a newer version of smime may have stored it.
     case notUnderstood(Setting)
 }
 

@@ -1,19 +1,20 @@
 package import InternetMessage
 
-/// The name of a setting in a store: that of a `Setting`, and for some a domain that the value is for.
+/// The name of a setting in a store: the name of a `Setting`, and for some settings a domain that the value applies to.
 package struct SettingKey: Hashable, Sendable {
     /// The setting.
     package let setting: Setting
-    /// The domain that it is set for, in lower case and with A-labels; nil for all others.
+    /// The domain that the setting applies to, in lower case and with A-labels; nil if it applies to all domains without a
+    /// value of their own.
     package let domain: String?
 
-    /// The setting for everything.
+    /// The setting for all domains.
     package init(_ setting: Setting) {
         self.setting = setting
         domain = nil
     }
 
-    /// The setting for mail of `sender`'s domain; nil if it cannot be set for a domain.
+    /// The setting for mail of `sender`'s domain; nil if the setting cannot be set for a domain.
     package init?(_ setting: Setting, domainOf sender: EmailAddress) {
         guard setting.isPerDomain else { return nil }
         self.setting = setting
@@ -32,11 +33,11 @@ package struct SettingKey: Hashable, Sendable {
         self.init(setting, domainOf: address)
     }
 
-    /// The name that the value is stored under.
+    /// The name under which the store keeps the value.
     package var name: String { domain.map { "\(setting.rawValue).\($0)" } ?? setting.rawValue }
 }
 
 extension Setting {
-    /// Whether it can be set for single domains, too.
+    /// Whether the setting can also be set for single domains.
     package var isPerDomain: Bool { self == .bounceText }
 }

@@ -3,7 +3,7 @@ package import InternetMessage
 package import SMIMEStore
 
 extension Store {
-    /// Whether the folder that `setting` names can be read; true if it names none, or is another setting than
+    /// Whether the folder that `setting` names can be read; true if the value is empty, or for another setting than
     /// revocation.directory.
     package func canReadFolder(of setting: Setting) async -> Bool {
         guard setting == .revocationDirectory else { return true }
@@ -22,8 +22,8 @@ extension Store {
         }
     }
 
-    /// Makes `cipher` the rule of the setting encryption.unknown for mail from `sender`, or removes that rule. Changes nothing
-    /// if `checkCipher` would fail.
+    /// Makes `cipher` the rule for mail from `sender` in the setting encryption.unknown; removes that rule if `cipher` is
+    /// nil. Changes nothing if `checkCipher` would fail.
     package func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
         let setting = Setting.encryptionUnknown
         try await settings.change(setting.rawValue) { old in

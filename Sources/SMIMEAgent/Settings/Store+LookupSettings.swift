@@ -1,14 +1,14 @@
 import CertificateDiscovery
 package import SMIMEStore
 
-/// The settings `lookup.…`.
+/// The settings whose names begin with `lookup.`.
 extension Store {
-    /// The sources of recipients' certificates after the registry, in the order of `lookup.order`: those that have settings of their
-    /// own.
+    /// The sources of recipients' certificates after the registry, in the order of `lookup.order`. A source without settings
+    /// of its own is left out.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func lookupSources() async throws -> [any CertificateSource] {
-        // As a rule there are none, and then there is nothing to make for a message.
+        // Usually there are no sources, and nothing has to be created for a message.
         let areNone = try await decodedSettings { try Self.sources($0).isEmpty }
         return areNone ? [] : try Self.sources(try await settingValues())
     }
@@ -21,7 +21,8 @@ extension Store {
         return sources
     }
 
-    /// How long remote sources may take, and how long their answers are kept: `lookup.budget`, `lookup.cache`, `lookup.cache.none`.
+    /// How long remote sources may take, and how long their answers are used: `lookup.budget`, `lookup.cache`,
+    /// `lookup.cache.none`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func lookupLimits() async throws -> LookupLimits {
@@ -34,7 +35,7 @@ extension Store {
         }
     }
 
-    /// The directory of `lookup.ldap`; nil if that is empty.
+    /// The directory of the setting `lookup.ldap`; nil if the setting is empty.
     private static func ldapSource(_ values: SettingValues) throws(SettingError) -> LDAPSource? {
         let text = try values[.lookupLDAP, { $0 }]
         guard !text.isEmpty else { return nil }
@@ -50,7 +51,7 @@ extension Store {
         return LDAPSource(directory, url: text, timeLimit: try values[.lookupLDAPTimeout, Setting.timeLimit])
     }
 
-    /// The source of this name; nil if its settings name none.
+    /// The source with this name; nil if the settings do not configure it.
     private static func source(
         _ name: String,
         _ values: SettingValues

@@ -13,20 +13,21 @@ extension Store {
         try await settingValues()[setting, read]
     }
 
-    /// The values of all settings, as of one moment.
+    /// The values of all settings in one snapshot of the store.
     package func settingValues() async throws(KeystoreError) -> SettingValues {
-        SettingValues(made: try await settings.all())
+        SettingValues(stored: try await settings.all())
     }
 
-    /// What `read` makes of the settings. During one message it is made once until the store changes.
+    /// The value that `read` makes from the settings. During one message, `read` is called only once, unless the store
+    /// changes.
     ///
-    /// - Parameter name: names what is made; the function that asks for it.
+    /// - Parameter name: identifies the value; by default the name of the calling function.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func decodedSettings<Value: Sendable>(
         _ name: String = #function,
         _ read: (SettingValues) throws -> Value
     ) async throws -> Value {
-        try await settings.decoded(name) { try read(SettingValues(made: $0)) }
+        try await settings.decoded(name) { try read(SettingValues(stored: $0)) }
     }
 
     /// The meanings of subject tags: `subject-tags`.
@@ -36,7 +37,7 @@ extension Store {
         try await decodedSettings { try $0[.subjectTags, SubjectTags.init(parsing:)] }
     }
 
-    /// The ciphers for recipients of whom nothing is known, and the weakest cipher that is ever used:
+    /// The ciphers for recipients whose capabilities are unknown, and the weakest cipher that is ever used:
     /// `encryption.unknown`, `encryption.floor`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
@@ -47,17 +48,17 @@ extension Store {
         }
     }
 
-    /// The lists in the folder that `revocation.directory` names; none if that is empty.
+    /// The revocation lists in the folder that `revocation.directory` names; empty if the setting is empty.
     ///
-    /// - Parameter warn: called for files in it that are no lists; they are ignored.
+    /// - Parameter warn: called for files in the folder that are not lists; such files are ignored.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
         try await filedRevocationLists(warn: warn).map(\.list)
     }
 
-    /// The same lists, each with its file.
+    /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file.
     ///
-    /// - Parameter warn: called for files in it that are no lists; they are ignored.
+    /// - Parameter warn: called for files in the folder that are not lists; such files are ignored.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func filedRevocationLists(
         warn: @Sendable (String) -> Void = { _ in }
@@ -99,30 +100,31 @@ extension Store {
         try await decodedSettings { try $0[.filterTags, Setting.isOn] }
     }
 
-    /// How details of addresses are written: `filter.recipient-delimiter`.
+    /// Which characters begin a detail in an address: `filter.recipient-delimiter`.
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func subaddressing() async throws -> Subaddressing {
         try await decodedSettings { try $0[.recipientDelimiter, Subaddressing.init(parsing:)] }
     }
 
-    /// The sentence for people in bounces to `sender`: `filter.bounce-text` with the sender's domain, else the general
-    /// one. Empty for none.
+    /// The sentence for readers of bounces to `sender`: the setting `filter.bounce-text` for the sender's domain, or else the
+    /// general one; empty if neither is set.
     ///
     /// - Throws: `KeystoreError`
     package func bounceText(for sender: EmailAddress?) async throws -> String {
-        let made = try await settings.all()
-        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { made[$0.name] }
-        return own ?? made[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
+        let stored = try await settings.all()
+        let own = sender.flatMap { SettingKey(.bounceText, domainOf: $0) }.flatMap { stored[$0.name] }
+        return own ?? stored[Setting.bounceText.rawValue] ?? Setting.bounceText.standard
     }
 
     /// The look-up of recipients' certificates.
     ///
     /// - Parameters:
-    ///   - options: how strictly they are judged; the lists of the settings' folder are added, unless revocation is off.
-    ///   - sources: the sources after the registry; nil reads the settings.
-    ///   - lists: the lists of the folder.
-    ///   - revocation: the services to ask if the data at hand does not decide.
+    ///   - options: how strictly the certificates are judged. The revocation lists of the folder are added, unless revocation
+    ///     checks are off.
+    ///   - sources: the sources after the registry; if nil, the settings decide.
+    ///   - lists: the revocation lists of the folder that a setting names.
+    ///   - revocation: the services to ask if the stored data does not decide.
     /// - Throws: `SettingError`, `KeystoreError`
     package func lookup(
         systemAnchors: Bool,
@@ -146,15 +148,15 @@ extension Store {
     }
 }
 
-/// Values of settings, as in the store.
+/// The values of settings in a store.
 package struct SettingValues {
-    /// The values that are set, by name.
-    let made: [String: String]
+    /// The values that are set, by the setting's name.
+    let stored: [String: String]
 
     /// The value of `setting` as `read` parses it; the default if it is not set.
     package subscript<Value>(_ setting: Setting, _ read: (String) -> Value?) -> Value {
         get throws(SettingError) {
-            guard let value = read(made[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
+            guard let value = read(stored[setting.rawValue] ?? setting.standard) else { throw .notUnderstood(setting) }
             return value
         }
     }
@@ -162,10 +164,10 @@ package struct SettingValues {
 
 /// How to ask the revocation services that certificates name.
 package struct RevocationServices: Hashable, Sendable {
-    /// Whether they are asked at all.
+    /// Whether the services are asked at all.
     package let areAsked: Bool
-    /// How long one of them may take to answer.
+    /// How long one service may take to answer.
     package let timeLimit: Duration
-    /// Whether they are asked in private networks, too.
+    /// Whether services in private networks are asked, too.
     package let allowsPrivateAddresses: Bool
 }

@@ -2,7 +2,7 @@ import Foundation
 package import InternetMessage
 package import SMIMEStore
 
-/// The characters that begin a detail in a local part, which mail servers ignore, as in `alice+tag@example.org`.
+/// The characters that begin a detail in a local part, as in `alice+tag@example.org`. Mail servers ignore the detail.
 ///
 /// RFC 5233; Postfix's `recipient_delimiter`
 package struct Subaddressing: Hashable, Sendable {
@@ -13,16 +13,16 @@ package struct Subaddressing: Hashable, Sendable {
 
     private init(_ delimiters: String) { self.delimiters = delimiters }
 
-    /// Reads the delimiters, one character each; empty if `text` is empty. Nil if a character is not punctuation that a local part
-    /// can have.
+    /// Reads the delimiters, one character each; an empty `text` means that there are none. Returns nil if a character is not
+    /// punctuation that a local part may contain.
     package init?(parsing text: String) {
         guard text.utf8.count <= 8, text.allSatisfy({ "!#$%&'*+-/=?^_`{|}~.".contains($0) }) else { return nil }
         delimiters = text
     }
 
-    /// The address without its detail; nil if it has none.
+    /// The address without its detail; nil if the address has none.
     package func base(of address: EmailAddress) -> EmailAddress? {
-        // The key has no quotes but those that are needed.
+        // The key quotes the local part only if quotes are necessary.
         guard let local = Self.localPart(of: address), let first = local.first,
             let end = local.dropFirst().firstIndex(where: delimiters.contains)
         else { return nil }
@@ -60,7 +60,7 @@ package struct Subaddressing: Hashable, Sendable {
         return (try? EmailAddress("\(local)@\(domain)")) ?? (try? EmailAddress("\"\(quoted)\"@\(domain)"))
     }
 
-    /// The local part in lower case, without quotes; nil never happens for an address.
+    /// The local part in lower case, without quotes. Every address has a local part, so the result is never nil.
     private static func localPart(of address: EmailAddress) -> String? {
         guard let at = address.key.lastIndex(of: "@") else { return nil }
         var local = String(address.key[..<at])
@@ -75,7 +75,8 @@ extension Subaddressing: CustomStringConvertible {
 }
 
 extension StoreSnapshot {
-    /// The account that mail of `address` belongs to: by the address itself, without its detail, or by its whole domain.
+    /// The account that mail of `address` belongs to: the account of the address itself, of the address without its detail,
+    /// or of its whole domain.
     package func account(for address: EmailAddress, _ subaddressing: Subaddressing) throws -> Account? {
         let own = try account(for: address)
         guard let base = subaddressing.base(of: address), own?.isNamed(address) != true else { return own }
@@ -84,7 +85,7 @@ extension StoreSnapshot {
 }
 
 extension Account {
-    /// Whether `address` is the main one or an alias, and not only in a domain of the account.
+    /// Whether `address` is the account's main address or an alias. Being in a domain of the account is not enough.
     fileprivate func isNamed(_ address: EmailAddress) -> Bool {
         self.address == address || aliases.contains { (try? EmailAddress($0)) == address }
     }

@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension CurrentIdentities {
-    /// One line for each identity.
+    /// A line for each identity.
     var notes: [String] {
         choices.map { choice in
             let purpose = choice.purpose.map { "for \($0.rawValue) " } ?? ""
@@ -14,7 +14,7 @@ extension CurrentIdentities {
 }
 
 extension IdentitySelection.Merit {
-    /// The words after a certificate.
+    /// The text behind the certificate.
     fileprivate var words: String {
         switch self {
         case .newest: "the newest"

@@ -5,7 +5,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension DoctorFinding {
-    /// The exit status for the finding: 0 for a remark, 1 for a fault to repair soon, 2 if mail is or will be stopped.
+    /// The exit status for the finding: 0 for a remark, 1 for a fault that should be repaired soon, 2 if mail is stopped or
+    /// will be stopped.
     var status: ExitStatus {
         switch urgency {
         case .never: .success
@@ -14,7 +15,7 @@ extension DoctorFinding {
         }
     }
 
-    /// The text with the command that shows more.
+    /// The finding's text, and the command that lists the details.
     var shownText: String {
         switch listing {
         case .expiring: "\(text): see smime list --expiring 30d"
@@ -25,7 +26,7 @@ extension DoctorFinding {
 }
 
 extension DoctorRemedy {
-    /// The remedy in words, with a command if there is one.
+    /// The remedies in words, each with a command if there is one.
     var hints: [String] {
         if case .resolve(let error) = self { Failure(error).hints } else { [hint] }
     }

@@ -6,7 +6,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension Learning {
-    /// What would be learned from `messages`, for the report, which is printed before learning. A failure is a warning.
+    /// What would be learned from `messages`. The report shows this and is printed before learning. An error is reported as a
+    /// warning.
     func previewForReport(_ messages: [VerifiedMessage]) async -> LearningReport {
         do throws(KeystoreError) { return try await preview(messages) } catch {
             Console.warning("not learned: \(Failure(error).message)")
@@ -14,7 +15,7 @@ extension Learning {
         }
     }
 
-    /// Learns from `messages` and says what was learned. A failure is a warning.
+    /// Learns from `messages` and reports what was learned. An error is reported as a warning.
     func learnAndReport(_ messages: [VerifiedMessage]) async {
         do throws(KeystoreError) { try await learn(messages)?.entries.forEach { $0.announce() } } catch {
             Console.warning("not learned: \(Failure(error).message)")
@@ -23,7 +24,8 @@ extension Learning {
 }
 
 extension LearningReport.Entry {
-    /// Says what was learned, on standard error; a change as a warning, with what to do about it.
+    /// Reports on standard error what was learned; a change of certificate is reported as a warning, with what to do about
+    /// the change.
     func announce() {
         guard kind == .changed || isHeld else {
             return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")

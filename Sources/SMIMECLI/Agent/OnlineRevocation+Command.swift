@@ -11,12 +11,12 @@ extension ArgumentHelp {
 }
 
 extension OnlineRevocation {
-    /// The status for `report`: 69 if it fails only because a service did not answer.
+    /// The exit status for `report`: 69 if the report's verdict is negative only because a service did not answer.
     func status(for report: VerificationReport) async -> ExitStatus {
         await isUndecided(report) ? .unavailable : report.exitStatus
     }
 
-    /// Warns of services that did not answer, and keeps the answers of the others.
+    /// Warns of services that did not answer, and stores the answers of the others.
     ///
     /// - Throws: the error of settings that could not be read.
     func finish() async throws {

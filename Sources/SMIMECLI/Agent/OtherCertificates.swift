@@ -1,10 +1,10 @@
 import PKIX
 import SMIMEStore
 
-/// The certificates that the store knows for an address, if they are for other keys than that of a certificate at hand.
+/// The certificates that the store knows for an address, if their keys differ from the key of a given certificate.
 ///
-/// A certificate that no authority vouches for, and that differs from the known ones, may be forged: the user is told so before
-/// its fingerprint is shown.
+/// If no authority vouches for the given certificate, and it differs from the known ones, it may be forged: the user is
+/// warned before its fingerprint is shown.
 struct OtherCertificates {
     private let address: AddressScope
     private let fingerprints: [Fingerprint]
@@ -17,8 +17,8 @@ struct OtherCertificates {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The difference as a clause, as `another certificate of bob@example.org is known (1234567812345678); this is not it`; nil if
-    /// no other certificate is known.
+    /// The difference as a clause, such as `another certificate of bob@example.org is known (1234567812345678); this is not
+    /// it`; nil if no other certificate is known.
     var text: String? {
         guard let first = fingerprints.first else { return nil }
         guard fingerprints.count > 1 else {
@@ -34,16 +34,16 @@ struct OtherCertificates {
 }
 
 extension Store {
-    /// The certificates of `address` for other keys than that of `certificate`.
+    /// The certificates that the store knows for `address`, with other keys than the key of `certificate`.
     ///
-    /// - Parameter new: certificates that were not known before.
+    /// - Parameter new: certificates that the store did not know before.
     func otherCertificates(
         than certificate: Certificate,
         of address: AddressScope,
         ignoring new: Set<Certificate> = []
     ) async throws(KeystoreError) -> OtherCertificates {
         guard exists else { return OtherCertificates(than: certificate, among: [], of: address) }
-        // The registry does not have the certificate of an account for those of its aliases that it does not name.
+        // For an alias that an account's certificate does not name, the registry does not contain that certificate.
         let own = try await accounts.account(ifAnyFor: address.address)?.identities.map(\.certificate) ?? []
         let known = try await recipients.certificates(for: address)
         let believed = known.filter { $0.trust == .chain || $0.trust == .pinned }.map(\.certificate)
@@ -54,9 +54,9 @@ extension Store {
         )
     }
 
-    /// Warns if other certificates are known for `address`, where `certificate` is trusted for it.
+    /// Warns if other certificates are known for `address`, for which `certificate` is trusted.
     ///
-    /// - Parameter new: certificates that were not known before.
+    /// - Parameter new: certificates that the store did not know before.
     func warnOfOthers(
         than certificate: Certificate,
         of address: AddressScope,

@@ -2,7 +2,7 @@ import ByteStreams
 import Foundation
 import SMIMEGateway
 
-/// Postfix's program that says how it is configured: postconf(1).
+/// Runs postconf(1), the program that prints Postfix's configuration.
 enum Postconf {
     /// The output of postconf with `arguments`.
     static func run(_ arguments: [String]) throws -> String {

@@ -5,7 +5,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension RecipientPlan.Warning {
-    /// The warning as people read it.
+    /// The warning as a sentence for the user.
     var text: String {
         switch self {
         case .other(let text): text
@@ -19,7 +19,8 @@ extension RecipientPlan.Warning {
 }
 
 extension RecipientPlan.Copy {
-    /// The path of a Bcc copy, if the first copy has `path`: STEM.bcc1.EXT.
+    /// The path of the Bcc copy with this number, if the first copy has `path`: STEM.bcc1.EXT. `path` itself if `number` is
+    /// nil.
     static func path(_ path: String, number: Int?) -> String {
         guard let number else { return path }
         let url = URL(filePath: path)
@@ -66,7 +67,8 @@ extension Failure {
                 return
                     "add a certificate, or a signed mail that has it: smime recipient add \(shell: choice.address) FILE"
             }
-            // A certificate from another source is pinned by adding it to the registry, from its file if the source is a folder.
+            // The user can pin a certificate from another source by adding it to the registry; if the source is a folder,
+            // from the certificate's file.
             let file = untrusted.source == .directory ? untrusted.sourceDetail : nil
             let pin =
                 untrusted.rank == 0

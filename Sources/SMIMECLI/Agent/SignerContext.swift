@@ -4,20 +4,21 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// What the store knows of a signer whose certificate is not trusted, for the words of the verdict.
+/// What the store knows about a signer whose certificate is not trusted. The words of the verdict depend on it.
 struct SignerContext {
-    /// A clause that says how the certificate differs from those known for the signer's address; nil if it does not differ.
+    /// A clause that says how the certificate differs from those known for the signer's address; nil if there is no
+    /// difference.
     var difference: String?
-    /// Whether the address belongs to an account of the store.
+    /// Whether the signer's address belongs to an account of the store.
     var isAccount = false
-    /// Whether the store holds the key of the certificate.
+    /// Whether the store contains the private key of the certificate.
     var isOwn = false
-    /// The root above one of our certificates, or the certificate itself if it is self-issued; nil if the store does not have it.
+    /// The root above the certificate, if the store has the certificate's key; nil if the store does not contain that root.
     var root: Certificate?
 }
 
 extension Store {
-    /// What is known of the signer that the verdict of `report` follows from; nothing for any other verdict than `untrusted`.
+    /// What the store knows about the signer that decides the verdict of `report`. Empty unless the verdict is `untrusted`.
     func context(of report: VerificationReport) async throws(KeystoreError) -> SignerContext {
         var context = SignerContext()
         guard report.status == .untrusted, exists, let signer = report.decidingSigner,
@@ -34,7 +35,8 @@ extension Store {
         return context
     }
 
-    /// The self-issued certificate of an authority above `certificate`, or `certificate` itself if it issued itself.
+    /// The self-issued certificate of an authority above `certificate`, or `certificate` itself if it is self-issued; nil if
+    /// the store contains none.
     private func storedRoot(above certificate: Certificate) async throws(KeystoreError) -> Certificate? {
         let authorities = try await anchors.chain(above: certificate, includingRoots: true)
         var (last, seen) = (certificate, Set([certificate.fingerprint]))

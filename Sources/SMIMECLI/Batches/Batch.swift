@@ -4,18 +4,18 @@ import PKIX
 import SMIMEStore
 import Synchronization
 
-/// Runs the same work for each input, several at once. A failure of one does not stop the others.
+/// Runs the same work for each input, several inputs at once. If the work fails for one input, it continues for the others.
 struct Batch {
-    /// How many inputs are worked on at once.
+    /// How many inputs are processed at once.
     let jobs: Int
-    /// The inputs; if there are several, messages need names.
+    /// The inputs. If there are several, messages name the input.
     private let paths: [String]
-    /// The problems of the store that were already reported; all inputs share it.
+    /// The problems of the store that were already reported; shared by the work for all inputs.
     private let saidOfStore = Said()
 
     init(_ paths: [String], _ output: FileOptions? = nil) throws {
         self.paths = paths
-        // Counting the processors opens several files.
+        // The number of processors is read only if needed, because reading it opens several files.
         jobs = paths.count == 1 ? 1 : output?.jobs ?? ProcessInfo.processInfo.activeProcessorCount
         if let folder = output?.outputDir {
             do {
@@ -31,19 +31,19 @@ struct Batch {
         let path: String
         let value: Value?
         let status: ExitStatus
-        /// Why there is no value.
+        /// Why there is no value; nil if there is one.
         var failure: FileFailure?
     }
 
-    /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported as they come. The caller ends
-    /// with the worst status.
+    /// Runs `work` for every input and returns the outcomes in the order of the inputs. Errors are reported when they occur.
+    /// The caller ends the command with the worst status.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (String) async throws -> (Value, ExitStatus)
     ) async -> [Outcome<Value>] {
         let progress = ProgressBar(total: paths.count)
-        // Also removes the bar of a single large input.
+        // This also removes the progress bar of a single large input.
         defer { progress.clear() }
-        // Without parallel jobs everything runs on the thread of the command.
+        // Without parallel jobs, all work runs on the command's own thread.
         guard jobs > 1 else {
             var outcomes: [Outcome<Value>] = []
             for path in paths {
@@ -80,19 +80,19 @@ struct Batch {
         } catch {
             let name = InputFile.name(path)
             let failure = say(error, of: name)
-            // The command may have wrapped the error in its own failure.
+            // The command may have wrapped the library's error in a `Failure`.
             let cause = (error as? Failure)?.cause ?? error
             return Outcome(path: path, value: nil, status: failure.status, failure: FileFailure(cause, failure))
         }
     }
 
-    /// The store, for work after all inputs. If it cannot be opened, and an input already reported that, the command
-    /// ends silently.
+    /// The store, for work after all inputs. If the store cannot be opened, and this was already reported for an input, the
+    /// command ends without a further message.
     func store(_ opening: StoreOpening) async throws -> Store {
         do throws(KeystoreError) { return try await opening.store() } catch { throw say(error, of: nil) }
     }
 
-    /// Reports `error` for the input `name`, or once for all inputs if the store caused it.
+    /// Reports `error` for the input `name`; if the store caused the error, reports it only once for all inputs.
     private func say(_ error: any Error, of name: String?) -> Failure {
         var failure = Failure(error, in: name)
         guard !failure.isSaid else { return failure }
@@ -113,7 +113,7 @@ struct Batch {
 private final class Said: Sendable {
     private let sentences = Mutex<Set<String>>([])
 
-    /// Whether `sentence` is new.
+    /// Records `sentence`, and returns whether it was not recorded before.
     func insert(_ sentence: String) -> Bool { sentences.withLock { $0.insert(sentence).inserted } }
 }
 
@@ -127,7 +127,7 @@ extension KeystoreError {
             .permissions,
             .unreachable, .unusableAddress, .unusableHostSettings, .writeFailed:
             message
-        // Once the passphrases that were typed are used up, the store is simply locked.
+        // When all attempts to type the passphrase are used up, the error is that the store is locked.
         case .locked, .wrongPassphrase: "locked"
         case .addressTaken, .cancelled, .foreignCopy, .malformedBackup, .newerBackup, .noAccount, .noAddress,
             .noUsableIdentity, .revokedIdentity, .unexpected, .unknownAccount, .unknownAlias, .unknownCertificate,
@@ -138,7 +138,7 @@ extension KeystoreError {
 }
 
 extension [ExitStatus] {
-    /// Ends the command with the worst of these statuses, if it is not success.
+    /// Ends the command with the worst of these statuses, unless all are success.
     func throwWorst() throws {
         if let worst = self.max(), worst != .success { throw worst }
     }

@@ -5,8 +5,8 @@ import SMIMEGateway
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
-    /// Verbs that programs call for every mail declare it as their super command, so that the parser skips its search for completion
-    /// scripts, which only the whole command has.
+    /// The name of the command. Verbs that programs call for every mail give this name as their super command, so that the
+    /// parser skips its search for completion scripts, which only the whole command has.
     static let name = "smime"
 
     static let configuration = CommandConfiguration(
@@ -21,7 +21,7 @@ struct SMIMECommand: AsyncParsableCommand {
         subcommands: described
     )
 
-    /// All verbs there are.
+    /// All verbs.
     static let verbs: [any ParsableCommand.Type] = [
         Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
         AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
@@ -29,12 +29,12 @@ struct SMIMECommand: AsyncParsableCommand {
         Unlock.self, Lock.self, Doctor.self, Explain.self, Complete.self,
     ]
 
-    /// The verbs that the parser gets to know: the one that is called, or all of them.
+    /// The verbs that are described to the parser: only the called verb, or all verbs if none is called.
     private static let described = Invocation.current.divided.verbs.first.map { [$0] } ?? verbs
 
     @OptionGroup var global: GlobalOptions
 
-    /// Runs what the command line says, and ends the process.
+    /// Runs the command line and ends the process.
     static func execute() async -> Never {
         do {
             var command = try Invocation.current.command()
@@ -55,7 +55,8 @@ struct SMIMECommand: AsyncParsableCommand {
         Foundation.exit(status.rawValue)
     }
 
-    /// Rejects a verb without its subcommand. Printing its help would be a success, and a pipe could lose a mail.
+    /// Rejects a verb without its subcommand. Printing the verb's help would end with success, and a mail in a pipe could be
+    /// lost.
     private static func checkVerb(_ verb: any ParsableCommand.Type) throws {
         let verbs = verb.configuration.subcommands
         guard !verbs.isEmpty else { return }
@@ -71,12 +72,12 @@ struct SMIMECommand: AsyncParsableCommand {
             ? [] : ["the commands are: \(names(verbs).joined(separator: ", "))"]
     }
 
-    /// The names of those that help shows.
+    /// The names of the verbs that the help shows.
     private static func names(_ verbs: [any ParsableCommand.Type]) -> [String] {
         verbs.compactMap { $0.configuration.shouldDisplay ? $0.configuration.commandName : nil }
     }
 
-    /// Prints the error, or the help or version that was asked for, and returns the exit status.
+    /// Prints the error, or the help or version that the user asked for, and returns the exit status.
     private static func report(_ error: any Error) -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
         if let refusal = error as? GatewayRefusal {
@@ -109,7 +110,8 @@ struct SMIMECommand: AsyncParsableCommand {
         return failure.status
     }
 
-    /// The error for a word that is neither a verb nor an option where a verb or subcommand is expected.
+    /// The error for a word that is neither a verb nor an option, in a place where a verb or subcommand is expected; nil if
+    /// there is no such word.
     private static var unknownVerb: Failure? {
         let (outer, rest) = Invocation.current.divided
         let candidates = outer.last?.configuration.subcommands ?? verbs
@@ -120,10 +122,9 @@ struct SMIMECommand: AsyncParsableCommand {
         return Failure(.usage, "unknown command '\(path)\(name)'", hints: meant.map { [$0] } ?? hints(candidates))
     }
 
-    /// The error for an option that the verb does not have.
+    /// The error for an option that the verb does not have; nil if there is no such option.
     ///
-    /// The parser reports other errors before unknown options, and would take the value of an unknown option for a
-    /// file.
+    /// The parser would report other errors before unknown options, and would treat the value of an unknown option as a file.
     private static func unknownOption(_ usage: String?) -> Failure? {
         let known = Set(Invocation.current.help.matches(of: /--[A-Za-z0-9-]+/).map { String($0.output) })
         let names = Invocation.current.options.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }

@@ -3,13 +3,14 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEServer
 
-/// The command line of this process: what must be known before it is parsed, and the command that the parser makes of it.
+/// The command line of this process: what must be known before parsing, and the command that the parser creates.
 ///
-/// A mail server must get status 75 also where parsing fails, passphrases leave the environment before there is a second thread, and
-/// errors of the parser name the store. Only these few things are looked up in the words; all others come from the parsed
-/// command.
+/// Three things must be known before parsing: a mail server must get status 75 even if parsing fails, passphrases must leave
+/// the environment before there is a second thread, and errors of the parser name the store. Everything else comes from the
+/// parsed command.
 package struct Invocation: Sendable {
-    /// The command line of this process, or, in a worker of `filter` or `serve`, that of the process for which it works.
+    /// The command line of this process. In a worker of `filter` or `serve`, the command line of the process that started the
+    /// worker.
     static let current = Invocation(
         FilterWorker.current?.arguments ?? ServerWorker.current?.commandLine ?? CommandLine.bytes
     )
@@ -19,17 +20,18 @@ package struct Invocation: Sendable {
         "--home", "--store", "--store-key-file", "--store-key-command", "--host-settings", "--color",
     ]
 
-    /// The words as bytes, the program's name first; empty if the system did not provide them. Swift reads them from /proc.
+    /// The words as bytes, the program's name first; empty if the system did not provide them. Swift reads the words from
+    /// /proc.
     let bytes: [[UInt8]]
-    /// The arguments after the program's name, with replacement characters for bytes that are no UTF-8.
+    /// The arguments after the program's name. Bytes that are not UTF-8 are replaced by replacement characters.
     let words: [String]
-    /// The first word that is no UTF-8; nil if all are.
+    /// The index of the first word that is not UTF-8; nil if all words are.
     let malformedIndex: Int?
 
     /// Whether the program's name implies the verb, as `smime-sendmail` does.
     let isNamedForVerb: Bool
 
-    /// The command line of any process, whose words are `bytes`.
+    /// The command line of any process; `bytes` are its words.
     init(_ bytes: [[UInt8]]) {
         self.bytes = bytes
         let verb = Self.verb(ofProgram: bytes.first)
@@ -39,9 +41,11 @@ package struct Invocation: Sendable {
         malformedIndex = given.firstIndex { String(validating: $0, as: UTF8.self) == nil }
     }
 
-    /// The verb that the program's name implies, for callers that accept only a name without arguments: `smime-git` is `smime git`.
+    /// The verb that the program's name implies, for callers that can only name a program and no arguments: `smime-git` means
+    /// `smime git`.
     ///
-    /// `sendmail` is the name of a link where programs look for sendmail, and what s-nail calls any program that it sends with.
+    /// `sendmail` is the name of links in the places where programs look for sendmail, and the name under which s-nail calls
+    /// any program that sends mail.
     private static func verb(ofProgram name: [UInt8]?) -> [[UInt8]] {
         switch String(decoding: name?.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self) {
         case "smime-git": [Array("git".utf8)]
@@ -50,10 +54,11 @@ package struct Invocation: Sendable {
         }
     }
 
-    /// The words in front of `--`, where options may stand.
+    /// The words before `--`, among which options are allowed.
     var options: ArraySlice<String> { words.prefix { $0 != "--" } }
 
-    /// The value of the option `name`, as far as it is known before parsing; nil if it is not there, or has none.
+    /// The value of the option `name`, if it can be determined before parsing; nil if the option is not given or has no
+    /// value.
     func value(of name: String) -> String? {
         if let joined = options.last(where: { $0.hasPrefix("\(name)=") }) {
             return String(joined.dropFirst(name.count + 1))
@@ -67,7 +72,8 @@ package struct Invocation: Sendable {
 extension Invocation {
     /// Whether the verb is `filter`, even if the rest of the command line is wrong.
     var isFilter: Bool {
-        // These two are not verbs by themselves: in `--home filter` the word is the option's value.
+        // "outgoing" and "incoming" are not verbs by themselves, and in `--home filter` the word "filter" is the option's
+        // value.
         ["filter", "outgoing", "incoming"].contains(Self.verb(in: words[...]))
     }
 
@@ -91,13 +97,14 @@ extension Invocation {
     /// Whether a failure is reported as JSON on standard output, which a filter needs for mail.
     var reportsFailures: Bool { options.contains("--json") && (!isFilter || options.contains("--dry-run")) }
 
-    /// Whether the command handles a message in a worker process. This process then waits, and rescues the message if the worker dies.
+    /// Whether the command handles a message in a worker process. The first process then waits, and rescues the message if
+    /// the worker dies.
     var isSupervised: Bool { isFilter && !options.contains("--dry-run") }
 
-    /// The options that name variables of the environment which hold passphrases.
+    /// The options that name environment variables with passphrases.
     package static let passphraseOptions = ["--password-env", "--store-password-env", "--new-password-env"]
 
-    /// The variables of the environment that hold passphrases.
+    /// The environment variables that contain passphrases.
     var passphraseVariables: Set<String> {
         let names = Self.passphraseOptions
         let parted = zip(options, options.dropFirst()).filter { names.contains($0.0) }.map(\.1)

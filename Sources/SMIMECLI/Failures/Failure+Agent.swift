@@ -44,7 +44,7 @@ extension Failure {
         }
     }
 
-    /// Hints for the error, with commands.
+    /// Hints about the error, with commands.
     private static func hints(for error: AgentError) -> [String] {
         switch error {
         case .doubtfulAuthor: ["write exactly one address in From"]
@@ -72,12 +72,12 @@ extension Failure {
         }
     }
 
-    /// The accounts that could sign in place of the one that cannot.
+    /// Hints that name the accounts that could sign instead.
     private static func hints(_ fitting: [EmailAddress]) -> [String] {
         fitting.map { "the account \($0) fits: smime sign --from \(shell: $0)" }
     }
 
-    /// The From that `certificate` could sign for.
+    /// A hint that names the From addresses for which `certificate` could sign.
     private static func hint(at certificate: Certificate) -> String {
         let named = certificate.emailAddresses.prefix(3).map(\.text).joined(separator: " or ")
         return named.isEmpty

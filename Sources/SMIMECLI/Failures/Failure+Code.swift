@@ -2,7 +2,8 @@ import PKIX
 import SMIME
 
 extension Failure {
-    /// The code of the failure in JSON, in kebab-case: a problem code where one fits, else the error's, else the exit status's.
+    /// The code of the failure in JSON, in kebab-case: a problem code if one fits, otherwise the code of the error, otherwise
+    /// that of the exit status.
     var code: String {
         guard let cause else { return status.name }
         if let problem = try? Problem(tellingOf: cause) { return problem.code }
@@ -12,7 +13,7 @@ extension Failure {
 }
 
 extension ExitStatus {
-    /// The name of the status in JSON.
+    /// The name of the exit status in JSON.
     var name: String {
         switch self {
         case .success: "success"
@@ -34,7 +35,7 @@ extension ExitStatus {
 }
 
 extension String {
-    /// The words of a camelCase name with hyphens between them.
+    /// The words of a camelCase name in lower case, with hyphens between them.
     fileprivate var kebabCase: String {
         reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }

@@ -21,19 +21,20 @@ extension Failure {
         case .malformedBackup, .unmatchedKey: return .badData
         case .unusableAddress: return .usage
         case .writeFailed: return .inputOutput
-        // The first four are temporary. They are listed so that a new case does not compile until it has a status.
+        // The first four errors are temporary; their status was already returned above. All errors are listed so that a new
+        // case does not compile until it has a status.
         case .busy, .cancelled, .openingTimedOut, .unreachable, .closed, .insideStore, .unexpected: return .software
         }
     }
 
-    /// The hint for a missing store. It does not suggest to create another store, which would have no rules.
+    /// The hint about a missing store. It does not suggest to create another store, which would contain no rules.
     static let bringBack = "mount its disk, or put back a copy with `smime store restore FILE`"
 
     /// What to do if the store's private keys can never be opened again.
     private static let startOver = "put the store aside, and then import your .p12 files again: smime store start-over"
     private static let withoutCopy = "without a copy, \(startOver)"
 
-    /// Hints for the error, with commands.
+    /// Hints about the error, with commands.
     private static func hints(for error: KeystoreError) -> [String] {
         switch error {
         case .addressTaken(_, let owner): ["see `smime account show \(shell: owner)`"]
@@ -66,7 +67,7 @@ extension Failure {
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why: why)
         case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
-        // Starting over helps a store, which is a folder, but no backup.
+        // Starting over helps with a store, which is a folder, but not with a backup.
         case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten, \(startOver)"] : []
         case .unknownAccount:
             ["`smime account list` shows the accounts; smime import KEY.p12 makes one"]
@@ -84,7 +85,7 @@ extension Failure {
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// The owner of `path`, if this process could run as that user.
+    /// The user who owns `path`, if this process could run as that user; nil otherwise.
     private static func owner(of path: String) -> String? {
         var status = stat()
         guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }

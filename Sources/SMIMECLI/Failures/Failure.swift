@@ -9,17 +9,17 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
-/// Why a command failed: its status, one sentence, and what to do about it.
+/// Why a command failed: its exit status, one sentence, and hints about what to do.
 ///
-/// The one place where errors of the libraries become statuses. The switches have no default, so that a new case does
-/// not compile until it has a status.
+/// This is the only place where errors of the libraries are converted to exit statuses. The switches have no default, so that
+/// a new case does not compile until it has a status.
 struct Failure: Error {
     let status: ExitStatus
     let message: String
     let hints: [String]
-    /// The original error of the library; nil if there is none.
+    /// The library's error; nil if there is none.
     var cause: (any Error)?
-    /// Whether it was already reported on standard error.
+    /// Whether the failure was already reported on standard error.
     var isSaid = false
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
@@ -28,27 +28,27 @@ struct Failure: Error {
         self.hints = hints
     }
 
-    /// ArgumentParser's message about arguments in our style: lower case, no full stop.
+    /// Rewrites ArgumentParser's message about arguments in the style of smime's messages: lower case, no full stop.
     init(usage message: String, hint: String?) {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
         var message = lines.first ?? ""
         var hint = hint
         if let end = message.range(of: ". Please provide one of ") {
-            // The possible values follow: a few of them in quotes, many of them each on a line.
+            // The possible values follow the sentence: if there are few, in quotes; if there are many, each on its own line.
             let listed = lines.dropFirst().prefix { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
             let choices = listed.isEmpty ? Self.quoted(in: message[end.upperBound...]) : listed
-            // The value stands in quotes in front of the option's name.
+            // The value is in quotes before the option's name.
             let value = Self.quoted(in: message[..<end.lowerBound]).first
             let meant = value.flatMap { Suggestion.closest(to: $0, among: choices) }
             hint = meant.map { "did you mean \($0)?" } ?? hint
-            // A long list would hide what was meant.
+            // A long list of values would hide the suggested value.
             let isListed = meant == nil || choices.count <= 8
             message = message[..<end.lowerBound] + (isListed ? "; it can be \(choices.joined(separator: ", "))" : "")
         }
         message = Self.plainly(message)
         while message.hasSuffix(".") { message.removeLast() }
         let first = message.prefix(1)
-        // A name that begins the sentence keeps its case.
+        // A name at the beginning of the sentence keeps its case.
         let isWord = message.dropFirst().first?.isLowercase ?? false
         self.init(
             .usage,
@@ -57,7 +57,7 @@ struct Failure: Error {
         )
     }
 
-    /// `message` without the parser's words for a value that is not accepted.
+    /// `message` without the words that the parser adds for a value that is not accepted.
     private static func plainly(_ message: Substring) -> Substring {
         guard let found = message.prefixMatch(of: /The value ('.*') is invalid for '([^']*)'/) else { return message }
         let (value, name) = (found.output.1, found.output.2)
@@ -67,13 +67,13 @@ struct Failure: Error {
         return "\(option.isEmpty ? "" : "\(option.dropLast()): ")\(value) is not a mail address\(rest)"
     }
 
-    /// The words in single quotes.
+    /// The words in single quotes in `text`.
     private static func quoted(in text: Substring) -> [String] {
         let parts = text.split(separator: "'", omittingEmptySubsequences: false)
         return parts.enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
     }
 
-    /// The failure for any error, about the file or address `subject` unless the error names one itself.
+    /// The failure for any error about the file or address `subject`. If the error itself names one, `subject` is not added.
     init(_ error: any Error, in subject: String? = nil) {
         switch error {
         case let failure as Failure: self = failure
@@ -93,7 +93,7 @@ struct Failure: Error {
         if !(error is Failure), cause == nil { cause = error }
     }
 
-    /// `text` after its subject.
+    /// `text` with `subject` and a colon in front of it; `text` alone if `subject` is nil.
     static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
 }
 

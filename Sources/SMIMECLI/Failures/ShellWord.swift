@@ -1,6 +1,6 @@
 extension DefaultStringInterpolation {
-    /// Writes `value` as one word of a shell's command line, so that a command in a hint can be copied: an address that came with
-    /// a mail may be written to run another one.
+    /// Writes `value` as one word of a shell's command line, so that a command in a hint can be copied. Without quoting, an
+    /// address in a mail could be written so that the shell runs another command.
     mutating func appendInterpolation(shell value: some CustomStringConvertible) {
         let word = value.description
         let isPlain = !word.isEmpty && !word.utf8.contains { !ShellWord.plain.contains($0) }
@@ -9,6 +9,6 @@ extension DefaultStringInterpolation {
 }
 
 private enum ShellWord {
-    /// Characters that no shell treats specially, anywhere in a word.
+    /// Characters that no shell treats specially in any place of a word.
     static let plain = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+:,./_-".utf8)
 }

@@ -1,9 +1,9 @@
-/// The word that was probably meant by a misspelt one.
+/// Finds the word that the user probably meant instead of a misspelt one.
 enum Suggestion {
-    /// How many letters may be wrong, missing, extra or swapped.
+    /// The most letters that may be wrong, missing, extra or swapped.
     private static let maximumDistance = 2
 
-    /// The closest of `candidates`; nil if none is close.
+    /// The candidate that is closest to `word`; nil if no candidate is close enough.
     static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
         // A short word with half of its letters changed is a different word.
         let limit = min(maximumDistance, (word.count - 1) / 2)
@@ -11,7 +11,8 @@ enum Suggestion {
         return ranked.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name
     }
 
-    /// How many steps lead from one word to the other: a letter put in, taken out or changed, or two neighbours swapped.
+    /// The number of edits that turn one word into the other: inserting, removing or changing a letter, or swapping two
+    /// neighbouring letters.
     private static func distance(_ left: [Character], to right: [Character]) -> Int {
         guard !left.isEmpty, !right.isEmpty, abs(left.count - right.count) <= maximumDistance else {
             return max(left.count, right.count)

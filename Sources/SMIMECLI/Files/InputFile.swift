@@ -3,11 +3,11 @@ import Foundation
 import PKIX
 import SMIMEAgent
 
-/// A file named on the command line; `-` is standard input.
+/// A file that the command line names; `-` is standard input.
 enum InputFile {
-    /// Opens it for reading at any position.
+    /// Opens the file for reading at any position.
     ///
-    /// - Parameter mayBeSecret: whether it may contain an unencrypted private key.
+    /// - Parameter mayBeSecret: whether the file may contain an unencrypted private key.
     static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         guard path == "-" else { return try Input.open(path: path, mayBeSecret: mayBeSecret) }
         if isatty(STDIN_FILENO) == 1 {
@@ -19,12 +19,12 @@ enum InputFile {
     /// The file's name in messages.
     static func name(_ path: String) -> String { InputName.shown(path) }
 
-    /// All of a file of keys or certificates.
+    /// All bytes of a file of keys or certificates.
     ///
     /// - Throws: `AgentError.tooBigForKeys`
     static func bytes(of path: String) throws -> [UInt8] { try bytes(of: open(path), at: path) }
 
-    /// All of a file of keys or certificates that is open already.
+    /// All bytes of a file of keys or certificates that is already open.
     static func bytes(of source: any ByteSource, at path: String) throws -> [UInt8] {
         guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: path) }
         return try source.bytes(in: 0..<source.count)

@@ -1,18 +1,18 @@
 import ByteStreams
 import Foundation
 
-/// The target of one output: a file that appears when it is complete, or standard output.
+/// The target of one output: a file, which appears only when it is complete, or standard output.
 enum Output {
     /// Whether `path` names standard output.
     static func isStandard(_ path: String) -> Bool {
         ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
     }
 
-    /// Lets `body` write an output, and makes it appear if nothing failed.
+    /// Lets `body` write an output. A file appears only if nothing failed.
     ///
     /// - Parameters:
-    ///   - isPrivate: whether a new file may be read by its owner only.
-    ///   - isReport: whether it is text for a pager, which may stop reading; that is not reported as an error.
+    ///   - isPrivate: whether only the owner may read a new file.
+    ///   - isReport: whether the output is text for a pager. If the pager stops reading, no error is reported.
     static func write(
         to path: String?,
         isPrivate: Bool = false,

@@ -5,18 +5,19 @@ import SMIMEAgent
 
 /// Files with private keys.
 enum PrivateKeyFile {
-    /// The kind of the regular file at `path`; nil if it has no private keys, or cannot be read.
+    /// The kind of the regular file at `path`; nil if the file contains no private keys, or cannot be read.
     private static func kind(at path: String) -> SecretFileKind? {
         guard FileIdentity(path) != nil, let source = try? Input.open(path: path, mayBeSecret: true),
             var head = try? source.bytes(in: 0..<min(source.count, SecretFileKind.headCount))
         else { return nil }
         defer { head.wipe() }
         if let kind = SecretFileKind(head: head) { return kind }
-        // One that another program signed, or wrote in its binary form, may not be recognised.
+        // The contents of a profile that another program signed, or wrote in binary form, may not be recognised, so the
+        // file's extension decides.
         return path.lowercased().hasSuffix(".mobileconfig") && !head.isEmpty ? .profile : nil
     }
 
-    /// Refuses an output at `target` that would destroy such a file, unless it is one of those that may be replaced.
+    /// Rejects an output at `target` that would destroy a file with private keys, unless the file is of a `replaceable` kind.
     ///
     /// - Throws: `Failure` with status 64
     static func check(_ target: String, replacing replaceable: [SecretFileKind]) throws {
@@ -30,7 +31,7 @@ enum PrivateKeyFile {
 }
 
 extension SecretFileKind {
-    /// The kind in messages.
+    /// The kind as messages name it.
     fileprivate var words: String {
         switch self {
         case .accountBackup: "is a backup of accounts with their private keys"

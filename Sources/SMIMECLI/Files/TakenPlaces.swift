@@ -9,20 +9,22 @@ struct TakenPlaces {
     private let location: StoreLocation
     private let files: [String]
 
-    /// - Parameter files: what the command reads; nil and standard input are nothing.
+    /// - Parameter files: the files that the command reads; nil and standard input are ignored.
     init(_ location: StoreLocation, reading files: [String?]) {
         self.location = location
         self.files = files.compactMap(\.self)
     }
 
-    /// Refuses outputs at `targets`, if all of them are to be written; nil and `-` are standard output.
+    /// Rejects the command if the outputs at `targets` would replace such a file. The targets nil and `-` are standard
+    /// output.
     ///
-    /// - Parameter replaceable: kinds of private-key files that the output may replace, because it is one itself.
+    /// - Parameter replaceable: the kinds of private-key files that the output may replace, because the output is of the same
+    ///   kind.
     /// - Throws: `Failure` with status 64
     func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
         let targets = targets.compactMap(\.self).filter { $0 != "-" }
         guard !targets.isEmpty else { return }
-        // A new file cannot be one of the inputs.
+        // Only existing files are compared: a new file cannot be one of the inputs.
         lazy var known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
         let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
         var places: Set<String> = []

@@ -5,14 +5,14 @@ import SMIMEGateway
 import SMIMEStore
 
 extension FilterOptions {
-    /// Handles the mail on standard input, and writes its line to the log however it ends.
+    /// Handles the mail on standard input, and writes the log line, whether the mail succeeds or fails.
     ///
-    /// If the worker before this process died at the mail by a signal, the engine rescues it.
+    /// If a signal ended an earlier worker that handled this mail, the engine rescues the mail.
     ///
     /// - Parameters:
-    ///   - emptyName: how an empty message is named.
+    ///   - emptyName: the name of an empty message.
     ///   - preview: decides what would be done, for `--dry-run`.
-    ///   - show: prints it.
+    ///   - show: prints the result of `preview`.
     func run<Preview>(
         _ role: GatewayRole,
         _ engineOptions: GatewayEngine.Options,
@@ -53,7 +53,7 @@ extension FilterOptions {
         } catch {
             let refusal = await refusal(for: error, in: role)
             let status = FilterStatus.report(refusal)
-            // Warnings go to the log only: a bounce must not reveal files and settings of this machine.
+            // Warnings go only to the log: a bounce must not reveal files and settings of this host.
             if !refusal.isPermanent || FilterStatus.isAtTerminal { line.warnings.all.forEach(Console.warning) }
             line.write(status: refusal.isPermanent ? "bounced" : "deferred", refusal.logText)
             try? printFailure(status, refusal, because: error)
@@ -61,7 +61,7 @@ extension FilterOptions {
         }
     }
 
-    /// Delivers the engine's messages, keeps answers of services, and learns.
+    /// Delivers the engine's messages, stores the answers of services, and learns.
     private func deliver(
         _ result: GatewayResult<ProcessedMail>,
         of mail: GatewayMail,
@@ -83,7 +83,7 @@ extension FilterOptions {
         if let warning { line.warnings.add(warning) }
     }
 
-    /// Prints why a dry run failed as JSON, if it is to report so.
+    /// Prints the reason for a failed dry run as JSON, if the command line asks for JSON.
     private func printFailure(_ status: ExitStatus, _ refusal: GatewayRefusal, because error: any Error) throws {
         guard Invocation.current.reportsFailures, !Report.isBegun else { return }
         var failure = Failure(status, refusal.logText, hints: refusal.hints)
@@ -91,7 +91,7 @@ extension FilterOptions {
         try Report.print(FailureReport(failure))
     }
 
-    /// Lets a test end this process here, but not a second worker, which rescues the mail.
+    /// Lets a test end this process here. A second worker, which rescues the mail, is not ended.
     private func trap(at place: String = "message") {
         #if DEBUG
         if FilterWorker.rescuedFrom == nil { TestTrap.spring(at: place) }
@@ -108,9 +108,9 @@ extension FilterOptions {
 }
 
 extension FilterLog {
-    /// Adds the engine's log record of a mail.
+    /// Adds the engine's log record of a mail to the line.
     ///
-    /// - Returns: the result; nil if every recipient has the mail already.
+    /// - Returns: the result; nil if every recipient already has the mail.
     /// - Throws: `GatewayRefusal`
     fileprivate mutating func take<Value>(_ result: GatewayResult<Value>) throws -> Value? {
         add(result.record)

@@ -65,7 +65,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             guard let value = getenv(senderEnv) else {
                 throw ValidationError("--sender-env \(senderEnv): no such variable")
             }
-            // A Swift string would replace bytes that are not UTF-8, which would make another address.
+            // A Swift string would replace bytes that are not UTF-8, and so change the address.
             guard let text = String(validatingCString: value) else {
                 throw ValidationError("the variable \(senderEnv) is not UTF-8")
             }
@@ -76,23 +76,23 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         if let queueId, queueId.utf8.count > 255 { throw ValidationError("--queue-id is too long") }
     }
 
-    /// The sender, from one of the two options.
+    /// The envelope sender, from one of the two options.
     var sender: EnvelopeSender { givenSender ?? .null }
 
-    /// The engine's options that both directions have.
+    /// The engine's options that do not depend on the direction.
     var engineOptions: GatewayEngine.Options {
         var options = GatewayEngine.Options()
         options.systemAnchors = !noSystemAnchors
         options.validation = ValidationOptions(revocation: revocation ?? .soft)
         options.host = authservId.map { MailHost(name: $0) }
-        // A full disk must be noticed before the first message is sent.
+        // Spools to a file from the first byte, so that a full disk is noticed before the first message is sent.
         options.memoryLimit = 0
         options.hints = { Failure($0).hints }
         return options
     }
 
-    /// The store, whose setting determines the log if no option does. A missing store is an error in the mail server's setup, since without
-    /// rules all mail would pass in clear.
+    /// The store. If no option names the target of the log, a setting of the store does. A missing store is an error in the
+    /// mail server's configuration: without rules, all mail would be sent unencrypted.
     func store(_ line: inout FilterLog) async throws -> Store {
         let store = try await global.store(.readOnly, password: origin)
         guard store.exists else {
@@ -106,7 +106,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return store
     }
 
-    /// The sentence for people in a bounce; the standard text if the store cannot be asked.
+    /// The sentence for readers of bounces; the standard text if the store cannot be read.
     func bounceText() async -> String {
         guard let store = try? await global.store(.readOnly, password: origin) else {
             return Setting.bounceText.standard
@@ -114,16 +114,16 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
         return await GatewayEngine(store).bounceText(for: sender)
     }
 
-    /// The mail in `source`. Deliveries are recorded if the mail server named it.
+    /// The mail in `source`. If the mail server gave the mail a name, its deliveries are recorded.
     func mail(_ role: GatewayRole, _ source: any ByteSource) throws -> GatewayMail {
         var entry: DeliveryJournal.Entry?
         if let queueId, !standardOutput, !dryRun { entry = try DeliveryJournal.Entry(queueID: queueId, of: source) }
         return GatewayMail(role, source, from: sender, to: recipients, entry: entry)
     }
 
-    /// Sends the messages of `delivery` as the options say.
+    /// Sends the messages of `delivery` in the way that the options name.
     ///
-    /// - Throws: `GatewayRefusal`; what writing to standard output throws
+    /// - Throws: `GatewayRefusal`; the errors of writing to standard output
     func deliver(
         _ delivery: Delivery,
         _ store: Store,
@@ -155,7 +155,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
                 )
                 return FilterWorker.noteSent()
             }
-            // Opened before anything is sent, so that an unwritable journal is noticed in time.
+            // The journal is opened before anything is sent, so that an unwritable journal is noticed in time.
             let journal = try await Store.open(store.location, mode: .readWriteExisting)
             try FilterWorker.detach()
             FilterWorker.noteSending()

@@ -2,16 +2,18 @@ import Foundation
 import SMIMEAgent
 import SMIMEGateway
 
-/// The exit status of `smime filter`, which decides in a mail server's pipe whether mail is lost.
+/// The exit status of `smime filter`. In a mail server's pipe, the status decides whether mail is lost.
 ///
-/// Postfix's pipe(8) tries again after 71 and 75 and bounces after any other; the RFC 3463 code at the beginning of the output goes into
-/// the bounce.
+/// Postfix's pipe(8) tries again after 71 and 75, and bounces after any other status. The RFC 3463 code at the beginning of
+/// the output is written into the bounce.
 enum FilterStatus {
-    /// The seconds after which the filter ends with a temporary failure, before the mail server kills it, which Postfix takes for a
-    /// permanent one. The manuals allow 600.
+    /// The seconds after which the filter ends with a temporary failure. The mail server must not end the filter before that,
+    /// because Postfix treats a killed filter as a permanent failure. The manuals recommend a limit of 600 seconds for the
+    /// mail server.
     static let timeLimit: UInt32 = 540
 
-    /// The signals that would end the process, except SIGXFSZ: a file that may not grow is a failed write.
+    /// The signals that would end the process, except SIGXFSZ: for a file that has reached its size limit, writing fails
+    /// instead.
     private static let deadlySignals: [CInt] = {
         let everywhere = [
             SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU, SIGVTALRM, SIGPROF, SIGSYS, SIGILL,
@@ -24,13 +26,13 @@ enum FilterStatus {
         #endif
     }()
 
-    /// Makes every signal that would end the process end it with a message and a temporary failure.
+    /// Makes the process end with a message and a temporary failure when it receives a signal that would end it.
     static func catchSignals() {
         for number in deadlySignals {
             signal(number) { number in
                 let reason: StaticString =
                     number == SIGALRM ? "4.3.0 the filter ran out of time\n" : "4.3.0 the filter was ended\n"
-                // The pipe may have no reader, and writing must not block. Few functions are allowed here:
+                // The pipe may have no reader, and writing must not block. Only a few functions are allowed here:
                 // signal-safety(7)
                 var target = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                 if poll(&target, 1, 0) == 1 { _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount) }
@@ -39,23 +41,23 @@ enum FilterStatus {
         }
     }
 
-    /// Restores the default action of signals in a worker, whose supervisor reports its end. Swift's runtime may have set handlers for
-    /// crashes, too, which write contents of memory to standard error.
+    /// Restores the default action of signals in a worker, because its supervisor reports its end. Swift's runtime may also
+    /// have set handlers for crashes, which would write contents of memory to standard error.
     static func leaveSignals() {
         for number in deadlySignals { signal(number, SIG_DFL) }
     }
 
-    /// Ends a filter that has reported everything.
+    /// Ends a filter that has already reported everything.
     struct End: Error {
         let status: ExitStatus
     }
 
-    /// Whether a person, not a mail server, reads standard error. For a worker, its supervisor passes this on.
+    /// Whether a person at a terminal, not a mail server, reads standard error. A worker gets this value from its supervisor.
     static let isAtTerminal = FilterWorker.current?.role.isAtTerminal ?? (isatty(STDERR_FILENO) == 1)
 
-    /// Reports why the mail is not passed on, and returns the exit status.
+    /// Reports why the mail was refused, and returns the exit status.
     ///
-    /// A mail server may put the text into a bounce, so it has no paths of this machine and no hints for its
+    /// A mail server may put the text into a bounce, so the text contains no paths of this host and no hints for its
     /// administrator.
     static func report(_ refusal: GatewayRefusal) -> ExitStatus {
         let reason = isAtTerminal ? refusal.explanation : refusal.sentence
@@ -68,12 +70,12 @@ enum FilterStatus {
         return refusal.exitStatus
     }
 
-    /// Reports a failure of the command itself. It is not the mail's fault, so the mail waits.
+    /// Reports a failure of the command itself. The mail did not cause the failure, so the mail waits.
     static func report(_ failure: Failure) -> ExitStatus { report(GatewayRefusal(failure)) }
 }
 
 extension GatewayRefusal {
-    /// The status that tells the mail server.
+    /// The exit status that tells the mail server what to do with the mail.
     var exitStatus: ExitStatus {
         switch fault {
         case .message: .badData

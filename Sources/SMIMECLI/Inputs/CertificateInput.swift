@@ -5,9 +5,9 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// Files that bring certificates: certificate files, and signed mail.
+/// Reads certificates from files: certificate files, and signed mail.
 struct CertificateInput {
-    /// The certificates of one file.
+    /// The certificates in one file.
     enum Contents {
         case files([KeyMaterial])
         case mail(MailCertificates)
@@ -15,7 +15,7 @@ struct CertificateInput {
 
     private let opener: MessageOpener
 
-    /// - Parameter opening: the store, for the key of encrypted mail.
+    /// - Parameter opening: the store, for the private keys of encrypted mail.
     init(_ opening: StoreOpening) {
         let provider = StoreKeyProvider(opening, warn: Console.warning)
         opener = MessageOpener(provider, at: .now, options: ValidationOptions(revocation: .off))

@@ -2,9 +2,9 @@ import ByteStreams
 import Foundation
 import InternetMessage
 
-/// Messages as they are named on the command line.
+/// Messages that the command line names.
 enum MessageInput {
-    /// The message at `path`; with `isText`, the plain text there with a header in front.
+    /// The message at `path`. If `isText`, the file is plain text, and a header with `fields` is added.
     static func open(_ path: String, isText: Bool, fields: [NewField] = []) throws -> any ByteSource {
         let source = try InputFile.open(path)
         guard isText else {
@@ -25,7 +25,7 @@ enum MessageInput {
         return try spool.finish()
     }
 
-    /// Rejects a mailbox of several messages: its user would take a verdict on the first for a verdict on all.
+    /// Rejects a mailbox of several messages: the user would take the verdict on the first message for the verdict on all.
     ///
     /// - Throws: `Failure` with status 65
     static func checkSingle(_ source: any ByteSource, at path: String) throws {
@@ -39,7 +39,7 @@ enum MessageInput {
         )
     }
 
-    /// Warns that the input is probably plain text, whose beginning was read as a header.
+    /// Warns that the input is probably plain text whose beginning was read as a header.
     static func noteMissingHeader(_ header: HeaderBlock, of path: String) {
         guard header.separatorRange.isEmpty || header.defects.contains(.missingHeaderEnd) else { return }
         Console.warning("\(InputFile.name(path)): no empty line ends the header; use --text for plain text")

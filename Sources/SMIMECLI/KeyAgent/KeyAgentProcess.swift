@@ -4,16 +4,17 @@ import LibCrypto
 import SMIMEGateway
 import SMIMEStore
 
-/// The process that keeps a key: this very program, started as `smime-key-agent FOLDER NAME SECONDS`, with the key on its standard input.
+/// The process that keeps a key in memory: this program, started as `smime-key-agent FOLDER NAME SECONDS`, with the key on
+/// standard input.
 enum KeyAgentProcess {
-    /// The first word of its command line.
+    /// The first word of the process's command line.
     private static let program = "smime-key-agent"
-    /// What it writes to its standard output once it listens.
+    /// The byte that the process writes to standard output when it begins to listen.
     private static let ready: UInt8 = 0x2B
 
-    /// Starts an agent for `key`, and waits until it listens.
+    /// Starts an agent for `key`, and waits until the agent listens.
     ///
-    /// - Throws: `Failure` if it cannot.
+    /// - Throws: `Failure` if the agent cannot be started.
     static func start(_ key: SecretBytes, named name: String, in folder: RuntimeFolder, for time: TimeInterval) throws {
         var (input, output) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
         guard pipe(&input) == 0, pipe(&output) == 0 else {
@@ -45,7 +46,8 @@ enum KeyAgentProcess {
         }
     }
 
-    /// Makes this process an agent if `words`, its command line, begin with `program`, and stays until the key is gone.
+    /// If `words`, the command line of this process, begin with `program`, turns this process into an agent, and does not
+    /// return until the key is deleted.
     static func begin(_ words: [String]) {
         guard words.first == program else { return }
         guard words.count == 4, let seconds = Int(words[3]), seconds > 0,
@@ -55,7 +57,7 @@ enum KeyAgentProcess {
         #if os(Linux)
         ProcessName.set(program)
         #endif
-        // Its terminal may close, and its directory may go.
+        // The terminal of the caller may be closed, and its working directory removed.
         setsid()
         guard chdir("/") == 0 else { exit(ExitStatus.software.rawValue) }
         let kept = KeptKey(key, of: geteuid(), until: .now + .seconds(seconds))
@@ -63,7 +65,8 @@ enum KeyAgentProcess {
             let agent = try KeyAgent(kept, named: words[2], in: RuntimeFolder(path: words[1]))
             var byte = ready
             write(STDOUT_FILENO, &byte, 1)
-            // A program that reads the output of `smime unlock` to its end would otherwise wait for this process.
+            // Closes both streams. Otherwise a program that reads the output of `smime unlock` to its end would wait for this
+            // process.
             for stream in [STDIN_FILENO, STDOUT_FILENO] { close(stream) }
             for stream in [STDIN_FILENO, STDOUT_FILENO] where open("/dev/null", O_RDWR) != stream {
                 exit(ExitStatus.software.rawValue)
@@ -73,14 +76,15 @@ enum KeyAgentProcess {
         exit(ExitStatus.success.rawValue)
     }
 
-    /// Closes the files that the caller of `smime unlock` had open; a lock file, for example, would stay locked while the agent runs.
+    /// Closes the files that the caller of `smime unlock` had open. A lock file, for example, would otherwise stay locked
+    /// while the agent runs.
     private static func closeInherited() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? [] {
             if let descriptor = Int32(name), descriptor > STDERR_FILENO { close(descriptor) }
         }
     }
 
-    /// This very program, even if its file was replaced meanwhile.
+    /// The path of this program, even if its file has been replaced in the meantime.
     private static var executable: String {
         #if os(Linux)
         "/proc/self/exe"
@@ -91,7 +95,7 @@ enum KeyAgentProcess {
 }
 
 extension LockedBytes {
-    /// Fills them in from a descriptor; false if there are fewer bytes.
+    /// Fills the bytes from a descriptor; returns false if there are too few bytes.
     fileprivate func read(from descriptor: Int32) -> Bool {
         var total = 0
         fill { buffer in

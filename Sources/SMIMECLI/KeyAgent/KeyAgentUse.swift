@@ -1,7 +1,7 @@
 import Foundation
 import SMIMEStore
 
-/// The agents of `smime unlock`, which commands ask in place of the person at the terminal.
+/// The agents of `smime unlock`, which commands ask before they ask the person at the terminal.
 enum KeyAgentUse {
     /// The agents of this user.
     static var client: KeyAgentClient {
@@ -12,16 +12,16 @@ enum KeyAgentUse {
         )
     }
 
-    /// Makes the agent `name` forget its key, because that key or its passphrase has changed.
+    /// Makes the agent `name` delete its key, because the key or its passphrase has changed.
     static func forget(_ name: String?) {
         guard let name, client.forget(name) == false else { return }
         warn(name)
     }
 
-    /// Runs `change`, which replaces the store at `location`, and makes the store's agent forget its key; all agents if it is unknown which
-    /// one has it.
+    /// Runs `change`, which replaces the store at `location`, and makes the store's agent delete its key; all agents, if it
+    /// is unknown which agent has the store's key.
     static func forgetting<Value>(_ location: StoreLocation, _ change: () async throws -> Value) async throws -> Value {
-        // A store on a server is not replaced.
+        // `change` does not replace a store on a server.
         guard location.server == nil else { return try await change() }
         let name: Result<String?, any Error>
         do {

@@ -9,16 +9,18 @@ import SMIMEServer
 @main
 enum Program {
     static func main() {
-        // A reload signal may arrive before the service handles it. It can be ignored: a starting service reads everything anyway.
+        // A reload signal may arrive before the service handles it. The signal can be ignored, because a starting service
+        // reads everything anyway.
         if Invocation.isService(CommandLine.arguments.dropFirst()) { signal(SIGHUP, SIG_IGN) }
-        // If the reader of a pipe goes away, the write fails with a status; the process is not killed silently.
+        // If the reader of a pipe ends, the write fails and the command ends with a status. Without this line, the signal
+        // would end the process without a message.
         signal(SIGPIPE, SIG_IGN)
-        // The same for a file that has reached its size limit.
+        // Likewise for a file that has reached its size limit.
         signal(SIGXFSZ, SIG_IGN)
-        // Without address space for the stacks of threads the process would hang.
+        // Without enough address space for the stacks of threads, the process would hang.
         AddressSpace.limitReservations()
         guard AddressSpace.has(96 << 20) else { stopForLackOfMemory() }
-        // If SIGCHLD is ignored, the system discards the exit status of our children.
+        // If SIGCHLD is ignored, the system discards the exit status of child processes.
         signal(SIGCHLD, SIG_DFL)
         // Only root can raise a thread's priority, and libdispatch would report each failure to syslog.
         setenv(ChildProgram.dispatchLog.name, ChildProgram.dispatchLog.value, 0)
@@ -33,17 +35,17 @@ enum Program {
         }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
-        // Without its arguments the command would print its help and exit with success, which loses mail.
+        // Without its arguments, the command would print its help and end with success, and a mail would be lost.
         guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
         EnvironmentPassphrases.take(invocation.passphraseVariables)
         if invocation.calls(SMIMECommand.Sendmail.name) { SendmailLoop.mark() }
-        // The runtime ends the process by a signal if it cannot open what it needs for its threads.
+        // The Swift runtime ends the process with a signal if it cannot open the files that it needs for threads.
         guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
             stop("too few file descriptors", "raise the limit: ulimit -n 64")
         }
         if invocation.isFilter, FilterWorker.current == nil {
             FilterStatus.catchSignals()
-            // A worker has no alarm: it must finish what it began to send.
+            // A worker has no alarm, because it must finish a delivery that it has begun.
             alarm(FilterStatus.timeLimit)
             #if os(Linux)
             if invocation.isSupervised { supervise(invocation) }
@@ -54,7 +56,7 @@ enum Program {
             IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
         }
         FilterWorker.noteStarted()
-        // This thread waits and receives the signals, which threads of Swift's runtime do not.
+        // This thread waits and receives the signals, because threads of Swift's runtime do not receive them.
         Task.detached { await SMIMECommand.execute() }
         while true { pause() }
     }
@@ -85,7 +87,7 @@ enum Program {
     }
     #endif
 
-    /// Reports it without allocating memory, as `stop` would.
+    /// Reports the lack of memory as `stop` would, but without allocating memory.
     private static func stopForLackOfMemory() -> Never {
         let text: StaticString = "smime: error: too little memory\nsmime: hint: raise the limit: ulimit -v 262144\n"
         _ = text.withUTF8Buffer { write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -104,7 +106,7 @@ enum Program {
     private static func hasDescriptors(_ count: Int) -> Bool {
         let probes = (0..<count).map { _ in dup(STDERR_FILENO) }.filter { $0 >= 0 }
         for probe in probes { close(probe) }
-        // If standard error is closed, nothing can be duplicated, and no error could be reported.
+        // If standard error is closed, it cannot be duplicated, but then no error could be reported anyway.
         return probes.count == count || errno != EMFILE
     }
 }

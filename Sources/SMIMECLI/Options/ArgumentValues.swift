@@ -11,13 +11,13 @@ extension EmailAddress: ExpressibleByArgument {
         self = address
     }
 
-    /// Completes accounts, which most addresses on a command line name.
+    /// Completes accounts, because most addresses on a command line are accounts.
     public static var defaultCompletionKind: CompletionKind { CompletedWords.accounts.completion }
 }
 
 extension EmailAddress {
-    /// Rejects addresses with a slash as accounts. A slash is legal in an address, but dangerous wherever an account's name becomes part of
-    /// a path.
+    /// Rejects an address with a slash as an account. A slash is legal in an address, but dangerous if an account's name
+    /// becomes part of a path.
     func checkAccountName() throws {
         guard !localPart.contains("/") else { throw ValidationError("'\(self)': an account's address has no slash") }
     }
@@ -41,7 +41,7 @@ extension AddressScope: ExpressibleByArgument {
         self = scope
     }
 
-    /// Whom the store knows certificates of.
+    /// Completes the addresses and domains for which the store has certificates.
     public static var defaultCompletionKind: CompletionKind { CompletedWords.recipients.completion }
 }
 
@@ -53,7 +53,7 @@ extension Policy.Override: Choice {}
 extension Policy.Protected: Choice {}
 
 extension Policy.Pattern {
-    /// Reads a pattern from the command line. A star inside an address or domain is a legal character, but the user
+    /// Reads a pattern from the command line. A star inside an address or domain is legal, but is rejected because the user
     /// probably meant a wildcard.
     static func typed(_ text: String) throws -> Policy.Pattern {
         let rest = text.hasPrefix("*.") || text.hasPrefix("*@") ? text.dropFirst() : text[...]
@@ -71,7 +71,7 @@ extension Setting: Choice {}
 extension SettingKey: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 
-    /// The names without domains.
+    /// The names of settings, without those for single domains.
     public static var allValueStrings: [String] { Setting.allValueStrings }
 }
 

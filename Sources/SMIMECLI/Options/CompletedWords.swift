@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// The words of the store, and of our reports, that shells complete.
+/// The kinds of words, from the store and from reports, that shells complete.
 enum CompletedWords: String, Choice {
     case accounts, codes, recipients
 
-    /// How a shell asks for them.
+    /// The command with which a shell requests the words.
     var completion: CompletionKind { .shellCommand("smime complete \(rawValue) 2>/dev/null") }
 }

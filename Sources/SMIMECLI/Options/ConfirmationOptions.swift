@@ -1,22 +1,22 @@
 import ArgumentParser
 import Foundation
 
-/// For verbs that destroy things that cannot be restored: private keys, and decisions about trust.
+/// Options for verbs that destroy data that cannot be restored: private keys, and decisions about trust.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do not ask. Without a terminal, removing needs this option.")
     var yes = false
 
-    /// Asks whether to go on, unless `--yes` says so.
+    /// Asks the user whether to continue, unless `--yes` is given.
     ///
-    /// - Parameter loss: what would be lost, as a sentence without a full stop.
-    /// - Throws: `Failure` with status 64 if there is no terminal to ask at, 77 if the answer is no.
+    /// - Parameter loss: a sentence without a full stop that says what would be lost.
+    /// - Throws: `Failure` with status 64 if there is no terminal, 77 if the answer is no.
     func confirm(_ loss: String) throws { try Confirmation.ask(loss, unless: yes, by: "--yes") }
 }
 
-/// A question before something is lost.
+/// A question that is asked before data is lost.
 enum Confirmation {
-    /// - Parameter option: the option that skips the question; `isGiven` says whether it is there.
-    /// - Throws: as `ConfirmationOptions.confirm`
+    /// - Parameter option: the option that skips the question; `isGiven` says whether the option is given.
+    /// - Throws: the errors of `ConfirmationOptions.confirm`
     static func ask(_ loss: String, unless isGiven: Bool, by option: String) throws {
         guard !isGiven else { return }
         guard let answer = try Terminal.answer("\(loss). Go on? [y/N]: ") else {

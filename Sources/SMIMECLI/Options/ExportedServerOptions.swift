@@ -1,7 +1,7 @@
 import ArgumentParser
 import SMIMEAgent
 
-/// The mail account that a profile sets up on a device.
+/// Options for the mail account that a profile sets up on a device.
 struct ExportedServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The IMAP server (TLS) from which the device reads mail.", valueName: "host[:port]"))
     var imap: MailServers.Server?
@@ -14,13 +14,13 @@ struct ExportedServerOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The user name for the mail server. (default: the address)", valueName: "name"))
     var login: String?
 
-    /// The name of the first option that is there.
+    /// The name of the first of these options that is given; nil if none is.
     var firstGiven: String? {
         [("--imap", imap != nil), ("--smtp", smtp != nil), ("--exchange", exchange != nil), ("--login", login != nil)]
             .first(where: \.1)?.0
     }
 
-    /// Nil leaves the accounts on the device as they are.
+    /// The mail account's servers; if nil, the profile does not change the accounts on the device.
     var servers: MailServers? {
         if let exchange { return .exchange(exchange) }
         guard let imap, let smtp else { return nil }

@@ -6,7 +6,7 @@ extension FingerprintPrefix: ExpressibleByArgument {
 
     /// The only one of `fingerprints` with this prefix.
     ///
-    /// - Throws: `Failure` with status 67 if none has it, 64 if several have it.
+    /// - Throws: `Failure` with status 67 if no fingerprint has the prefix, 64 if several have it.
     func only(among fingerprints: [Fingerprint]) throws -> Fingerprint {
         let found = matches(among: fingerprints).sorted()
         guard let first = found.first else { throw Failure(.noUser, "\(self): no such certificate here") }
@@ -21,17 +21,17 @@ extension FingerprintPrefix: ExpressibleByArgument {
         return first
     }
 
-    /// Why a prefix is refused where trust depends on it: others can generate a certificate with the same prefix.
+    /// Why a prefix is rejected when trust depends on it: others can generate a certificate with the same prefix.
     var tooShort: String {
         "\(self): others can make a certificate whose fingerprint begins like this; give the whole fingerprint to trust one"
     }
 
-    /// How many candidates are shown.
+    /// The most candidates that are shown.
     private static let shownCount = 8
 }
 
 extension ArgumentHelp {
-    /// An option that selects a certificate of the store.
+    /// The help of an option that selects a certificate of the store.
     static func fingerprint(_ text: String, valueName: String = "fpr") -> ArgumentHelp {
         ArgumentHelp("\(text), or its first digits, 8 or more.", valueName: valueName)
     }

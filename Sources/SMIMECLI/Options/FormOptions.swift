@@ -3,7 +3,7 @@ import ByteStreams
 import Foundation
 import SMIME
 
-/// For verbs that also take bare CMS objects: the form of the input and of the output.
+/// Options for verbs that also handle CMS objects outside of mail: the form of the input and of the output.
 struct FormOptions: ParsableArguments {
     /// The form of an input.
     enum InputForm: String, Choice {
@@ -21,7 +21,7 @@ struct FormOptions: ParsableArguments {
 }
 
 extension FormOptions.InputForm {
-    /// The bytes of a bare CMS object; nil if the input is mail.
+    /// The bytes of a CMS object without MIME; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? {
         switch self {
         case .mime: return nil

@@ -51,7 +51,7 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// Rejects variables of which one would be ignored, and a program that is not named by an absolute path.
+    /// Rejects combinations of environment variables of which one would be ignored, and a program whose path is not absolute.
     private func checkKeyVariables() throws {
         guard storeKeyFile == nil, storeKeyCommand == nil else { return }
         let (file, program) = (StoreKeySource.fileVariable, StoreKeySource.programVariable)
@@ -62,9 +62,10 @@ struct GlobalOptions: ParsableArguments {
         guard path.hasPrefix("/") else { throw ValidationError("\(program) needs the absolute path of a program") }
     }
 
-    /// The place of the store that is meant.
+    /// The location of the store that the command line or the environment names, or else of the default store.
     ///
-    /// - Throws: `KeystoreError.unusableAddress` for a server's address that cannot be used, or holds a password on the command line.
+    /// - Throws: `KeystoreError.unusableAddress` if a server's address cannot be used, or if the address is on the command
+    ///   line and contains a password.
     var location: StoreLocation {
         get throws {
             let source = StoreKeySource(
@@ -86,9 +87,9 @@ struct GlobalOptions: ParsableArguments {
         }
     }
 
-    /// The server's database that `url` names.
+    /// The database on a server that `url` names.
     ///
-    /// - Parameter isArgument: whether it was given on the command line, where a password is refused.
+    /// - Parameter isArgument: whether `url` is on the command line, where a password is rejected.
     static func address(_ url: String, isArgument: Bool) throws -> PostgreSQLAddress {
         let address = try PostgreSQLAddress(url)
         guard isArgument, address.hasPassword else { return address }
@@ -96,11 +97,11 @@ struct GlobalOptions: ParsableArguments {
         throw KeystoreError.unusableAddress(name: address.name, why: why)
     }
 
-    /// The store, which opens in the background for reading or writing.
+    /// The store, which is opened in the background for reading or writing.
     ///
     /// - Parameters:
-    ///   - password: the source of its passphrase in the options.
-    ///   - asks: whether a person at the terminal may be asked for it.
+    ///   - password: the source of the store's passphrase according to the options.
+    ///   - asks: whether the person at the terminal may be asked for the passphrase.
     func opening(_ mode: Store.Mode, password: PassphraseOrigin? = nil, asks: Bool = true) throws -> StoreOpening {
         let source = StorePassphrase(origin: password, asks: asks)
         let asksAgent = Invocation.current.asksKeyAgent && source.asksPerson
@@ -112,17 +113,18 @@ struct GlobalOptions: ParsableArguments {
         )
     }
 
-    /// The store, open for looking or for changing.
+    /// The store, opened for reading or for changes.
     func store(_ mode: Store.Mode, password: PassphraseOrigin? = nil, asks: Bool = true) async throws -> Store {
         try await opening(mode, password: password, asks: asks).store()
     }
 
-    /// A time in seconds; nil if `text` is no number, or too large for one.
+    /// The time in seconds that `text` gives; nil if `text` is not a number, or the number is too large.
     private static func seconds(_ text: String) -> Double? {
         Double(text).flatMap { $0 > 0 && $0 <= 86_400 ? $0 : nil }
     }
 
-    /// Mail must not wait long. A command that changes the store may have to wait for others that create or migrate it.
+    /// How long to wait for the store. Mail must not wait long. A command that changes the store may have to wait for others
+    /// that create or migrate the store.
     private func timeout(_ mode: Store.Mode) -> Duration {
         let given = ProcessEnvironment[ProcessEnvironment.storeTimeout].flatMap(Self.seconds)
         if let given { return .seconds(given) }
@@ -131,8 +133,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 extension Store {
-    /// Notes that there is no store to read. A store that was never made is simply empty, but one that the user named
-    /// may be missing.
+    /// Prints a notice if there is no store to read. A store that was never created is treated as empty, but if the user
+    /// named a store, it may be missing by mistake.
     func noteIfMissing() {
         guard !exists else { return }
         let text = "no store at \(location.path): nothing is known yet"
@@ -140,38 +142,38 @@ extension Store {
     }
 }
 
-/// Help texts of options that several groups declare themselves: the parser spends more time on a group than on an option.
+/// Help texts of options that several groups declare separately: the parser needs more time for a group than for an option.
 extension ArgumentHelp {
     static let json: ArgumentHelp = "Report as one JSON object on standard output."
     static let noSystemAnchors: ArgumentHelp = "Trust only the anchors of this store, not the system's anchors."
     static let time = ArgumentHelp("Judge validity at this time, such as 2026-01-31T12:00:00Z.", valueName: "time")
 }
 
-/// For verbs that report.
+/// Options for verbs that print a report.
 struct ReportOptions: ParsableArguments {
     @Flag(help: .json) var json = false
 
-    /// Prints the report as JSON, or as the text that `text` makes.
+    /// Prints the report as JSON, or as the text that `text` returns.
     func print(_ report: some Encodable, text: () throws -> String) throws {
         if json { try Report.print(report) } else { try Console.print(text()) }
     }
 }
 
-/// For verbs that judge certificates.
+/// Options for verbs that judge certificates.
 struct AnchorOptions: ParsableArguments {
     @Flag(name: .customLong("no-system-anchors"), help: .noSystemAnchors) var noSystemAnchors = false
 
     var systemAnchors: Bool { !noSystemAnchors }
 }
 
-/// For verbs that judge validity.
+/// Options for verbs that judge validity.
 struct TimeOptions: ParsableArguments {
     @Option(name: .customLong("time"), help: .time, transform: Self.parse) var given: Date?
 
-    /// The time that validity is judged at.
+    /// The time at which validity is judged.
     var date: Date { given ?? .now }
 
-    /// The times that a certificate can state: X.509 ends with the year 9999.
+    /// The times that a certificate can contain: X.509 ends with the year 9999.
     private static let range =
         Date(timeIntervalSince1970: -62_135_596_800)..<Date(timeIntervalSince1970: 253_402_300_800)
 
@@ -182,7 +184,7 @@ struct TimeOptions: ParsableArguments {
         return date
     }
 
-    /// A length of time, as `30d`, in seconds.
+    /// The seconds of a duration such as `30d`.
     static func interval(_ text: String) throws -> TimeInterval {
         let units: [Character: Double] = ["h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Double(text.dropLast()), number.isFinite,
@@ -192,7 +194,7 @@ struct TimeOptions: ParsableArguments {
     }
 
     private static func parsed(_ text: String) -> Date? {
-        // Foundation would read the 30th of February as the 2nd of March, and 24:00 as the next day.
+        // Foundation would read the 30th of February as the 2nd of March, and 24:00 as 00:00 of the next day.
         let day = Date.ISO8601FormatStyle().year().month().day()
         guard let parsed = try? Date(String(text.prefix(10)), strategy: day), parsed.formatted(day) == text.prefix(10),
             !text.dropFirst(10).hasPrefix("T24")

@@ -1,9 +1,10 @@
 import ByteStreams
 
 extension InputFiles {
-    /// The only input of the command, with a bar at a terminal if it is large; `source` as it is among several inputs.
+    /// `source` with a progress bar, if it is the only input, it is large, and standard error is a terminal; otherwise
+    /// `source` itself.
     ///
-    /// - Parameter passes: how often the command reads all of it.
+    /// - Parameter passes: how often the command reads the whole input.
     func measured(_ source: any ByteSource, passes: @autoclosure () -> Int) -> any ByteSource {
         guard paths.count == 1, source.count >= MeasuredSource.least, ProgressBar.isPossible, !Console.isQuiet,
             !writesToTerminal

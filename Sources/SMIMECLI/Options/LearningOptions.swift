@@ -6,7 +6,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// For verbs that learn from mail they have verified.
+/// Options for verbs that learn from mail that they have verified.
 struct LearningOptions: ParsableArguments {
     @Option(name: .customLong("on-change"), help: .onChange)
     var given: ChangePolicy?
@@ -26,7 +26,8 @@ extension ArgumentHelp {
     )
 }
 
-/// The options of verbs that learn from mail by default. Not nested in a group, which would take the parser longer.
+/// The options of verbs that learn from mail by default. They are not nested in a group, because the parser would take
+/// longer.
 struct HarvestOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: .noHarvest) var isOff = false
     @Option(name: .customLong("on-change"), help: .onChange)

@@ -2,7 +2,7 @@ import ArgumentParser
 import SMIMEAgent
 import SMIMEStore
 
-/// For verbs with levels of signing and encryption.
+/// Options for verbs with levels of signing and encryption.
 struct LevelOptions: ParsableArguments {
     @Option(help: "Signing: never, available or require.")
     var sign: Policy.Level?

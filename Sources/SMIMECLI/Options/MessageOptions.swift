@@ -3,7 +3,7 @@ import ByteStreams
 import Foundation
 import InternetMessage
 
-/// Which messages are read.
+/// Options that name the messages to read.
 protocol InputFiles {
     /// The files on the command line.
     var files: [String] { get }
@@ -12,7 +12,7 @@ protocol InputFiles {
 }
 
 extension InputFiles {
-    /// The inputs; standard input if none is named.
+    /// The inputs; standard input if the command line names none.
     var paths: [String] { files.isEmpty ? ["-"] : files }
 
     func checkStandardInput() throws {
@@ -29,7 +29,7 @@ extension ArgumentHelp {
     )
 }
 
-/// For verbs that read messages and write none: which ones.
+/// Options for verbs that read messages and write none.
 struct InputOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []
@@ -39,7 +39,7 @@ struct InputOptions: ParsableArguments, InputFiles {
     func validate() throws { try checkStandardInput() }
 }
 
-/// For verbs that turn messages into messages: the inputs, the outputs, and their form.
+/// Options for verbs that read messages and write messages: the inputs, the outputs, and the form of the outputs.
 struct FileOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []
@@ -62,7 +62,7 @@ struct FileOptions: ParsableArguments, InputFiles {
     @Flag(help: "Write lines that end in CRLF.") var crlf = false
     @Flag(help: "Write lines that end in LF.") var lf = false
 
-    /// The line ends that were asked for; nil keeps those of the input.
+    /// The line ends that the user asked for; nil keeps the line ends of the input.
     var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }
     var writesToTerminal: Bool { paths.contains { target(for: $0) == nil } && isatty(STDOUT_FILENO) == 1 }
 
@@ -73,9 +73,9 @@ struct FileOptions: ParsableArguments, InputFiles {
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 256") }
     }
 
-    /// Checks the combination of options.
+    /// Checks that the options can be combined.
     ///
-    /// - Parameter json: whether a report goes to standard output.
+    /// - Parameter json: whether a report is written to standard output.
     func check(json: Bool = false) throws {
         if paths.count > 1, outputDir == nil {
             throw ValidationError("several files need --output-dir")
@@ -92,7 +92,7 @@ struct FileOptions: ParsableArguments, InputFiles {
         }
     }
 
-    /// The target of the output for the input at `path`; nil is standard output.
+    /// The target of the output for the input at `path`; nil means standard output.
     func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         return target == "-" ? nil : target

@@ -13,14 +13,14 @@ extension PassphraseOptions {
         PassphraseOrigin("password", passwordFile, descriptor: passwordFd, variable: passwordEnv)
     }
 
-    /// Whether the passphrase was given and need not be asked for.
+    /// Whether the options name a source for the passphrase, so that the user is not asked.
     var isGiven: Bool { origin.isGiven }
 
-    /// The passphrase given, or typed at the terminal.
+    /// The given passphrase, or the one that the user types at the terminal.
     ///
-    /// - Parameter purpose: completes "passphrase …", as in "for alice.p12".
-    /// - Parameter isNew: whether it will protect a new file, so that it is typed twice.
-    /// - Throws: `Failure` with status 77 if it is not given and there is no terminal.
+    /// - Parameter purpose: completes "passphrase …", such as "for alice.p12".
+    /// - Parameter isNew: whether the passphrase will protect a new file; the user then types it twice.
+    /// - Throws: `Failure` with status 77 if no passphrase is given and there is no terminal.
     func passphrase(_ purpose: String, isNew: Bool = false) throws -> Passphrase {
         try origin.given() ?? Terminal.passphrase(purpose, isNew: isNew)
     }
@@ -32,7 +32,8 @@ extension ArgumentHelp {
     static let passwordEnv = ArgumentHelp("Take the passphrase from this environment variable.", valueName: "name")
 }
 
-/// The source of a passphrase. Never the value of an argument, which every process can see.
+/// Options for the source of a passphrase. The passphrase itself is never an argument, because every process can see
+/// arguments.
 struct PasswordOptions: ParsableArguments, PassphraseOptions {
     @Option(help: .passwordFile, completion: .file()) var passwordFile: String?
     @Option(help: .passwordFd) var passwordFd: Int32?
@@ -41,7 +42,7 @@ struct PasswordOptions: ParsableArguments, PassphraseOptions {
     func validate() throws { try origin.validate() }
 }
 
-/// The passphrase of the store, for verbs whose `--password-…` is that of another file.
+/// Options for the passphrase of the store, for verbs whose `--password-…` options are for another file.
 struct StorePasswordOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Read the passphrase of the store from this file.", valueName: "path"),
@@ -60,7 +61,7 @@ struct StorePasswordOptions: ParsableArguments {
     func validate() throws { try origin.validate() }
 }
 
-/// A passphrase that takes the place of another one.
+/// Options for a passphrase that replaces another passphrase.
 struct NewPasswordOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Read the new passphrase from this file.", valueName: "path"), completion: .file())
     var newPasswordFile: String?

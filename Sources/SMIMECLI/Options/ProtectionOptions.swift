@@ -9,7 +9,7 @@ import SMIMEStore
 
 /// The options of verbs that sign or encrypt: the output format, header protection, and trust.
 ///
-/// One flat group: the parser spends more time on a group than on the options in it.
+/// These options form one flat group: the parser needs more time for a nested group than for the options in it.
 struct ProtectionOptions: ParsableArguments {
     @Option(
         name: .customLong("outform"),
@@ -33,16 +33,16 @@ struct ProtectionOptions: ParsableArguments {
 
     var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
 
-    /// The header protection of mail that `account` sends; nil is a sender without an account.
+    /// The header protection of mail that `account` sends; nil means a sender without an account.
     func headerPolicy(of account: AccountSummary?, in store: Store) async throws -> HeaderPolicy {
         noHeaderProtection ? .unprotected : try await store.headerPolicy(of: account)
     }
 
     var outform: FormOptions.OutputForm { given ?? .mime }
-    /// Whether the output is a bare CMS object.
+    /// Whether the output is a CMS object without MIME.
     var isBare: Bool { outform != .mime }
 
-    /// Refuses to fill a terminal with DER.
+    /// Rejects writing DER to a terminal.
     func check(target: String?) throws {
         guard outform == .der, target == nil, isatty(STDOUT_FILENO) == 1 else { return }
         throw Failure(
@@ -52,19 +52,19 @@ struct ProtectionOptions: ParsableArguments {
         )
     }
 
-    /// Lets `body` write a DER object, which goes out in the form that was asked for.
+    /// Lets `body` write a DER object, which is converted to the form that the user asked for.
     func write(to sink: any ByteSink, _ body: (any ByteSink) throws -> Void) throws {
         guard outform == .pem else { return try body(sink) }
         try PEMObject.write(to: sink, body)
     }
 
-    /// The content of a bare CMS object, with its author and recipients if it has a header.
+    /// The content of a CMS object without MIME, with author and recipients if the content has a header.
     ///
     /// - Parameters:
-    ///   - isText: whether the input is text that gets the header of a mail, with `fields` in it.
+    ///   - isText: whether the input is plain text, to which a mail header with `fields` is added.
     ///   - readsHeader: whether to read the header of a file.
-    ///   - measured: the input with a bar for its progress.
-    /// - Throws: `Failure` with status 65 for input that is no mail content, and what reading throws.
+    ///   - measured: adds a progress bar to the input.
+    /// - Throws: `Failure` with status 65 for input that cannot be the content of mail, and the errors of reading.
     func content(
         of path: String,
         isText: Bool,
@@ -82,7 +82,7 @@ struct ProtectionOptions: ParsableArguments {
         return BareContent(protector: try ContentProtector(source), header: header)
     }
 
-    /// The header of a file that is mail; nil if it is any other file.
+    /// The header of a file that contains mail; nil for any other file.
     private static func header(ofFile source: any ByteSource) throws -> HeaderBlock? {
         let head = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue + 2))
         guard let header = try? HeaderBlock(parsing: head), !header.separatorRange.isEmpty, !header.hasReturnInLine
@@ -93,9 +93,9 @@ struct ProtectionOptions: ParsableArguments {
     }
 }
 
-/// The content of a bare CMS object.
+/// The content of a CMS object without MIME.
 struct BareContent {
     let protector: ContentProtector
-    /// The header of mail; nil for any other file.
+    /// The header if the content is mail; nil for any other file.
     let header: HeaderBlock?
 }

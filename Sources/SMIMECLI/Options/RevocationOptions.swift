@@ -3,7 +3,7 @@ import PKIX
 import SMIMEAgent
 import SMIMEStore
 
-/// For verbs that judge whether certificates were revoked.
+/// Options for verbs that check whether certificates were revoked.
 struct RevocationOptions: ParsableArguments {
     @Option(help: .revocation)
     var revocation: RevocationPolicy?

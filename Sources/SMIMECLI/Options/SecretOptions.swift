@@ -5,7 +5,7 @@ import Foundation
 import LibCrypto
 import PKIX
 
-/// Secrets that both sides share, in place of certificates. No other secret is ever tried on a message.
+/// Options for a secret that sender and recipient share, instead of certificates. No other secret is tried on the message.
 struct SecretOptions: ParsableArguments, PassphraseOptions {
     @Option(
         help: ArgumentHelp(
@@ -39,15 +39,15 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         }
     }
 
-    /// The files that are read for secrets.
+    /// The files that secrets are read from.
     var files: [String?] { [secretKeyFile, passwordFile] }
 
-    /// The source of the store's passphrase; nil if the options give the message's password.
+    /// The source of the store's passphrase; nil if the options give the password of the message.
     var storePassword: PassphraseOrigin? { withPassword ? nil : origin }
 
-    /// The secret that was given; nil if there is none.
+    /// The secret that the options give; nil if there is none.
     ///
-    /// - Parameter isNew: whether it will protect a new message, so that it is typed twice.
+    /// - Parameter isNew: whether the secret will protect a new message; the user then types it twice.
     func secret(isNew: Bool) throws -> SharedSecret? {
         if withPassword {
             let passphrase = try passphrase("of the message", isNew: isNew)
@@ -71,7 +71,7 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         }
     }
 
-    /// The bytes of pairs of hexadecimal digits; blanks and line ends are ignored.
+    /// The bytes for pairs of hexadecimal digits; blanks and line ends are ignored. Nil if there are other characters.
     private static func bytes(hexadecimal text: some Collection<UInt8>) -> [UInt8]? {
         [UInt8](hexadecimal: text, ignoring: " \t\r\n").flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -6,7 +6,7 @@ import SMIMEGateway
 import SMIMEStore
 
 extension Setting {
-    /// The allowed values, in words.
+    /// A description of the allowed values.
     var expectation: String {
         switch self {
         case .encryptionUnknown:

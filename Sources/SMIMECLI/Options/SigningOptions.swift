@@ -9,7 +9,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// The signer and the form of the signature.
+/// Options for the signer and the form of the signature.
 struct SigningOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Sign as this account. (default: the message's From)", valueName: "addr"))
     var from: EmailAddress?
@@ -28,14 +28,15 @@ struct SigningOptions: ParsableArguments {
     @Flag(name: .customLong("no-chain"), help: "Include only the signer's own certificate.")
     var noChain = false
 
-    /// Whether an option was given that only makes sense with a signature.
+    /// Whether an option was given that has an effect only with a signature.
     var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
 
     var form: SignatureForm { opaque ? .opaque : .detached }
-    /// The From field that plain text gets; none if --from is not given.
+    /// The From field that is added to plain text; none if --from is not given.
     private var fromField: [NewField] { from.map { [NewField("From", value: $0.text)] } ?? [] }
 
-    /// The header fields that plain text gets. With recipients or a subject it is a whole message, which needs a date, too.
+    /// The header fields that are added to plain text. With recipients or a subject, the result is a whole message, which
+    /// also needs a date.
     func textFields(to: [EmailAddress], subject: String?) -> [NewField] {
         let recipients = to.isEmpty ? [] : [NewField("To", value: to.map(\.text).joined(separator: ", "))]
         let titles = subject.map { [NewField("Subject", value: EncodedWord.encode($0))] } ?? []
@@ -54,7 +55,8 @@ struct SigningOptions: ParsableArguments {
     /// The signer of a message with `header`.
     ///
     /// - Parameters:
-    ///   - isMail: whether a mail is signed, which must have From; for a bare CMS object, From counts only if it is there.
+    ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
+    ///     only if it is present.
     ///   - options: how revocation is checked, with the lists at hand.
     /// - Throws: `AgentError`
     func signer(
@@ -80,7 +82,7 @@ struct SigningOptions: ParsableArguments {
         )
     }
 
-    /// The certificate that `--identity` names.
+    /// The certificate that `--identity` names; nil if the option is not given.
     private func identity(in store: Store) async throws -> Fingerprint? {
         guard let identity, identity.whole == nil else { return identity?.whole }
         return try identity.only(
@@ -88,8 +90,8 @@ struct SigningOptions: ParsableArguments {
         )
     }
 
-    /// The message in `source`, called `name`; if it has no From, with that of `--from` in front of its header, as a warning
-    /// says.
+    /// The message in `source`, whose name is `name`. If the message has no From field, the From field of `--from` is added
+    /// at the start of its header, and a warning says so.
     func withAuthor(_ source: any ByteSource, named name: String) throws -> any ByteSource {
         guard let from, let written = try MailAuthor.writing(from, into: source) else { return source }
         Console.warning(

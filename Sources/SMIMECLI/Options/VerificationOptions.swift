@@ -5,9 +5,9 @@ import PKIX
 import SMIME
 import SMIMEStore
 
-/// For verbs that judge signatures: the form of the input, the rules of the verdict, learning, and the report.
+/// Options for verbs that judge signatures: the form of the input, the rules of the verdict, learning, and the report.
 ///
-/// One flat group: the parser spends more time on a nested group than on the options in it.
+/// These options form one flat group: the parser needs more time for a nested group than for the options in it.
 struct VerificationOptions: ParsableArguments {
     @Flag(name: .customLong("no-harvest"), help: .noHarvest) var noHarvest = false
     @Option(name: .customLong("on-change"), help: .onChange) var givenChange: ChangePolicy?
@@ -51,7 +51,8 @@ struct VerificationOptions: ParsableArguments {
     func validate() throws {
         if quiet, verbose || json { throw ValidationError("--quiet excludes --verbose and --json") }
         if let assertSigner, AssertedSigner(assertSigner) == nil {
-            // Not a prefix: the mail comes from outside, and an attacker can generate a certificate with a chosen prefix.
+            // A prefix is not accepted: the mail comes from outside, and an attacker can generate a certificate with a chosen
+            // prefix.
             if let prefix = FingerprintPrefix(assertSigner) {
                 throw ValidationError("--assert-signer \(prefix.tooShort)")
             }
@@ -62,11 +63,11 @@ struct VerificationOptions: ParsableArguments {
         }
     }
 
-    /// The time that validity is judged at.
+    /// The time at which validity is judged.
     var date: Date { givenTime ?? .now }
     var systemAnchors: Bool { !noSystemAnchors }
     var onChange: ChangePolicy { givenChange ?? .sameRoot }
-    /// Whether senders' certificates are learned. A verdict as of another time does not justify using a certificate now.
+    /// Whether senders' certificates are learned. A verdict for another time does not justify using a certificate now.
     var learns: Bool { !noHarvest && givenTime == nil }
 
     var validation: ValidationOptions {
@@ -76,7 +77,7 @@ struct VerificationOptions: ParsableArguments {
         return validation
     }
 
-    /// The exceptions in addition to those of the settings.
+    /// The exceptions that the options add to those of the settings.
     var exceptions: VerdictExceptions {
         var exceptions: VerdictExceptions = []
         if acceptSender { exceptions.insert(.sender) }
@@ -84,6 +85,6 @@ struct VerificationOptions: ParsableArguments {
         return exceptions
     }
 
-    /// The bytes of a bare CMS object; nil if the input is mail.
+    /// The bytes of a CMS object without MIME; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? { try (givenForm ?? .auto).object(in: source) }
 }

@@ -6,12 +6,12 @@ import Synchronization
 
 /// The passphrases in environment variables that the command line names.
 ///
-/// They are removed from the environment first: any code that reads a variable copies the environment, child processes
-/// inherit it, and those copies are never overwritten.
+/// The passphrases are removed from the environment first. Code that reads any variable copies the environment, and child
+/// processes inherit it; those copies would never be overwritten.
 enum EnvironmentPassphrases {
     private final class Held: Sendable {
         let passphrase: Passphrase
-        /// For a worker of the filter.
+        /// The variable in the form that a worker of the filter gets it.
         let variable: SecretVariable
 
         init(_ passphrase: consuming Passphrase, _ variable: SecretVariable) {
@@ -22,7 +22,7 @@ enum EnvironmentPassphrases {
 
     private static let held = Mutex<[String: Held]>([:])
 
-    /// Takes the variables `names`, and overwrites them. Call while there is one thread.
+    /// Reads the variables `names`, and overwrites them in the environment. Call this while the process has one thread.
     static func take(_ names: Set<String>) {
         for name in names {
             guard let variable = EnvironmentVariable(name) else { continue }
@@ -33,15 +33,15 @@ enum EnvironmentPassphrases {
         }
     }
 
-    /// The passphrase that was in the variable `name`; nil if there was no such variable.
+    /// The passphrase of the variable `name`; nil if there was no such variable.
     static func passphrase(_ name: String) -> Passphrase? {
         guard let found = held.withLock({ $0[name] }) else { return nil }
         return found.passphrase.copy()
     }
 
-    /// All of them, for the environment of a process that gets the same command line.
+    /// All variables, for the environment of a process with the same command line.
     static var variables: [SecretVariable] { held.withLock { $0.values.map(\.variable) } }
 
-    /// Overwrites them when they are no longer needed.
+    /// Overwrites the passphrases when they are no longer needed.
     static func forget() { held.withLock { $0 = [:] } }
 }

@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import LibCrypto
 
-/// The source of a passphrase in the options: a file, a descriptor, or an environment variable.
+/// The source of a passphrase that the options name: a file, a descriptor, or an environment variable.
 struct PassphraseOrigin: Sendable {
     private let option: String
     private let file: String?
     private let descriptor: Int32?
     private let variable: String?
 
-    /// - Parameter option: what the options are called, without `-file`, `-fd` and `-env`.
+    /// - Parameter option: the options' name without `-file`, `-fd` and `-env`.
     init(_ option: String, _ file: String?, descriptor: Int32?, variable: String?) {
         self.option = option
         self.file = file
@@ -17,7 +17,7 @@ struct PassphraseOrigin: Sendable {
         self.variable = variable
     }
 
-    /// Whether one was named.
+    /// Whether the options name a source.
     var isGiven: Bool { file != nil || descriptor != nil || variable != nil }
 
     func validate() throws {
@@ -26,13 +26,14 @@ struct PassphraseOrigin: Sendable {
         }
     }
 
-    /// The passphrase; nil if none was named.
+    /// The passphrase; nil if the options name no source.
     ///
-    /// - Throws: `Failure` with status 66 if it cannot be read.
+    /// - Throws: `Failure` with status 66 if the source cannot be read.
     func given() throws -> Passphrase? {
         if let file { return try Self.read(file, called: file) }
         if let descriptor {
-            // Descriptors of the caller have no close-on-exec flag. One that has it was opened by a library.
+            // A descriptor from the caller has no close-on-exec flag. A descriptor with that flag was opened by a library in
+            // this process.
             let flags = fcntl(descriptor, F_GETFD)
             let duplicate = flags >= 0 && flags & FD_CLOEXEC == 0 ? dup(descriptor) : -1
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
@@ -46,9 +47,9 @@ struct PassphraseOrigin: Sendable {
         return passphrase
     }
 
-    /// The content of the password file at `path`; one line end at its end does not belong to the password.
+    /// The content of the password file at `path`. A line end at its end is not part of the password.
     ///
-    /// - Parameter name: what errors call it.
+    /// - Parameter name: the name of the file in errors.
     static func read(_ path: String, called name: String) throws -> Passphrase {
         let tooLong = Failure(.badData, "\(name): too long for a passphrase")
         return try SecretFile.withBytes(of: path, limit: 64 * 1024, orThrow: tooLong) { bytes in

@@ -2,14 +2,15 @@ import ByteStreams
 import Foundation
 import LibCrypto
 
-/// Files that hold nothing but a secret. They are not read as messages are, since spools and windows are not wiped.
+/// Reads files that contain only a secret. Functions that read messages are not used here, because their spools and buffers
+/// are not wiped.
 enum SecretFile {
-    /// Lends all that the file, pipe or device at `path` holds; it is wiped afterwards.
+    /// Lends the content of the file, pipe or device at `path` to `body`, and wipes it afterwards.
     ///
     /// - Parameters:
-    ///   - limit: how many bytes there may be.
-    ///   - tooLong: what is thrown if there are more.
-    /// - Throws: `StreamError.cannotOpen`, `StreamError.readFailed`, and what `body` throws.
+    ///   - limit: the maximum number of bytes.
+    ///   - tooLong: the error if there are more bytes.
+    /// - Throws: `StreamError.cannotOpen`, `StreamError.readFailed`, and the errors of `body`.
     static func withBytes<Value: ~Copyable>(
         of path: String,
         limit: Int,

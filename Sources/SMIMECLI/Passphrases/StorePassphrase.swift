@@ -3,19 +3,19 @@ import LibCrypto
 import SMIMEStore
 import Synchronization
 
-/// The source of a locked store's passphrase: the options, else a systemd credential, else the person at the terminal.
+/// The source of a locked store's passphrase: the options, or else a systemd credential, or else the person at the terminal.
 struct StorePassphrase {
-    /// How often a passphrase may be typed.
+    /// How often the passphrase may be typed.
     private static let tries = 2
 
     let origin: PassphraseOrigin?
-    /// Whether a person may be asked.
+    /// Whether the person at the terminal may be asked.
     var asks = true
 
-    /// Whether only the person at the terminal can give the passphrase.
+    /// Whether the person at the terminal is the only possible source.
     var asksPerson: Bool { asks && origin?.isGiven != true && Self.credentialPath == nil }
 
-    /// The source for the store, asked when it needs a private key.
+    /// A source that is asked when the store needs a private key.
     ///
     /// - Throws: `Failure` if the file or descriptor in the options cannot be read.
     func source() throws -> PassphraseSource {
@@ -44,7 +44,7 @@ struct StorePassphrase {
         return { attempt in attempt == 0 ? held.copy() : nil }
     }
 
-    /// The path of the systemd credential; nil without one.
+    /// The path of the systemd credential; nil if there is none.
     private static var credentialPath: String? {
         guard let folder = ProcessEnvironment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
             return nil
@@ -54,9 +54,10 @@ struct StorePassphrase {
         return lstat(path, &status) == 0 || errno != ENOENT ? path : nil
     }
 
-    /// Reads the credential, unless others could read or change it.
+    /// Reads the credential; throws if other users could read or change it.
     ///
-    /// Group read permission is allowed: systemd gives the service access by an ACL, whose mask appears as the group permission.
+    /// Read permission for the group is allowed: systemd gives the service access by an ACL, whose mask appears as the group
+    /// permission.
     private static func credential(at path: String) throws -> Passphrase {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         var status = stat()
@@ -85,8 +86,8 @@ private final class HeldPassphrase: Sendable {
     func copy() -> Passphrase { passphrase.copy() }
 }
 
-/// Asks a source until it refuses. Later requests get the same refusal, so that with many files the user is not asked again for
-/// each.
+/// Asks a source until it refuses once. Later requests get the same refusal, so that the user is not asked again for each of
+/// many files.
 private final class LastingRefusal: Sendable {
     private enum State {
         case asking

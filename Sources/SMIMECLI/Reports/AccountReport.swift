@@ -6,7 +6,7 @@ import SMIME
 import SMIMEAgent
 import SMIMEStore
 
-/// An account as reports show it.
+/// An account in the form that reports show.
 struct AccountReport: Encodable {
     struct IdentityLine: Encodable {
         let fingerprint: Fingerprint
@@ -21,7 +21,7 @@ struct AccountReport: Encodable {
         let notAfter: Date
     }
 
-    /// The policy rule for what the account sends; empty where there is none.
+    /// The policy rule for mail that the account sends; empty if there is none.
     struct PolicyLine: Encodable {
         let sign: String?
         let encrypt: String?
@@ -39,14 +39,14 @@ struct AccountReport: Encodable {
     let address: String
     let aliases: [String]
     let name: String?
-    /// What encrypted mail hides of its header; nil for the store's setting.
+    /// Which header fields encrypted mail hides; if nil, the store's setting decides.
     let headerConfidentiality: String?
     let identities: [IdentityLine]
     var policy = PolicyLine()
-    /// The account's rule in encryption.unknown; nil without one.
+    /// The account's cipher in the setting encryption.unknown; nil if there is none.
     var cipher: String?
 
-    /// - Parameter verdicts: the known faults of its certificates.
+    /// - Parameter verdicts: the known faults of the account's certificates.
     init(_ account: Account, at time: Date, verdicts: CertificateVerdicts) {
         address = account.address.text
         aliases = account.aliases
@@ -79,13 +79,13 @@ struct AccountReport: Encodable {
         }
     }
 
-    /// The account, judged by the revocation data of `store`, and with its rules in the settings.
+    /// The report on an account, judged by the revocation data of `store`, with the account's rules in the settings.
     init(_ account: Account, at time: Date, in store: Store) async throws {
         self.init(account, at: time, verdicts: try await store.verdicts(on: [account], at: time))
         cipher = try await store.cipherPreferences().cipher(for: account.address)?.name
     }
 
-    /// The account in one line.
+    /// A description of the account in one line.
     var title: String {
         let names = [name].compactMap(\.self) + aliases
         return names.isEmpty ? address : "\(address) (\(names.joined(separator: ", ")))"
@@ -97,6 +97,6 @@ struct AccountReport: Encodable {
 }
 
 extension Certificate {
-    /// The uses of the certificate for mail.
+    /// The uses of the certificate in mail.
     var usage: [String] { (canEncrypt ? ["encrypt"] : []) + (canSign ? ["sign"] : []) }
 }

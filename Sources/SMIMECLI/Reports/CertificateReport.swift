@@ -4,13 +4,13 @@ import SMIMEStore
 
 /// A certificate of an account or a recipient in JSON reports. The property names are the JSON keys in camel case.
 struct OwnedCertificateReport: Encodable {
-    /// The owner: the address of an account, or of a recipient. JSON has one of the two keys.
+    /// The owner: the address of an account or of a recipient. JSON contains one of the two keys.
     private let account, address: String?
     private let addresses: [String]
     private let fingerprint: Fingerprint
     private let notAfter: Date
     private let new: Bool?
-    /// For an account: whether it is the one that is used today, or why not.
+    /// For an account's certificate: whether the account uses the certificate today, or why not.
     private let standing: String?
 
     init(identity: ListedCertificate, new: Bool? = nil, standing: String? = nil) {
@@ -59,7 +59,7 @@ struct RevocationListReport: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// The certificate's file, if it is not in the store.
+    /// The path of the certificate's file, if the certificate is not in the store.
     let file: String?
     let new: Bool?
 

@@ -1,9 +1,9 @@
 import PKIX
 import SMIMEStore
 
-/// A certificate's fingerprint, and below it its issuers, as far as the store has their certificates.
+/// A certificate's fingerprint, followed by its issuers, as far as the store has their certificates.
 struct ChainText {
-    /// The lines, each with its end.
+    /// The lines, each with its line end.
     let text: String
 
     init(of certificate: Certificate, in store: Store) async throws {

@@ -3,7 +3,7 @@ import Foundation
 import InternetMessage
 
 extension Console {
-    /// Writes lines of text to standard output; throws if they cannot be written.
+    /// Writes text to standard output; throws if that fails.
     static func print(_ text: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { String($0).escapedForDisplay }.joined(separator: "\n")
@@ -12,11 +12,11 @@ extension Console {
         }
     }
 
-    /// Writes the sentence of a verdict, and the lines below it, to standard output.
+    /// Writes the sentence of a verdict, and the lines that follow it, to standard output.
     ///
     /// - Parameters:
-    ///   - file: the file's name in front of the sentence; nil leaves it out.
-    ///   - wraps: whether a terminal gets the lines broken at blanks, and not as they are.
+    ///   - file: the name of the file, which is written before the sentence; nil if no name is written.
+    ///   - wraps: whether the lines are wrapped at blanks if standard output is a terminal.
     static func print(_ verdict: VerdictSentence, file: String?, lines: [String], wraps: Bool) throws {
         let first = sentence(verdict, behind: file.map { "\($0.escapedForDisplay): " } ?? "", on: STDOUT_FILENO)
         let rest = lines.map { line in
@@ -33,7 +33,7 @@ extension Console {
         write(sentence(verdict, behind: "smime: \(file.escapedForDisplay): ", on: STDERR_FILENO) + "\n")
     }
 
-    /// The sentence behind `start`, in color and broken at blanks for a terminal.
+    /// The sentence behind `start`; for a terminal, in color and wrapped at blanks.
     private static func sentence(_ verdict: VerdictSentence, behind start: String, on descriptor: Int32) -> String {
         let head = verdict.parts.verdict.escapedForDisplay
         let text = WrappedText.text(start + head + verdict.parts.rest.escapedForDisplay, on: descriptor)

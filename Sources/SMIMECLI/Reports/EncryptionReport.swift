@@ -4,9 +4,9 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// The cipher of each encrypted file, and its recipients.
+/// A report on the cipher and the recipients of each encrypted file.
 struct EncryptionReport: Encodable {
-    /// The cipher of the first file; missing if none was written.
+    /// The cipher of the first file; absent if no file was written.
     let cipher: String?
     let files: [EncryptedFile]
     /// The inputs that failed.
@@ -21,14 +21,14 @@ struct EncryptionReport: Encodable {
 
 /// One file that was written.
 struct EncryptedFile: Encodable, Sendable {
-    /// The known capabilities of a recipient, and the resulting choice.
+    /// The known capabilities of a recipient, and the cipher that was chosen.
     struct Choice: Encodable, Sendable {
         let name: String
-        /// Missing where a secret takes the place of a certificate.
+        /// Absent if a secret is used instead of a certificate.
         let fingerprint: Fingerprint?
-        /// The ciphers announced that count; none if nothing is known.
+        /// The announced ciphers that are considered; empty if none are known.
         let announces: [String]
-        /// How the content's key is wrapped for the recipient: `oaep` and others, `ecdh`, `x25519`, `ml-kem-768`,
+        /// How the content's key is encrypted for the recipient: `oaep` and others, `ecdh`, `x25519`, `ml-kem-768`,
         /// `password`, `key-encryption-key`.
         let keyEncryption: String
     }
@@ -36,7 +36,8 @@ struct EncryptedFile: Encodable, Sendable {
     let file: String
     let recipients: [String]
     let cipher: String
-    /// Why it is this cipher: announced, demanded, standard, or the rule for the account or a recipient.
+    /// Why this cipher was chosen: announced by the recipient, demanded by the user, the default, or a rule for the account
+    /// or a recipient.
     let reason: String
     let choices: [Choice]
 

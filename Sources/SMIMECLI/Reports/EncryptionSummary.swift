@@ -5,14 +5,14 @@ import PKIX
 import SMIME
 import SMIMEAgent
 
-/// What a person at the terminal should know of an encrypted message: who signed it, who can read it, and which header
-/// fields stay readable.
+/// Information about an encrypted message for the person at the terminal: who signed the message, who can read it, and which
+/// header fields remain readable for others.
 struct EncryptionSummary {
     let lines: [String]
 
     /// - Parameters:
     ///   - signer: the certificate of the signature inside; nil if there is none.
-    ///   - confidentiality: what the message hides of its header; nil if it has none.
+    ///   - confidentiality: which header fields the message hides; nil if the message has no header.
     init(
         _ copy: RecipientPlan.Copy,
         _ secret: SharedSecret?,
@@ -35,7 +35,7 @@ struct EncryptionSummary {
 }
 
 extension CipherNegotiation.Reason {
-    /// The reason in words.
+    /// The reason as a text.
     fileprivate var words: String {
         switch self {
         case .account: "by the rule for the sender"
@@ -48,7 +48,7 @@ extension CipherNegotiation.Reason {
 }
 
 extension HeaderConfidentiality {
-    /// What mail servers and others on the way can read of an encrypted message.
+    /// The header fields that mail servers can read in an encrypted message.
     fileprivate var readable: String {
         switch self {
         case .baseline: "From, To, Cc and Date; the subject is hidden"

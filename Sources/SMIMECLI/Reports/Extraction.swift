@@ -4,9 +4,9 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// The data that `inspect --extract` prints for other programs.
+/// The kinds of data that `inspect --extract` prints for other programs.
 enum Extraction: String, Choice {
-    /// The addresses in the certificates, one in a line.
+    /// The addresses in the certificates, one on each line.
     case addresses
     /// All certificates as PEM.
     case certificates

@@ -1,4 +1,4 @@
-/// The JSON of a command that failed before it had a report.
+/// The JSON of a command that failed before it could print its report.
 struct FailureReport: Encodable {
     struct Cause: Encodable, Sendable {
         let code: String

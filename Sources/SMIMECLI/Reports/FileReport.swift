@@ -1,9 +1,9 @@
 import PKIX
 import SMIME
 
-/// The JSON for one of the files of a command.
+/// The JSON for one of several files of a command.
 enum FileReport<Output: Encodable>: Encodable {
-    /// The whole report.
+    /// The complete report on the file.
     case read(Output)
     /// The file cannot be read.
     case unreadable(UnreadableFile)
@@ -15,8 +15,8 @@ enum FileReport<Output: Encodable>: Encodable {
         }
     }
 
-    /// Prints one object: the report of a single file, or those of several in `files`, in their order. A report is nil where
-    /// nothing is known but why it failed.
+    /// Prints one JSON object: the report on a single file, or the reports on several files in `files`, in their order. A
+    /// report is nil if only the reason of the failure is known.
     static func print(_ reports: [(file: String, report: Output?, failure: FileFailure?)]) throws {
         let files = reports.map { file, report, failure in
             report.map(Self.read) ?? .unreadable(UnreadableFile(file: file, failure))
@@ -30,9 +30,9 @@ enum FileReport<Output: Encodable>: Encodable {
 struct UnreadableFile: Encodable {
     let file: String
     let status = "unreadable"
-    /// The reason, in the form that a failed command reports it.
+    /// The reason, in the form in which a failed command reports its error.
     let error: FailureReport.Cause?
-    /// The reason as one problem.
+    /// The reason as a list of one problem.
     let problems: [ProblemReport]
 
     init(file: String, _ failure: FileFailure?) {
@@ -44,13 +44,14 @@ struct UnreadableFile: Encodable {
     private enum CodingKeys: CodingKey { case error, file, status, problems }
 }
 
-/// The JSON for a file that was not signed or encrypted, whether the file is the reason or, say, an account that is missing.
+/// The JSON for a file that was not signed or encrypted. The reason may be the file itself or, for example, a missing
+/// account.
 struct FailedFile: Encodable {
     let file: String
     let status = "failed"
-    /// The reason, in the form that a failed command reports it.
+    /// The reason, in the form in which a failed command reports its error.
     let error: FailureReport.Cause?
-    /// The reason as one problem; empty if no problem code describes it.
+    /// The reason as a list of one problem; empty if no problem code describes the reason.
     let problems: [ProblemReport]
 
     init(file: String, _ failure: FileFailure?) {
@@ -64,16 +65,16 @@ struct FailedFile: Encodable {
 
 /// Why an input could not be processed.
 struct FileFailure: Sendable {
-    /// The problem whose code describes the failure; nil if there is none.
+    /// The problem whose code describes the failure; nil if no code does.
     let knownProblem: Problem?
     let cause: FailureReport.Cause
 
-    /// The problem of a file that cannot be read; its text is the failure's if no other code describes it.
+    /// The problem of a file that cannot be read. If no other code describes it, its text is that of the failure.
     var problem: Problem { knownProblem ?? Problem(.unreadable, cause.text) }
 
     /// - Parameters:
     ///   - error: the error of the library.
-    ///   - failure: how the command reported it.
+    ///   - failure: the failure as the command reported it.
     init(_ error: any Error, _ failure: Failure) {
         knownProblem = try? Problem(tellingOf: error)
         cause = FailureReport(failure).error

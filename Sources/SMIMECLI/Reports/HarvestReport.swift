@@ -17,17 +17,17 @@ struct HarvestReport: Encodable {
     }
 
     let messages: Int
-    /// How many of them are not signed.
+    /// How many of the messages are not signed.
     let unsigned: Int
     let learned: [LearnedReport]
     let renewed: [LearnedReport]
     let changed: [LearnedReport]
     let refused: [Refusal]
     let refusedCount: Int
-    /// Messages whose signature only fits after removing the mailbox's quoting of lines that begin with "From ".
+    /// Messages whose signature is valid only after the mailbox's quoting of lines that begin with "From " is removed.
     let unquoted: [Unquoting]
     let interrupted: Bool
-    /// The worst failure to read a path; nil if all were read.
+    /// The worst failure to read a path; nil if all paths were read.
     let error: FailureReport.Cause?
 
     init(_ summary: HarvestSummary, unreadable: Failure?) {
@@ -69,7 +69,7 @@ struct HarvestReport: Encodable {
 }
 
 extension HarvestSummary.Reason {
-    /// Why nothing was learned, in words.
+    /// A description of why nothing was learned.
     var text: String {
         switch self {
         case .verdict(let text): text
@@ -79,18 +79,18 @@ extension HarvestSummary.Reason {
 }
 
 extension LearningReport {
-    /// Says what changed, while a harvest goes on.
+    /// Reports changed certificates while the harvest continues.
     func announceChanges() { for entry in entries where entry.kind == .changed { entry.announce() } }
 }
 
-/// The failures of the paths of a harvest that cannot be read.
+/// The failures of the harvest's paths that cannot be read.
 struct UnreadablePaths {
-    /// The first with the worst status; nil if there is none.
+    /// The first failure with the worst status; nil if there is no failure.
     private(set) var worstFailure: Failure?
-    /// The worst status.
+    /// The worst status; success if there is no failure.
     var worst: ExitStatus { worstFailure?.status ?? .success }
 
-    /// Says that a path cannot be read, and why.
+    /// Reports that a path cannot be read, and why.
     mutating func add(_ error: any Error) {
         let failure = Failure(error)
         Console.error(failure.message)

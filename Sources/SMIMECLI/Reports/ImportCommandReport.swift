@@ -10,10 +10,10 @@ struct ImportCommandReport: Encodable {
     let anchors: [AuthorityReport]
     let crls: [RevocationListReport]
     let problems: [ProblemReport]
-    /// The worst reason that something was not imported; nil if all was imported.
+    /// The worst reason why something was not imported; nil if everything was imported.
     let error: FailureReport.Cause?
 
-    /// - Parameter accounts: those that the identities belong to.
+    /// - Parameter accounts: the accounts that received the identities.
     init(_ result: ImportReport, _ accounts: [AccountReport], problems: [Problem], failure: Failure?) {
         identities = result.identities.map { entry in
             let account = accounts.first { ([$0.address] + $0.aliases).contains(entry.address.text) }

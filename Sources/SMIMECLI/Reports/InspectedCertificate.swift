@@ -4,7 +4,7 @@ import Foundation
 import PKIX
 import SMIME
 
-/// A certificate in a file or message, trusted or not.
+/// A certificate in a file or message, which may be trusted or not.
 struct CertificateOutput: Encodable {
     let subject: String
     let issuer: String
@@ -13,7 +13,7 @@ struct CertificateOutput: Encodable {
     let fingerprint: Fingerprint
     let notBefore: Date
     let notAfter: Date
-    /// Whether it is valid at the time of judgement.
+    /// Whether the certificate is valid at the time of judgement.
     let current: Bool
     let key: String
     let signature: String
@@ -21,7 +21,7 @@ struct CertificateOutput: Encodable {
     let keyUsage: String?
     let extendedKeyUsages: [String]?
     let keyIdentifier: String?
-    /// Whether the file has its private key, if that is known.
+    /// Whether the file contains the certificate's private key; nil if that is unknown.
     let hasKey: Bool?
 
     init(_ certificate: Certificate, at time: Date, hasKey: Bool? = nil) {
@@ -49,7 +49,7 @@ struct CertificateListOutput: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// Whether the next list is not due yet at the time of judgement.
+    /// Whether, at the time of judgement, the list is in effect and the next list is not yet due.
     let current: Bool
 
     init(_ list: CertificateList, at time: Date) {
@@ -68,12 +68,13 @@ struct PrivateKeyOutput: Encodable {
 
 /// A part of a PKCS#12 file.
 struct SafeOutput: Encodable {
-    /// Missing if the part is not encrypted.
+    /// The encryption of the part; absent if the part is not encrypted.
     let encryption: String?
     let bags: [Bag]
     let keyEncryptions: [String]
 
-    /// The number of bags of one kind; an array, since the encoder would change a dictionary's keys to snake case.
+    /// The number of bags of one kind. The report contains an array of these, because the encoder would change the keys of a
+    /// dictionary to snake case.
     struct Bag: Encodable {
         let kind: String
         let count: Int
@@ -101,12 +102,12 @@ extension [KeyMaterial] {
 }
 
 extension CertificateList {
-    /// Whether `time` lies between this update and the next.
+    /// Whether `time` is between thisUpdate and nextUpdate.
     func isCurrent(at time: Date) -> Bool { thisUpdate <= time && nextUpdate.map { time <= $0 } ?? true }
 }
 
 extension Inspection {
-    /// The kind of file in reports.
+    /// The kind of file as reports name it.
     var kind: String {
         switch subject {
         case .certificates: "certificates"
@@ -118,7 +119,7 @@ extension Inspection {
 }
 
 extension CMSOutline {
-    /// The layer's type as `verify` reports it; the type's own name if `verify` does not know the type.
+    /// The layer's type as `verify` reports it; the type's own name if `verify` has none for it.
     var layerType: String {
         switch type {
         case .authEnvelopedData: "authenticated-encrypted"
@@ -129,7 +130,7 @@ extension CMSOutline {
         }
     }
 
-    /// The layer's algorithm as `verify` reports it: that of the signatures, or of the object.
+    /// The layer's algorithm as `verify` reports it: the algorithm of the signatures, or of the object.
     var layerAlgorithm: String {
         (type == .signedData ? signers.map(\.signatureName) : algorithms).joined(separator: ", ")
     }

@@ -3,18 +3,18 @@ import Foundation
 import PKIX
 import SMIME
 
-/// An inspection as JSON: `layers` in the order in which they are found; `parts` refer to them by index.
+/// An inspection as JSON. `layers` are in the order in which they are found; `parts` refer to layers by index.
 struct InspectionOutput: Encodable {
     let file: String
     let kind: String
-    /// Only for messages and CMS objects.
+    /// The layers; only for messages and CMS objects.
     var layers: [LayerOutput]?
     var parts: [PartOutput]?
-    /// Only for files of keys and certificates; for PKCS#12 with its passphrase.
+    /// The certificates; only for files of keys and certificates, and for PKCS#12 only if opened with its passphrase.
     var certificates: [CertificateOutput]?
     var crls: [CertificateListOutput]?
     var privateKeys: [PrivateKeyOutput]?
-    /// Only for PKCS#12; `mac` is then null if there is none.
+    /// The parts of a PKCS#12 file; only for PKCS#12. `mac` is then null if the file has no MAC.
     var safes: [SafeOutput]?
     var mac: String?
     let problems: [ProblemReport]
@@ -73,7 +73,7 @@ struct PartOutput: Encodable {
         parts = inside + outputs
     }
 
-    /// Adds `layer`, and those directly in it, to the layers; returns the parts inside.
+    /// Adds `layer`, and the layers directly inside it, to the layers; returns the parts inside.
     static func content(
         of layer: Inspection.Layer,
         into layers: inout [LayerOutput],
@@ -88,14 +88,14 @@ struct PartOutput: Encodable {
     }
 }
 
-/// A CMS object: the keys of verify's layers, and the certificates and lists in it.
+/// A CMS object: the keys that `verify` uses for layers, and the certificates and lists in the object.
 struct LayerOutput: Encodable {
     let type: String
     let algorithm: String
     let problems: [ProblemReport]
     let cmsType: String
     let contentType: String?
-    /// The length of the content in the object; missing if there is none.
+    /// The length of the content in the object; absent if the object has no content.
     let size: Int?
     let digests: [String]
     let signers: [InspectedSignerOutput]
@@ -123,7 +123,7 @@ struct LayerOutput: Encodable {
     }
 }
 
-/// A signer's claims; `fingerprint`, `subject` and `addresses` are of the included certificate that it names.
+/// A signer's claims. `fingerprint`, `subject` and `addresses` are those of the included certificate that the signer names.
 struct InspectedSignerOutput: Encodable {
     let issuer, serial, keyIdentifier: String?
     let fingerprint: Fingerprint?
@@ -151,7 +151,7 @@ struct InspectedSignerOutput: Encodable {
     }
 }
 
-/// One way into an encrypted object.
+/// A recipient of an encrypted object.
 struct InspectedRecipientOutput: Encodable {
     let kind: String
     let issuer, serial, keyIdentifier: String?
@@ -167,7 +167,7 @@ struct InspectedRecipientOutput: Encodable {
 }
 
 extension EntityIdentifier {
-    /// The keys of JSON: issuer and serial number, or key identifier.
+    /// The values of the JSON keys: issuer and serial number, or key identifier.
     fileprivate var pieces: (issuer: String?, serial: String?, keyIdentifier: String?) {
         switch self {
         case .issuerAndSerial: (issuerName?.description, hexadecimal, nil)

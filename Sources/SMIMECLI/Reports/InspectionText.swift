@@ -4,15 +4,15 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// An inspection in words: an indented tree, safe to print.
+/// An inspection as text: an indented tree that is safe to print.
 struct InspectionText {
     private var tree: TextTree
     private let time: Date
     private let names: [EntityIdentifier: String]
 
-    /// The report on `file`, each line with its end.
+    /// The report on `file`; each line has its line end.
     ///
-    /// - Parameter names: the owners of certificates that the store knows.
+    /// - Parameter names: the owners, from the store, of certificates that the file refers to.
     static func text(
         _ inspection: Inspection,
         opened: OpenedPKCS12?,

@@ -4,7 +4,7 @@ import PKIX
 import SMIMEAgent
 import SMIMEStore
 
-/// A certificate that was learned, as reports show it.
+/// A learned certificate in the form that reports show.
 struct LearnedReport: Encodable {
     let address: String
     let fingerprint: Fingerprint

@@ -2,7 +2,7 @@ import Foundation
 import PKIX
 import SMIMEStore
 
-/// The listed values of a certificate; lists of thousands only keep these in memory.
+/// The values of a certificate that are listed. For lists of thousands of certificates, only these values are in memory.
 struct ListedCertificate: Sendable {
     let address: AddressScope
     let addresses: [String]

@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEGateway
 import SMIMEStore
 
-/// The decisions in reports.
+/// The policy decisions in reports.
 struct PolicyReport: Encodable {
     struct RecipientLine: Encodable {
         let address: String
@@ -16,7 +16,7 @@ struct PolicyReport: Encodable {
     let sender: String?
     let recipients: [RecipientLine]
 
-    /// The decisions in words, and the reasons below each.
+    /// The decisions in words, each followed by its reasons.
     var text: String {
         recipients.map { recipient in
             let lines = ["\(recipient.address): \(recipient.action)"] + recipient.reasons.map { "  \($0)" }

@@ -1,7 +1,7 @@
 import PKIX
 
 extension ProblemCode {
-    /// `advice`, with the command that does it where there is one.
+    /// `advice`, with the command to run if there is one.
     var commandAdvice: String {
         switch self {
         case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"

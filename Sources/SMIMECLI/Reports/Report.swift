@@ -3,19 +3,19 @@ import Foundation
 import InternetMessage
 import Synchronization
 
-/// A report as JSON: one object on one line, its keys in snake_case and sorted, `"schema": 1` among them.
+/// A report as JSON: one object on one line, with sorted keys in snake_case, including `"schema": 1`.
 enum Report {
-    /// The version of all our reports. Under one version keys may be added, but none changes its meaning.
+    /// The version of all reports of smime. Within one version, keys may be added, but no key changes its meaning.
     static let schema = 1
 
     private static let begun = Atomic(false)
-    /// Whether a report was printed, or a part of one: there is only one object on standard output.
+    /// Whether a report, or a part of one, was printed. Standard output contains only one object.
     static var isBegun: Bool { begun.load(ordering: .relaxed) }
 
-    /// Notes that standard output has a report.
+    /// Records that standard output contains a report.
     static func begin() { begun.store(true, ordering: .relaxed) }
 
-    /// Prints `report`, whose encoding must be an object.
+    /// Prints `report`, which must be encoded as an object.
     static func print(_ report: some Encodable) throws {
         let text = try text(report)
         begin()

@@ -2,15 +2,16 @@ import ByteStreams
 import Foundation
 import InternetMessage
 
-/// A report as JSON whose one array is written as it grows, so that it may be of any length.
+/// A report as JSON with one array of any length: the array is written element by element.
 ///
-/// An object on one line, as `Report` prints it: the array, then the schema, whose names are in this order.
+/// The report is an object on one line, like the reports that `Report` prints. Its two keys are sorted: first the array, then
+/// `schema`.
 struct ReportList {
     private let sink = DescriptorSink.standardOutput()
     private let encoder = Report.encoder()
     private var text: String
 
-    /// - Parameter key: the array's name, which sorts before `schema`.
+    /// - Parameter key: the array's name, which must precede `schema` alphabetically.
     init(_ key: String) { text = "{\"\(key)\":[" }
 
     /// Adds one element.

@@ -2,7 +2,7 @@ import CMSSyntax
 import PKIX
 import SMIME
 
-/// What was signed, and with which certificate.
+/// A report on the signed files and the certificates that signed them.
 struct SigningReport: Encodable {
     let files: [SignedFile]
     /// The inputs that failed.
@@ -11,7 +11,7 @@ struct SigningReport: Encodable {
 
 /// One file that was written.
 struct SignedFile: Encodable, Sendable {
-    /// The output; `-` is standard output.
+    /// The path of the output; `-` is standard output.
     let file: String
     let fingerprint: Fingerprint
     /// The addresses in the signer's certificate.

@@ -1,20 +1,21 @@
 import SMIME
 
-/// One of the five axes of a signature, as a tick.
+/// One of the five axes of a signature, shown as a tick.
 struct VerdictAxis {
-    /// What is known of an axis.
+    /// The state of an axis.
     enum State: String {
         case ok, failed, unknown
     }
 
-    /// The question in a word or two, as `unchanged`.
+    /// The name of the axis in one or two words, such as `unchanged`.
     let name: String
     let state: State
 
     /// The axes of `signer`, in the order in which they are shown.
     ///
-    /// That the certificate names the sender proves nothing if the content was changed or no authority vouches for the
-    /// certificate. A trusted certificate proves nothing about changed content: the attacker chose the certificate.
+    /// If the content was changed, or no authority vouches for the certificate, it proves nothing that the certificate names
+    /// the sender. If the content was changed, it proves nothing that the certificate is trusted: the attacker chose the
+    /// certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
         let (sender, trusted) = (state(signer.identity), state(signer.chain))
@@ -30,7 +31,8 @@ struct VerdictAxis {
         ]
     }
 
-    /// What is known of revocation. An unknown status is not a failed one, even where the caller demands an answer.
+    /// The state of the revocation axis. An unknown status is not shown as failed, even if the caller requires a known
+    /// status.
     private static func revocation(of signer: VerificationReport.Signer) -> State {
         let errors = signer.revocation.problems.filter { $0.level == .error }
         let isUndecided = !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }

@@ -2,11 +2,11 @@ import Foundation
 import PKIX
 import SMIME
 
-/// What to do about a verdict that is not valid: a reason, and the one command that helps.
+/// What to do about a verdict that is not valid: a condition, and the command that helps.
 struct VerdictStep {
-    /// When to run the command, such as `compare the fingerprint with bob@example.org first`.
+    /// The condition for running the command, such as `compare the fingerprint with bob@example.org first`.
     let reason: String
-    /// The command, with everything filled in.
+    /// The command with all its arguments.
     let command: String
 
     /// The step as a hint.
@@ -18,10 +18,10 @@ struct VerdictStep {
     }
 
     /// - Parameters:
-    ///   - signer: the signer whose signature the verdict follows from.
-    ///   - problem: the problem that the verdict tells.
-    ///   - context: what the store knows of the signer.
-    ///   - file: the message as the command line names it; nil for standard input.
+    ///   - signer: the signer whose signature decides the verdict.
+    ///   - problem: the problem that the verdict states.
+    ///   - context: what the store knows about the signer.
+    ///   - file: the message's name on the command line; nil for standard input.
     ///   - verb: the command that the user ran.
     init(
         _ report: VerificationReport,
@@ -48,7 +48,7 @@ struct VerdictStep {
         self = known.map(Self.init) ?? Self(explaining: problem)
     }
 
-    /// The step for a problem that no command solves: its explanation.
+    /// The step for a problem that no command solves: the command that explains the problem.
     init(explaining problem: Problem?) {
         reason = "what this means and what to do"
         command = "smime explain \((problem?.kind ?? .malformed).rawValue)"
@@ -75,7 +75,7 @@ struct VerdictStep {
             return context.root.map {
                 ("the certificate is yours; to trust \($0.subject)", "smime trust add \($0.fingerprint)")
             } ?? ("the certificate is yours; to trust its root", "smime trust add FILE-OF-THE-ROOT")
-        // No hint offers to pin a certificate that may be forged.
+        // No hint suggests to pin a certificate that may be forged.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
         case .chainNoAnchor:
@@ -85,15 +85,15 @@ struct VerdictStep {
             )
         case .chainDistrusted: return ("to see what you decided", "smime recipient show \(shell: address)")
         case .revocationUnknown:
-            // The repeated command keeps the revocation policy that the user asked for.
+            // The repeated command contains the revocation policy that the user gave.
             let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""
             return ("to ask its authority", "smime \(verb) --online\(demand) \(file)")
         default: return nil
         }
     }
 
-    /// A signature that was valid when it was made can be judged as of then. Only the signer's clock says when that was, and the
-    /// whole chain must have been valid at that time.
+    /// The step for a signature that was valid when it was made: judge it as of that time. Only the signer's clock says when
+    /// that was, and the whole chain must have been valid at that time.
     private static func expired(
         _ signer: VerificationReport.Signer?,
         _ problem: Problem?,
@@ -127,7 +127,7 @@ struct VerdictStep {
         }
     }
 
-    /// The time in which all certificates of the signer's chain are valid; nil if there is none.
+    /// The period in which all certificates of the signer's chain are valid; nil if there is none.
     private static func validity(of signer: VerificationReport.Signer) -> ClosedRange<Date>? {
         guard let start = signer.path.map(\.notBefore).max(), let end = signer.path.map(\.notAfter).min() else {
             return nil

@@ -2,7 +2,7 @@ import InternetMessage
 import PKIX
 import SMIME
 
-/// Finds the sentence for a report.
+/// Chooses the sentence for a report.
 struct VerdictWords {
     /// The verdict in one sentence without a full stop.
     let sentence: String
@@ -10,8 +10,8 @@ struct VerdictWords {
     let problem: Problem?
 
     /// - Parameters:
-    ///   - signer: the signer whose signature the verdict follows from.
-    ///   - context: what the store knows of the signer.
+    ///   - signer: the signer whose signature decides the verdict.
+    ///   - context: what the store knows about the signer.
     init(_ report: VerificationReport, _ signer: VerificationReport.Signer?, context: SignerContext) {
         let problem = Self.cause(of: report, signer)
         self.problem = problem
@@ -33,7 +33,7 @@ struct VerdictWords {
             }
     }
 
-    /// The error that the verdict follows from.
+    /// The error that decides the verdict.
     private static func cause(of report: VerificationReport, _ signer: VerificationReport.Signer?) -> Problem? {
         guard report.status != .unsigned else {
             return report.problems.first { [.encrypted, .certificatesOnly].contains($0.kind) }
@@ -52,7 +52,7 @@ struct VerdictWords {
         return own.first { $0.level == .error }
     }
 
-    /// Who signed what is valid; nil if nothing names a signer.
+    /// The signers of a valid message; nil if no certificate names a signer.
     private static func authors(of report: VerificationReport) -> String? {
         var (own, others): ([String], [String]) = ([], [])
         for signer in report.signers where report.status(of: signer) == .valid {
@@ -97,12 +97,12 @@ struct VerdictWords {
         let begin = "Not trusted: unchanged, \(claim)"
         switch problem?.kind {
         case .chainDistrusted: return "\(begin), which you distrusted"
-        // The certificate is trusted, and the axes say so.
+        // The certificate is trusted, as the axes show.
         case .revocationUnknown: return "NOT valid: \(claim), but nothing says whether it was revoked"
         case .chainNoAnchor:
             guard let certificate = signer?.certificate else { return "\(begin), but \(why)" }
             let issuer = (signer?.path.last ?? certificate).issuer.shortName
-            // What may be forged is not first introduced by the name that it gives itself.
+            // For a certificate that may be forged, the sentence does not begin with the name in that certificate.
             if let difference = context.difference {
                 let reason = certificate.isSelfIssued ? "" : " you trust"
                 let name = certificate.isSelfIssued ? "" : " (\(issuer))"
@@ -141,12 +141,13 @@ struct VerdictWords {
 }
 
 extension DistinguishedName {
-    /// The common name, or all of it where there is none.
+    /// The common name; the whole name if there is no common name.
     fileprivate var shortName: String { commonName ?? "\(self)" }
 }
 
 extension VerificationReport.Signer {
-    /// What the signature shows, no more: `signed by …` where the certificate is trusted and the content unchanged.
+    /// The part of the sentence about the signer. It says `signed by …` only if the certificate is trusted and the content
+    /// unchanged.
     var claim: String {
         guard integrity.holds else { return "a signature that names \(name)" }
         let isProven = integrity.ok == true && chain.ok == true && revocation.ok != false && time.ok == true

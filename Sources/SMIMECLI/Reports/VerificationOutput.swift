@@ -1,9 +1,9 @@
 import SMIME
 import SMIMEStore
 
-/// A verification report as JSON, with what the command knows beside it.
+/// A verification report as JSON, with further data of the command.
 struct VerificationOutput: Encodable {
-    /// Whether the signer that `--assert-signer` names signed all of it.
+    /// Whether the signer that `--assert-signer` names signed the whole message.
     struct Assertion: Encodable {
         let signer: String
         let ok: Bool
@@ -11,9 +11,9 @@ struct VerificationOutput: Encodable {
 
     private let file: String
     private let report: VerificationReport
-    /// Nil without --assert-signer.
+    /// The result for `--assert-signer`; nil if the option is not given.
     private let assertion: Assertion?
-    /// What there is to learn from it; nil where nothing is learned from.
+    /// The certificates that can be learned from the message; nil if the command does not learn.
     private let learned: [LearnedReport]?
 
     init(

@@ -4,11 +4,11 @@ import SMIMEAgent
 
 /// The verdicts that `smime read` shows above a message and its parts.
 extension VerificationReport {
-    /// The verdict on the message in one sentence, with what else a reader should know.
+    /// The verdict on the message in one sentence, with further remarks for the reader.
     ///
     /// - Parameters:
-    ///   - isEncrypted: whether it was encrypted as a whole.
-    ///   - context: what the store knows of the signer.
+    ///   - isEncrypted: whether the message was encrypted as a whole.
+    ///   - context: what the store knows about the signer.
     func readVerdict(isEncrypted: Bool, _ context: SignerContext = SignerContext()) -> ReadVerdict {
         let verdict = VerdictSentence(self, file: nil, context: context)
         let tone: ReadVerdict.Tone = verdict.isValid ? .good : status == .unsigned ? .neutral : .bad
@@ -16,11 +16,12 @@ extension VerificationReport {
         return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)
     }
 
-    /// The verdicts on the signed parts, by their sections; nil if a signature covers the message or nothing is signed.
+    /// The verdicts on the signed parts, by the parts' sections; nil if a signature covers the whole message or nothing is
+    /// signed.
     var readPartVerdicts: [String: ReadVerdict]? {
         guard coverage == .part else { return nil }
         return Dictionary(grouping: layers.flatMap(\.signers)) { $0.section ?? "" }.compactMapValues { signers in
-            // Of several signers of one part, the first whose signature is bad is named.
+            // If a part has several signers, the first signer with a bad signature is named.
             (signers.first { !isGoodForItsPart($0) } ?? signers.first).map(readVerdict(on:))
         }
     }
@@ -45,7 +46,7 @@ extension VerificationReport {
         return ReadVerdict(.bad, "NOT valid: \(signer.claim)" + (errors.first.map { " (\($0.text))" } ?? ""))
     }
 
-    /// The header fields that a signature proves to be the author's, by their names in lower case.
+    /// The header fields that a signature proves to be written by the author, by their names in lower case.
     var provenFields: [String: String] {
         guard let headers, isHeaderKnown, status == .valid || status == .weak else { return [:] }
         return headers.values.filter { headers.signed.contains($0.key) }

@@ -4,10 +4,10 @@ import PKIX
 import SMIME
 
 extension VerificationReport {
-    /// The lines below the verdict's sentence: the axes, what else a reader should know, and with `details` each layer and
-    /// signer with all that was found.
+    /// The lines that follow the verdict's sentence: the axes, and further remarks for the reader. With `details`, also each
+    /// layer and signer with all findings.
     ///
-    /// - Parameter descriptor: where they are shown.
+    /// - Parameter descriptor: the stream on which the lines are shown.
     func lines(below verdict: VerdictSentence, details: Bool, on descriptor: Int32 = STDOUT_FILENO) -> [String] {
         var lines = [verdict.axesLine()].compactMap(\.self)
         guard details else { return lines + verdict.remarks.map(\.line) }
@@ -31,7 +31,7 @@ extension VerificationReport {
         var tree = TextTree("layers", indent: "  ")
         for (level, layer) in Self.levels(of: layers) {
             tree.add(text(of: layer), level: level + 1)
-            // Errors are shown with the signer whose integrity they concern.
+            // Errors are shown with the signer whose signature they affect.
             for problem in layer.problems where problem.level == .warning {
                 tree.add("\(problem.level.rawValue): \(problem.text) (\(problem.code))", level: level + 2)
             }
@@ -39,8 +39,8 @@ extension VerificationReport {
         return tree.lines(on: descriptor)
     }
 
-    /// The layers with their levels in a tree: an inner layer is a level below the outer one, parts of the message are
-    /// beside each other.
+    /// The layers with their levels in the tree. An inner layer is one level below the outer layer; the parts of a message
+    /// are on the same level.
     static func levels(of layers: [Layer]) -> [(level: Int, layer: Layer)] {
         var level = 0
         return layers.map { layer in
@@ -49,7 +49,7 @@ extension VerificationReport {
         }
     }
 
-    /// A layer in words: its kind, its signers as far as they are proven, and what the signature covers.
+    /// A description of a layer: its kind, its proven signers, and what the signature covers.
     func text(of layer: Layer) -> String {
         guard layer.kind == .signed else { return "\(layer.kind.rawValue) with \(layer.algorithm)" }
         let claims = layer.signers.map(\.claim)
@@ -57,14 +57,14 @@ extension VerificationReport {
         return "\(who)\(side(of: layer).map { ", \($0)" } ?? "")"
     }
 
-    /// On which side of the encryption a layer is; nil if the message is not encrypted.
+    /// Whether a layer is inside or outside the encryption; nil if the message is not encrypted.
     func side(of layer: Layer) -> String? {
         if layer.isInsideEncryption { return "inside the encryption" }
         let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }
         return isEncrypted && !layer.isPart ? "outside the encryption" : nil
     }
 
-    /// Which layer a signature is, and whether it counts.
+    /// A description of the place of a signature's layer, and whether the signature affects the verdict.
     private func place(of layer: Layer, at index: Int) -> String {
         let words = [
             "layer \(index + 1) of \(layers.count)", side(of: layer), layer.isPart ? "a part of the message" : nil,
@@ -75,7 +75,7 @@ extension VerificationReport {
 }
 
 extension HeaderReport {
-    /// The protected fields, with differing and additional outer ones.
+    /// The protected fields, and the outer fields that differ from them or are additional.
     fileprivate var lines: [String] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
         return lists.map { "  header      \($0): \($1.listedForDisplay)" }
@@ -107,9 +107,9 @@ extension VerificationReport.Signer {
         return lines
     }
 
-    /// The five axes with their names, and whether the answer to one is not known.
+    /// The five axes with their names, and whether the result of each is unknown.
     var axes: [(name: String, axis: VerificationReport.Axis, isUnknown: Bool)] {
-        // The certificate names the sender, but may be a forger's.
+        // The certificate names the sender, but may belong to a forger.
         let isUnproven = identity.ok == true && !(integrity.holds && chain.holds)
         return [
             ("integrity", integrity, false), ("chain", chain, chain.ok == true && !integrity.holds),
@@ -124,8 +124,8 @@ extension Problem {
 }
 
 extension String {
-    /// The text with blanks up to `width` characters.
+    /// The text, padded with blanks to `width` characters.
     ///
-    /// Foundation's `padding` would convert it to an `NSString`, which takes longer than the rest of the report.
+    /// Foundation's `padding` would convert the text to an `NSString`, which takes longer than the rest of the report.
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,14 +1,14 @@
-/// The help of a verb on one screen: what most people need, from the parser's text.
+/// The help of a verb on one screen: the parts of the parser's text that most users need.
 ///
-/// `--help-all` shows that text in full.
+/// `--help-all` shows the parser's text in full.
 package struct HelpScreen {
-    /// The option that shows everything.
+    /// The option that shows the full help.
     static let allOption = "--help-all"
-    /// A screen with room for the prompt.
+    /// The lines of a screen, less some room for the prompt.
     private static let lineLimit = 40
     /// The column in which the parser begins explanations.
     private static let explanationColumn = 26
-    /// The options that are left out where the help is longer than a screen.
+    /// The options that are left out if the help is longer than a screen.
     package static let rare: Set<String> = [
         "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
         "--digest", "--dn", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
@@ -21,16 +21,17 @@ package struct HelpScreen {
     /// A paragraph of the overview.
     private struct Paragraph {
         var lines: [Substring]
-        /// The parser begins the rest of a long line at the margin.
+        /// Whether the paragraph is an example. The parser does not indent the continuation of a long line, so the first line
+        /// decides.
         var isExample: Bool { lines.first?.hasPrefix("  ") == true }
     }
 
     private var paragraphs: [Paragraph]
-    /// Usage, arguments and options, each with its title.
+    /// The sections for usage, arguments and options, each with its title.
     private var sections: [[Substring]]
     private var isComplete = true
 
-    /// The parser's help in `text`, shortened; any other text is returned unchanged.
+    /// A shortened form of `text`, the parser's help; any other text is returned unchanged.
     static func shortened(_ text: String) -> String {
         guard text.hasPrefix("OVERVIEW: ") else { return text }
         var screen = HelpScreen(text)
@@ -63,7 +64,8 @@ package struct HelpScreen {
             var isDropped = false
             let kept = sections[index].filter { line in
                 if line.hasPrefix("  -") {
-                    // The explanation behind the names may mention other options.
+                    // The explanation after the option names may mention other options, so only the names' columns are
+                    // searched.
                     let names = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
                     isDropped = names.contains { Self.rare.contains(String($0.output)) }
                 }
@@ -86,9 +88,9 @@ package struct HelpScreen {
         }
     }
 
-    /// Removes the last paragraph that is not an example, with the examples that it introduces.
+    /// Removes the last paragraph that is not an example, together with the examples that it introduces.
     ///
-    /// - Returns: whether there was one after the first, which is kept: it says what the verb is for.
+    /// - Returns: whether a paragraph was removed. The first paragraph, which says what the verb is for, is always kept.
     private mutating func dropParagraph() -> Bool {
         guard let index = paragraphs.indices.dropFirst().last(where: { !paragraphs[$0].isExample }) else {
             return false

@@ -1,17 +1,17 @@
 import Foundation
 import Synchronization
 
-/// Turns Ctrl-C and SIGTERM into a flag that long work checks between two steps.
+/// Records Ctrl-C and SIGTERM in a flag that long work checks between two steps.
 ///
-/// The second signal ends the process as it always did.
+/// A second signal ends the process as usual.
 struct Interruption {
     private static let isSet = Atomic(false)
 
-    /// Whether to stop.
+    /// Whether a signal arrived, so that the work should stop.
     var isPending: Bool { Self.isSet.load(ordering: .relaxed) }
 
     init() {
-        // Initializes the static variable before a handler uses it, and before a signal could be lost.
+        // Initializes the static variable before a signal can arrive.
         Self.isSet.store(false, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in

@@ -2,9 +2,9 @@ import ByteStreams
 import Foundation
 import Synchronization
 
-/// A large input of a command that reads it several times; a bar shows how far the command is.
+/// A large input of a command that reads the input several times. A progress bar shows how much was read.
 final class MeasuredSource: ByteSource {
-    /// The bytes from which on an input is large.
+    /// The size in bytes from which an input counts as large.
     static let least = 50_000_000
 
     private let source: any ByteSource
@@ -13,7 +13,7 @@ final class MeasuredSource: ByteSource {
 
     var count: Int { source.count }
 
-    /// - Parameter passes: how often the command reads all of `source`.
+    /// - Parameter passes: how often the command reads the whole of `source`.
     init(_ source: any ByteSource, passes: Int) {
         self.source = source
         bar = ProgressBar(total: source.count, unit: .bytes, passes: passes)

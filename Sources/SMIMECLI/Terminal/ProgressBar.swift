@@ -2,15 +2,16 @@ import ByteStreams
 import Foundation
 import Synchronization
 
-/// A bar on standard error, if that is a terminal and the work takes over a second; drawn at most a hundred times.
+/// A progress bar on standard error. It appears if standard error is a terminal and the work takes more than a second, and is
+/// drawn at most a hundred times.
 final class ProgressBar: Sendable {
-    /// Whether standard error is a terminal that can draw over a line.
+    /// Whether standard error is a terminal on which a line can be overwritten.
     static var isPossible: Bool { isatty(STDERR_FILENO) == 1 && ProcessEnvironment["TERM"] != "dumb" }
 
-    /// What was drawn last, and what the rate is computed from.
+    /// The last drawn bar, and the data for the rate.
     private struct State {
         var percent = 0
-        /// The progress at the last two moments of measuring; the rate is computed since the earlier one.
+        /// The two latest measurements of progress. The rate is computed from the time since the earlier one.
         var marks: (earlier: Mark, later: Mark)
         var isOver = false
     }
@@ -20,7 +21,7 @@ final class ProgressBar: Sendable {
         let done: Int
     }
 
-    /// Whether a bar is on the terminal's line. No command shows two.
+    /// Whether a bar is on the current line of the terminal. No command shows two bars.
     private static let isShown = Mutex(false)
 
     private let total: Int
@@ -30,7 +31,7 @@ final class ProgressBar: Sendable {
     private let isTerminal = ProgressBar.isPossible
     private let state: Mutex<State>
 
-    /// - Parameter passes: how often each of `total` is worked on, and counted.
+    /// - Parameter passes: how often each unit of `total` is processed. Each time is counted.
     init(total: Int, unit: Progress.Unit = .pieces, passes: Int = 1) {
         self.total = total
         self.unit = unit
@@ -67,13 +68,14 @@ final class ProgressBar: Sendable {
         }
     }
 
-    /// Takes the bar away for good.
+    /// Removes the bar permanently.
     func clear() {
         state.withLock { $0.isOver = true }
         Self.hide()
     }
 
-    /// Takes away the bar that is shown, if there is one: what the command says next begins at the margin.
+    /// Removes the bar that is currently shown, if there is one, so that the next message of the command begins at the
+    /// margin.
     static func hide() {
         isShown.withLock { isShown in
             if isShown { write("\r\u{1B}[K") }
@@ -88,23 +90,24 @@ final class ProgressBar: Sendable {
     }
 }
 
-/// How far the work is.
+/// The progress of the work.
 struct Progress {
-    /// What is counted.
+    /// The units that are counted.
     enum Unit {
         case bytes, pieces
     }
 
     let done: Int
-    /// At least one.
+    /// The total number of units; at least one.
     let total: Int
-    /// What was done in the last `seconds`.
+    /// The number of units in the last `seconds`.
     let recent: Int
-    /// More than zero.
+    /// The seconds for which `recent` was measured; more than zero.
     let seconds: Double
     let unit: Unit
 
-    /// The bar, the percentage, what is done of how much, the rate, and the time that is left at that rate.
+    /// The line with the bar, the percentage, the finished and the total amount, the rate, and the remaining time at that
+    /// rate.
     var line: String {
         let filled = min(Self.width, done * Self.width / total)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
@@ -125,6 +128,6 @@ struct Progress {
         number < 10 ? String(format: "%.1f", number) : String(Int(number))
     }
 
-    /// The characters of the bar.
+    /// The width of the bar in characters.
     private static let width = 30
 }

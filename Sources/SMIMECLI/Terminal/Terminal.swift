@@ -2,19 +2,19 @@ import Foundation
 import InternetMessage
 import LibCrypto
 
-/// The person at the terminal, whatever standard input and output are.
+/// The person at the terminal, wherever standard input and output lead.
 enum Terminal {
-    /// The longest line that a terminal delivers.
+    /// The longest line that a terminal delivers, in bytes.
     private static let lineLimit = 4096
 
-    /// Whether the locale has more than ASCII.
+    /// Whether the locale's character set contains more than ASCII.
     static var isUnicode: Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { ProcessEnvironment[$0] }
         let name = names.first { !$0.isEmpty }?.lowercased() ?? ""
         return name.contains("utf-8") || name.contains("utf8")
     }
 
-    /// The columns of the terminal that `descriptor` is; nil if it is none, or does not say.
+    /// The number of columns of the terminal at `descriptor`; nil if `descriptor` is not a terminal, or its width is unknown.
     static func width(_ descriptor: Int32) -> Int? {
         var size = winsize()
         guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -23,10 +23,10 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Asks for a passphrase without showing it.
+    /// Asks for a passphrase without showing the typed characters.
     ///
     /// - Parameter purpose: completes "passphrase …".
-    /// - Throws: `Failure` with status 77 if there is no terminal or nothing is entered.
+    /// - Throws: `Failure` with status 77 if there is no terminal or the user enters nothing.
     static func passphrase(_ purpose: String, isNew: Bool) throws -> Passphrase {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else {
@@ -47,9 +47,10 @@ enum Terminal {
         return Passphrase(first)
     }
 
-    /// Asks a question and shows the typed answer. Only asks if standard input is a terminal, so that an unattended program never waits.
+    /// Asks a question and shows the typed answer. Asks only if standard input is a terminal, so that an unattended program
+    /// never waits.
     ///
-    /// - Returns: the line that was entered, without blanks around it; nil if there is no terminal.
+    /// - Returns: the entered line, without blanks around it; nil if standard input is not a terminal.
     static func answer(_ question: String) throws -> String? {
         guard isatty(STDIN_FILENO) == 1 else { return nil }
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
@@ -59,7 +60,7 @@ enum Terminal {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// The input after `prompt`, up to the end of the line; empty at the end of input.
+    /// The line that the user enters after `prompt`; empty at the end of input.
     private static func enteredLine(at prompt: String, from terminal: Int32) -> [UInt8] {
         ProgressBar.hide()
         let text = Array(WrappedText.text("smime: \(prompt.escapedForDisplay)", on: terminal).utf8)
@@ -90,22 +91,22 @@ enum Terminal {
     }
 }
 
-/// Puts the terminal's echo back when a signal ends the process at the prompt.
+/// Restores the terminal's echo if a signal ends the process during the prompt.
 private enum EchoGuard {
     private nonisolated(unsafe) static var terminal: Int32 = -1
-    /// The settings that a prompt changes, as they were.
+    /// The terminal's settings before the prompt changed them.
     private nonisolated(unsafe) static var localFlags = tcflag_t()
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// The previous signal actions.
+    /// The signal actions before the prompt changed them.
     private nonisolated(unsafe) static var former: [(@convention(c) (Int32) -> Void)?] = []
 
-    /// Called before the echo goes off, by the one thread that asks.
+    /// Prepares the guard. Called before the echo is turned off, by the only thread that asks.
     static func arm(_ terminal: Int32, _ localFlags: tcflag_t) {
         self.terminal = terminal
         self.localFlags = localFlags
         former = signals.map { number in
             signal(number) { number in
-                // Both functions are allowed in a signal handler: signal-safety(7)
+                // tcgetattr and tcsetattr are allowed in a signal handler: signal-safety(7)
                 var settings = termios()
                 if tcgetattr(EchoGuard.terminal, &settings) == 0 {
                     settings.c_lflag = EchoGuard.localFlags

@@ -4,22 +4,22 @@ import InternetMessage
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {
     private var rows: [[String]] = []
-    /// Whether the last column is wrapped, and not cut, if the terminal is too narrow for it.
+    /// Whether the last column is wrapped instead of cut if the terminal is too narrow for it.
     var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// The lines, each with its end; the last column is not padded. On a terminal they are cut to its width.
+    /// The lines, each with its line end; the last column is not padded. On a terminal, the lines are cut to its width.
     var text: String { lines(width: Terminal.width(STDOUT_FILENO)).joined() }
 
-    /// The same with one of `others` behind each line.
+    /// The lines, each followed by the element of `others` with the same index.
     func text(between others: [String]) -> String {
         zip(lines(width: Terminal.width(STDOUT_FILENO)), others).map { $0 + $1 }.joined()
     }
 
-    /// - Parameter width: the columns of the terminal; nil for no limit.
+    /// - Parameter width: the number of columns of the terminal; nil for no limit.
     private func lines(width: Int?) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
         let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
@@ -30,7 +30,7 @@ struct TextTable {
             widths[lastColumn] = min(widths[lastColumn], max(Self.leastWidth, width - others))
         } else if let width {
             let room = width - Self.gap * max(0, columns - 1)
-            // Names are cut before dates and fingerprints, which are of one length.
+            // Names are cut before dates and fingerprints. All dates and fingerprints of a column have the same length.
             let names = counts.indices.filter { Set(counts[$0]).count > 1 }
             Self.narrow(&widths, columns: names, to: room)
             Self.narrow(&widths, columns: Array(counts.indices), to: room)
@@ -50,7 +50,7 @@ struct TextTable {
         }
     }
 
-    /// Narrows the widest of `columns` until all fit, or all have the least width.
+    /// Narrows the widest of `columns` until all fit into `width`, or all have the minimum width.
     private static func narrow(_ widths: inout [Int], columns: [Int], to width: Int) {
         while widths.reduce(0, +) > width, let widest = columns.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > leastWidth
@@ -59,10 +59,10 @@ struct TextTable {
         }
     }
 
-    /// The blanks between two columns.
+    /// The number of blanks between two columns.
     private static let gap = 2
-    /// A column is not made narrower than this.
+    /// The minimum width of a column.
     private static let leastWidth = 12
-    /// The mark at the end of a cell that was cut.
+    /// The character at the end of a cell that was cut.
     private static var mark: String { Terminal.isUnicode ? "…" : "~" }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import InternetMessage
 
-/// Lines below each other, safe to print: a tree with branches on a terminal that has the characters, else indented.
+/// Lines in the form of a tree, safe to print: with branches if the terminal has these characters, otherwise indented.
 struct TextTree {
     private var lines: [(level: Int, text: String)]
 
     private let indent: String
 
-    /// - Parameter indent: in front of every line.
+    /// - Parameter indent: text in front of every line.
     init(_ root: String, indent: String = "") {
         lines = [(0, root.escapedForDisplay)]
         self.indent = indent
@@ -16,22 +16,22 @@ struct TextTree {
     /// A tree that begins with the first line added, at level 0.
     init() { (lines, indent) = ([], "") }
 
-    /// - Parameter level: 1 is below the root; no line is more than one level below the line before it.
+    /// - Parameter level: 1 for a line directly below the root. No line is more than one level below the preceding line.
     mutating func add(_ line: String, level: Int) { lines.append((level, line.escapedForDisplay)) }
 
-    /// The lines, each with its end, for standard output.
+    /// The lines, each with its line end, for standard output.
     var text: String {
         text(hasBranches: Self.hasBranches(on: STDOUT_FILENO), width: Terminal.width(STDOUT_FILENO))
     }
 
-    /// The lines as they are, however long, for messages on `descriptor`.
+    /// The lines without wrapping, for messages on `descriptor`.
     func lines(on descriptor: Int32) -> [String] {
         text(hasBranches: Self.hasBranches(on: descriptor), width: nil).split(separator: "\n").map(String.init)
     }
 
     private static func hasBranches(on descriptor: Int32) -> Bool { isatty(descriptor) == 1 && Terminal.isUnicode }
 
-    /// - Parameter width: the columns of the terminal, at which lines are wrapped; nil does not wrap.
+    /// - Parameter width: the number of columns of the terminal, at which lines are wrapped; nil for no wrapping.
     func text(hasBranches: Bool, width: Int?) -> String {
         guard hasBranches else {
             return lines.map { level, text in
@@ -39,7 +39,7 @@ struct TextTree {
                 return Self.wrapped(text, behind: stem, then: stem + "  ", width)
             }.joined()
         }
-        // Worked out from the last line up: whether the branch of each level continues below.
+        // Whether the branch of each level continues below; computed from the last line upwards.
         var goesOn: [Bool] = []
         let drawn = lines.reversed().map { level, text in
             let hasChildren = goesOn.count > level && goesOn[level]
@@ -58,7 +58,7 @@ struct TextTree {
         return drawn.reversed().joined()
     }
 
-    /// `text` with its end, and with `next` in front of all lines but the first.
+    /// `text` with its line end, wrapped to `width`: the first line begins with `first`, all others with `next`.
     private static func wrapped(_ text: String, behind first: String, then next: String, _ width: Int?) -> String {
         guard let width else { return "\(first)\(text)\n" }
         let lines = WrappedText(text, width: width - next.count).lines

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A text broken at its blanks, so that its lines fit a terminal.
+/// A text wrapped at its blanks, so that its lines fit a terminal.
 ///
-/// A command in it, which goes up to its end, stays on one line however long: it can be copied whole.
+/// A command at the end of the text is not wrapped, however long it is, so that the user can copy it as a whole.
 struct WrappedText {
     /// The lines, without indentation; at least one.
     let lines: [String]
 
     /// - Parameters:
-    ///   - width: the columns that a line has.
-    ///   - taken: the columns of the first line that are used already.
+    ///   - width: the number of columns of a line.
+    ///   - taken: the number of columns of the first line that are already used.
     init(_ text: String, width: Int, taken: Int = 0) {
         guard width >= Self.leastWidth, text.count > width - taken else {
             lines = [text]
@@ -28,12 +28,12 @@ struct WrappedText {
                 lines.append(piece)
             }
         }
-        // A prompt ends in a blank, behind which the answer is typed.
+        // A prompt ends with a blank, after which the user types the answer.
         if text.hasSuffix(" ") { lines[lines.count - 1] += " " }
         self.lines = lines
     }
 
-    /// What is to be read, and the command behind it; nil if there is none.
+    /// The prose of `text`, and the command after the prose; nil if there is no command.
     private static func parts(of text: String) -> (prose: String, command: String?) {
         let starts = programs.compactMap { program in
             text.hasPrefix("\(program) ") ? text.startIndex : text.range(of: " \(program) ")?.lowerBound
@@ -42,14 +42,14 @@ struct WrappedText {
         return (String(text[..<start]), String(text[start...].drop { $0 == " " }))
     }
 
-    /// `text` with the ends of its lines, for a terminal on `descriptor`; on one line elsewhere.
+    /// `text` wrapped into lines, if `descriptor` is a terminal; otherwise `text` unchanged, on one line.
     static func text(_ text: String, on descriptor: Int32, taken: Int = 0) -> String {
         guard let width = Terminal.width(descriptor) else { return text }
         return WrappedText(text, width: width, taken: taken).lines.joined(separator: "\n")
     }
 
-    /// The programs that our hints name.
+    /// The programs that hints of smime name.
     private static let programs = ["smime", "git cat-file", "chown", "chmod", "rm", "postconf", "openssl"]
-    /// A terminal that is narrower breaks the lines itself.
+    /// The minimum width: a narrower terminal wraps the lines itself.
     private static let leastWidth = 24
 }

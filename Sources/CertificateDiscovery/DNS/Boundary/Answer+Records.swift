@@ -1,7 +1,7 @@
 import CUnbound
 
 extension ub_result {
-    /// Copies of the first `limit` records of an answer.
+    /// Copies of the records of an answer, at most the first `limit`.
     func records(limit: Int) -> [[UInt8]] {
         var records: [[UInt8]] = []
         while records.count < limit, let data = data?[records.count] {

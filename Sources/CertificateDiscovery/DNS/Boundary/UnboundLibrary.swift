@@ -2,7 +2,7 @@ import CUnbound
 import Foundation
 import LibCrypto
 
-/// libunbound, a resolver that validates DNSSEC; loaded on first use.
+/// libunbound, a resolver that validates DNSSEC. The library is loaded on first use.
 ///
 /// The functions have the names of the C library without their prefix and are described in libunbound(3).
 struct UnboundLibrary: Sendable {
@@ -16,7 +16,7 @@ struct UnboundLibrary: Sendable {
 
     /// The loaded library.
     ///
-    /// - Throws: `DiscoveryOutage` if it is not installed.
+    /// - Throws: `DiscoveryOutage` if the library is not installed.
     static var shared: UnboundLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
 
     let create: ub_ctx_create_function
@@ -33,7 +33,7 @@ struct UnboundLibrary: Sendable {
     let errorText: ub_strerror_function
 
     private init() throws(DiscoveryOutage) {
-        // Without this, libunbound would start libcrypto with the configuration that OPENSSL_CONF names.
+        // If libcrypto is not started here, libunbound would start it with the configuration that OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw DiscoveryOutage("libunbound is needed (Debian: apt install libunbound8)")

@@ -6,7 +6,7 @@ struct PeerAddress: Sendable {
     let bytes: [UInt8]
     let family: CInt
 
-    /// The maximum number of addresses per name to try.
+    /// The maximum number of addresses that are tried for a name.
     private static let maximumCount = 4
 
     /// Resolves `host` with the system's resolver. Blocks the thread.
@@ -50,8 +50,8 @@ struct PeerAddress: Sendable {
         }
     }
 
-    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier, documentation and
-    /// multicast addresses are not, and neither are IPv6 addresses that map to them.
+    /// Whether the address is on the public Internet. Loopback, private, link-local, carrier, documentation and multicast
+    /// addresses are not public, nor are IPv6 addresses to which such IPv4 addresses are mapped.
     ///
     /// The registries of RFC 6890
     var isPublic: Bool {

@@ -1,15 +1,15 @@
 import CLDAP
 import Foundation
 
-/// A connection to an LDAP directory, for one thread.
+/// A connection to an LDAP directory, for use by one thread.
 ///
-/// Sets every relevant option that libldap would otherwise take from configuration files and the environment.
+/// Sets every relevant option that libldap would otherwise read from configuration files and the environment.
 package final class LDAPConnection {
     /// The maximum number of entries that one search returns. The number of messages (entries and referrals) is limited as
     /// well.
     private static let maximumEntries = 20
     private static let maximumMessages = 40
-    /// The maximum number of values that one search returns, and the limit in bytes of each.
+    /// The maximum number of values that one search returns, and the maximum size of each value in bytes.
     private static let maximumValues = 100
     private static let maximumValue = 1 << 18
     /// The maximum size of one message of the server, in bytes.
@@ -20,7 +20,7 @@ package final class LDAPConnection {
     private let watch: SocketWatch
     private let deadline: ContinuousClock.Instant
 
-    /// Prepares a connection, which is opened on its first use.
+    /// Prepares a connection, which is opened when it is first used.
     ///
     /// libldap: `ldap_initialize`
     init(_ server: String, until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) {
@@ -55,7 +55,8 @@ package final class LDAPConnection {
         watch.end()
     }
 
-    /// Requires the server to present a certificate for its name, issued under one of these authorities.
+    /// Requires the server to present a certificate for its name that was issued under one of the authorities in the file
+    /// `authorities`.
     func requireCertificate(authorities: String) throws(DiscoveryOutage) {
         var demand = CInt(LDAP_OPT_X_TLS_DEMAND)
         var version = CInt(LDAP_OPT_X_TLS_PROTOCOL_TLS1_2)
@@ -70,12 +71,16 @@ package final class LDAPConnection {
         }
     }
 
+    /// Starts TLS on the connection.
+    ///
     /// libldap: `ldap_start_tls_s`
     func startTLS() throws(DiscoveryOutage) {
         let code = library.startTLS(pointer, nil, nil)
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
     }
 
+    /// Logs in to the directory (bind).
+    ///
     /// libldap: `ldap_sasl_bind_s`
     func bind(_ name: String, _ password: inout [UInt8]) throws(DiscoveryOutage) {
         let code = password.withUnsafeMutableBytes { bytes in
@@ -117,7 +122,8 @@ package final class LDAPConnection {
         )
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
         var values: [[UInt8]] = []
-        // Read one message at a time: otherwise libldap collects everything the server sends, whatever limit was requested.
+        // The messages are read one by one: otherwise libldap would collect everything that the server sends, whatever limit
+        // was requested.
         for _ in 0..<Self.maximumMessages {
             let isLast = try next(identifier, until: deadline) { values += self.values(of: $0, url.attributes) }
             if isLast { return Array(values.prefix(Self.maximumValues)) }
@@ -127,7 +133,7 @@ package final class LDAPConnection {
         return Array(values.prefix(Self.maximumValues))
     }
 
-    /// Reads the next message of the search result and passes it on if it is an entry.
+    /// Reads the next message of the search result. If the message is an entry, its values are added to the result.
     ///
     /// - Returns: whether it was the last message.
     private func next(

@@ -2,9 +2,9 @@ import CLDAP
 import Foundation
 import LibCrypto
 
-/// libldap, the client library of OpenLDAP; loaded when a directory is queried.
+/// libldap, the client library of OpenLDAP. The library is loaded when a directory is queried.
 ///
-/// If it were linked, every command would load it and its dependencies. The functions have the names of the C library
+/// If libldap were linked, every command would load it and its dependencies. The functions have the names of the C library
 /// without their prefix and are described in its manual pages, such as ldap_search_ext_s(3).
 struct LDAPLibrary: Sendable {
     /// The library's file names, newest version first.
@@ -18,7 +18,7 @@ struct LDAPLibrary: Sendable {
 
     /// The loaded library.
     ///
-    /// - Throws: `DiscoveryOutage` if it is not installed.
+    /// - Throws: `DiscoveryOutage` if the library is not installed.
     static var shared: LDAPLibrary { get throws(DiscoveryOutage) { try loaded.get() } }
 
     let initialize: ldap_initialize_function
@@ -43,7 +43,8 @@ struct LDAPLibrary: Sendable {
     let controlBuffer: ber_sockbuf_ctrl_function
 
     private init() throws(DiscoveryOutage) {
-        // If libldap uses OpenSSL, it would otherwise start libcrypto with the configuration that OPENSSL_CONF names.
+        // If libldap uses OpenSSL and libcrypto is not started here, libldap would start it with the configuration that
+        // OPENSSL_CONF names.
         Libcrypto.start()
         guard let library = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
             throw DiscoveryOutage("libldap is needed (Debian: apt install libldap-2.5-0, or libldap2)")

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Shuts down the sockets of an LDAP connection at its deadline, because libldap ignores its timeout during a TLS handshake.
 ///
-/// It duplicates each descriptor, so that it never shuts down another file that has since got the same number.
+/// The watch duplicates each descriptor, so that it never shuts down another file that later gets the same number.
 final class SocketWatch: Sendable {
     private struct State {
         var sockets: [Int32] = []
@@ -13,7 +13,7 @@ final class SocketWatch: Sendable {
 
     private let state = Mutex(State())
     private let getDescriptor: ber_sockbuf_ctrl_function
-    /// The callbacks of libldap, which keeps this address.
+    /// The callbacks for libldap, which stores this address.
     private nonisolated(unsafe) let pointer: UnsafeMutablePointer<ldap_conncb>
 
     /// The value for `LDAP_OPT_CONNECT_CB`. The watch must outlive the connection.
@@ -36,13 +36,13 @@ final class SocketWatch: Sendable {
         pointer.pointee.lc_arg = Unmanaged.passUnretained(self).toOpaque()
         let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
         let left = Double(seconds) + Double(attoseconds) / 1e18
-        // Uses its own queue: all threads of the global queue may be waiting for servers.
+        // This queue is separate, because all threads of the global queue may be waiting for servers.
         DispatchQueue(label: "deadline").asyncAfter(deadline: .now() + left) { [weak self] in self?.end() }
     }
 
     deinit { pointer.deallocate() }
 
-    /// Shuts down the current sockets and any that are opened later.
+    /// Shuts down the open sockets, and all sockets that are opened later.
     func end() {
         state.withLock { state in
             state.isOver = true

@@ -2,7 +2,7 @@ import Foundation
 
 /// The full names of hosts, as the system resolves them.
 enum CanonicalName {
-    /// The canonical name of `name`; nil if the system knows none. Blocks.
+    /// The canonical name of `name`; nil if the system knows none. Blocks while the system resolves the name.
     ///
     /// getaddrinfo(3), `AI_CANONNAME`
     static func resolved(_ name: String) -> String? {

@@ -163,7 +163,7 @@ private struct BackupReport: Encodable {
     let bytes: Int
 }
 
-/// The contents of a restored backup.
+/// The report on the contents of a restored backup.
 private struct RestoreCommandReport: Encodable {
     struct Account: Encodable {
         let address: String
@@ -190,7 +190,7 @@ private struct RestoreCommandReport: Encodable {
     let anchors: [Fingerprint]
     let certificates: Int
     let changed: Bool
-    /// The restored sender rules that the store did not have.
+    /// The restored cipher rules for senders that had no rule in the store.
     let ciphers: [CipherRule]
     let identities: [Identity]
     let kept: [String]

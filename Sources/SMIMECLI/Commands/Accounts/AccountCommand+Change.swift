@@ -114,7 +114,7 @@ extension SMIMECommand.AccountCommand {
         )
         var cipher: CipherChoice?
 
-        /// The identity that is preferred to others.
+        /// The identity that the account prefers to its others; `none` if it prefers no identity.
         enum PinChoice {
             case none
             case identity(FingerprintPrefix)
@@ -176,7 +176,7 @@ extension SMIMECommand.AccountCommand {
             let before = try await naming.global.store(.readOnly).accounts.account(for: naming.address)
             change.pin = try pin?.pin(in: before)
             try await naming.run("changed") { store in
-                // If one of several changes is impossible, none is made.
+                // If one of several changes is impossible, no change is made.
                 if let cipher { try await store.checkCipher(cipher.value, for: before.address) }
                 let account = try await store.accounts.set(naming.address, change)
                 if let cipher { try await store.setCipher(cipher.value, for: account.address) }

@@ -62,7 +62,7 @@ extension SMIMECommand.AccountCommand {
 
     private struct RemovalReport: Encodable {
         let address: String
-        /// Its cipher in the setting encryption.unknown.
+        /// The account's cipher in the setting encryption.unknown.
         let cipher: String?
         /// The certificates of the removed keys.
         let fingerprints: [Fingerprint]

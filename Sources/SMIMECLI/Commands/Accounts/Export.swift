@@ -218,7 +218,7 @@ extension SMIMECommand {
 }
 
 extension PasswordOptions {
-    /// Lets `body` use the passphrase of a file that is being made.
+    /// Lends the passphrase for a file that is being created to `body`.
     fileprivate func withNewPassphrase<Value>(_ body: (borrowing Passphrase) throws -> Value) throws -> Value {
         let passphrase = try passphrase("for the exported file", isNew: true)
         guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }

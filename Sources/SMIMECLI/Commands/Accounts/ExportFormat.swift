@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// What `export` writes.
+/// The formats that `export` writes.
 enum ExportFormat: String, Choice {
     case p12, mobileconfig, pem, ldif, vcard, smimea
 
-    /// Whether private keys are in it.
+    /// Whether the format contains private keys.
     var isSecret: Bool { self == .p12 || self == .mobileconfig }
 
-    /// Whether one file can hold several people.
+    /// Whether one file can contain several persons.
     var isForDirectories: Bool { self == .ldif || self == .smimea }
 }

@@ -36,7 +36,7 @@ extension SMIMECommand {
 
         func run() async throws {
             let store = try await global.store(.readOnly)
-            // Monitoring must notice a missing store, as with a disk that is not mounted.
+            // Monitoring must notice a missing store, for example if its disk is not mounted.
             if expiring != nil, !store.exists, store.location.home != nil { throw try global.missingStore }
             store.noteIfMissing()
             let listed = (identities: try await identities(in: store), recipients: try await recipients(in: store))
@@ -51,7 +51,7 @@ extension SMIMECommand {
             if expiring != nil, !listed.identities.isEmpty || !listed.recipients.isEmpty { throw ExitStatus.negative }
         }
 
-        /// The timeline, soonest first.
+        /// The certificates in the order of their expiry, soonest first.
         private func timeline(_ entries: [(kind: String, certificate: ListedCertificate)]) -> String {
             var table = TextTable()
             for (kind, entry) in entries.sorted(by: { $0.certificate.notAfter < $1.certificate.notAfter }) {
@@ -94,7 +94,7 @@ private struct ListReport: Encodable {
 }
 
 extension Date {
-    /// The distance from `time` in the largest unit that gives at least two: `in 45 days`, `3 years ago`.
+    /// The distance from `time`, in the largest unit in which the number is at least two: `in 45 days`, `3 years ago`.
     fileprivate func distance(from time: Date) -> String {
         let days = Int((timeIntervalSince(time) / 86_400).rounded(.towardZero))
         let units = [(365, "years"), (30, "months"), (7, "weeks")]

@@ -1,11 +1,11 @@
-/// What git asks of the program that `gpg.x509.program` names.
+/// The arguments with which git calls the program that `gpg.x509.program` names.
 ///
-/// git writes `--status-fd=2 -bsau KEY` to sign and `--status-fd=1 --verify SIGNATURE -` to verify; others write the long
-/// names. Other arguments are rejected.
+/// git writes `--status-fd=2 -bsau KEY` to sign and `--status-fd=1 --verify SIGNATURE -` to verify; other programs write the
+/// long names. Other arguments are rejected.
 ///
 /// git: gpg-interface.c; gpgsm(1)
 struct GitArguments: Equatable {
-    /// What to do.
+    /// What git asks for.
     enum Task: Equatable {
         /// Sign standard input with the key of this name.
         case sign(key: String)
@@ -14,10 +14,10 @@ struct GitArguments: Equatable {
     }
 
     let task: Task
-    /// The descriptor for status lines; nil writes none.
+    /// The file descriptor for status lines; if nil, no status lines are written.
     private(set) var statusDescriptor: Int32?
 
-    /// Options for what is always done here; they are ignored.
+    /// Options for behaviour that this command always has; they are ignored.
     private static let implied: Set<String> = [
         "--armor", "--batch", "--detach-sign", "--no-tty", "--sign", "-a", "-b", "-bsa", "-s",
     ]

@@ -2,10 +2,11 @@ import PKIX
 import SMIME
 
 extension VerificationReport {
-    /// What to do about the verdict on a commit or tag; nil if it is valid.
+    /// What to do about the verdict on a commit or tag; nil if the verdict is valid.
     ///
-    /// git deletes the file of the signature when it ends, so the command reads the object again. The certificates in a signature are
-    /// not signed, and an attacker can add others: the fingerprint alone decides which one is trusted.
+    /// git deletes the signature's file when it ends, so the suggested command reads the object from git again. The
+    /// certificates in a signature are not signed, and an attacker can add others, so the suggested command selects the
+    /// certificate by its fingerprint alone.
     func gitHint(_ context: SignerContext) -> String? {
         guard status != .valid else { return nil }
         let problem = VerdictWords(self, decidingSigner, context: context).problem

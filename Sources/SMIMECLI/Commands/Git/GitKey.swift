@@ -4,11 +4,11 @@ import PKIX
 import SMIMEAgent
 import SMIMEStore
 
-/// The key that git names: user.signingKey, or else the committer's name and address.
+/// The key that git names: the value of user.signingKey, or else the committer's name and address.
 struct GitKey {
     let text: String
 
-    /// The identity that it names.
+    /// The signer that the key's name selects.
     ///
     /// - Throws: `Failure` with status 67 if there is none, with 64 if there are several.
     func selection(in store: Store) async throws -> SignerSelection {
@@ -35,12 +35,14 @@ struct GitKey {
 }
 
 extension Certificate {
-    /// The SHA-1 fingerprint as gpgsm writes it, by which git and other programs name the certificate. It proves nothing.
+    /// The SHA-1 fingerprint in gpgsm's notation, by which git and other programs name the certificate. It is not proof of
+    /// the certificate's identity.
     var shortFingerprint: String {
         ((try? DigestAlgorithm.sha1.digest(der)) ?? fingerprint.bytes).hexadecimal.uppercased()
     }
 
-    /// Whether `prefix` begins the SHA-256 or SHA-1 fingerprint, or is the key ID, which are the last digits of the latter.
+    /// Whether the SHA-256 or SHA-1 fingerprint starts with `prefix`, or the SHA-1 fingerprint ends with it, as a key ID
+    /// does.
     fileprivate func isNamed(_ prefix: FingerprintPrefix) -> Bool {
         let short = shortFingerprint.lowercased()
         return fingerprint.hexadecimal.hasPrefix(prefix.digits) || short.hasPrefix(prefix.digits)

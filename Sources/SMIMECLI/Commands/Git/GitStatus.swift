@@ -5,13 +5,14 @@ import LibCrypto
 import PKIX
 import SMIME
 
-/// Status lines for git, as gpgsm writes them: `[GNUPG:] GOODSIG …`.
+/// Status lines for git, in gpgsm's form: `[GNUPG:] GOODSIG …`.
 ///
-/// git finds GOODSIG and SIG_CREATED only after a line end, so another line precedes each. Names are escaped and cannot begin a line.
+/// git finds GOODSIG and SIG_CREATED only after a line end, so another line precedes each of these two. Names are escaped and
+/// cannot begin a line.
 ///
 /// GnuPG: doc/DETAILS
 enum GitStatus {
-    /// The lines for a signature that was made.
+    /// The status lines for a new signature.
     static func created(by certificate: Certificate, _ digest: DigestAlgorithm, at time: Date) -> [String] {
         let words = [
             "D", algorithm(of: certificate), hash(digest.rawValue), "00", compact(time), certificate.shortFingerprint,
@@ -33,7 +34,7 @@ enum GitStatus {
         let name = "\(certificate.shortFingerprint) \(certificate.subject.gnuPGDescription.asDisplayedLine)"
         switch status {
         case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
-        // An attacker may have made a weak signature.
+        // An attacker may have created a weak signature.
         case .invalid, .malformed, .partial, .unsigned, .weak: return ["BADSIG \(name)"]
         case .untrusted: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_UNDEFINED 0 shell"]
         case .notYetValid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_NEVER 0 shell"]
@@ -51,12 +52,12 @@ enum GitStatus {
         return words.joined(separator: " ")
     }
 
-    /// `20260131T120000`
+    /// `time` in the form `20260131T120000`.
     private static func compact(_ time: Date) -> String {
         time.timestamp.filter { $0 != "-" && $0 != ":" && $0 != "Z" }
     }
 
-    /// GnuPG's number of the key's algorithm; 0 if it has none.
+    /// GnuPG's number of the key's algorithm; 0 if GnuPG has no number for it.
     private static func algorithm(of certificate: Certificate) -> String {
         switch certificate.publicKeyAlgorithm {
         case .rsa, .rsaPSS: "1"
@@ -67,12 +68,12 @@ enum GitStatus {
         }
     }
 
-    /// GnuPG's number of the digest; 0 if it has none.
+    /// GnuPG's number of the digest; 0 if GnuPG has no number for it.
     private static func hash(_ name: String) -> String {
         ["md5": "1", "sha1": "2", "sha256": "8", "sha384": "9", "sha512": "10", "sha224": "11"][name] ?? "0"
     }
 
-    /// Writes the lines to the descriptor.
+    /// Writes the lines to the descriptor; does nothing if `descriptor` is nil.
     static func write(_ lines: [String], to descriptor: Int32?) throws {
         guard let descriptor else { return }
         let sink = DescriptorSink(descriptor)

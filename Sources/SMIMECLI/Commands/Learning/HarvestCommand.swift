@@ -60,7 +60,8 @@ extension SMIMECommand {
                 isInterrupted: { interruption.isPending }
             )
             progress.clear()
-            // A failed store is closed if possible; what was learned before is reported in any case.
+            // After a failure, the store is closed if possible. The certificates that were learned before are always
+            // reported.
             if result.failure == nil { try await store.close() } else { try? await store.close() }
             let lines = HarvestReport(result, unreadable: unreadable.worstFailure)
             try report.print(lines) { lines.text }

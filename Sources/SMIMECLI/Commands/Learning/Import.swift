@@ -104,7 +104,7 @@ extension SMIMECommand {
             try [unreadable.worst].throwWorst()
         }
 
-        /// Warns of newly trusted certificates that differ from those known for their addresses.
+        /// Warns of newly trusted certificates that differ from the certificates known for their addresses.
         private func warnOfOthers(_ outcome: FileImport.Outcome) async throws {
             let entries = outcome.report.recipients
             let new = Set(entries.filter(\.isNew).map(\.certificate))
@@ -131,13 +131,13 @@ extension SMIMECommand {
             try await global.store(.readWrite, password: storePasswords.origin)
         }
 
-        /// The store, if it exists and may have the private key of a certificate in `contents`.
+        /// The store, if it exists and may contain the private key of a certificate in `contents`; nil otherwise.
         private func existingStore(for contents: ImportedFiles) async throws -> Store? {
             guard FileImport.mayRenew(contents) else { return nil }
             return try await global.store(.readOnly).exists ? writableStore() : nil
         }
 
-        /// How many hints about single certificates are given.
+        /// The most hints about single certificates that are given.
         private static let maximumHints = 5
     }
 }
@@ -151,7 +151,7 @@ extension PasswordOptions: ImportPassphrases {
 }
 
 extension ImportPlan.Advice {
-    /// The advice in words, with the command that does it where there is one.
+    /// The advice in words, with a command if there is one.
     fileprivate var text: String {
         switch self {
         case .addAsRecipient(let certificate, let address):
@@ -163,7 +163,7 @@ extension ImportPlan.Advice {
 }
 
 extension ImportStep {
-    /// The step in words, with the command that does it.
+    /// The step in words, with the command for it.
     fileprivate var text: String {
         switch self {
         case .trust(let root): "to trust \(root.subject): smime trust add \(root.fingerprint)"

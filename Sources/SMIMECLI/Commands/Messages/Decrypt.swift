@@ -48,7 +48,7 @@ extension SMIMECommand {
             let batch = try Batch(files.paths, files)
             let outcomes = await batch.run { path in
                 let opened = try await opened(path, opener)
-                // The user may close the pager early, as with `smime read`.
+                // The user may close the pager before reading all text, as with `smime read`.
                 try Output.write(to: files.target(for: path), isPrivate: true, isReport: true) {
                     try opened.write(to: $0, lineEnd: files.lineEnd)
                 }
@@ -60,13 +60,13 @@ extension SMIMECommand {
             }
             try await asked.finish()
             let messages = verification.learns ? outcomes.compactMap { $0.value?.learnable } : []
-            // With a shared secret there may be no store, and then nothing is learned.
+            // With a shared secret a store is not required; without a store, nothing is learned.
             let teacher =
                 messages.isEmpty ? nil : Learning(in: try await batch.store(opening), onChange: verification.onChange)
             let learned = await teacher?.previewForReport(messages) ?? LearningReport()
             for outcome in outcomes {
                 guard let report = outcome.value?.report, !verification.quiet else { continue }
-                // With a shared secret there may be no store to ask.
+                // With a shared secret a store is not required, so the store may be missing.
                 let isKnown = report.status == .untrusted
                 describe(report, isKnown ? try await opening.store().context(of: report) : .init(), path: outcome.path)
             }
@@ -91,7 +91,8 @@ extension SMIMECommand {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
-        /// - Throws: what opening throws. If the user gave a secret, every failure says that it may be the wrong one.
+        /// - Throws: the errors of opening. If the user gave a secret, every failure says that the secret may be the wrong
+        ///   one.
         private func opened(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
@@ -118,7 +119,7 @@ extension SMIMECommand {
             return try await opener.decrypt(source)
         }
 
-        /// Says what each layer was, the outermost first, and what the signatures inside are worth.
+        /// Describes each layer, the outermost first, and the verdicts on the signatures inside.
         private func describe(_ report: VerificationReport, _ context: SignerContext, path: String) {
             let name = InputFile.name(path)
             let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
@@ -138,7 +139,7 @@ extension SMIMECommand {
             if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
         }
 
-        /// The layers, without the only signed one: the verdict says all about it.
+        /// The tree of the layers. A single signed layer is left out, because the verdict already describes that layer.
         private func tree(of report: VerificationReport) -> TextTree {
             let isSingle = report.layers.flatMap(\.signers).count == 1
             var tree = TextTree()
@@ -150,10 +151,10 @@ extension SMIMECommand {
             return tree
         }
 
-        /// What a layer was; a signed one has a line for each signer.
+        /// The description of a layer; a signed layer has a line for each signer.
         private func texts(of layer: VerificationReport.Layer, _ report: VerificationReport) -> [String] {
             guard layer.kind == .signed, !layer.signers.isEmpty else { return [report.text(of: layer)] }
-            // The text says inside or outside only if there are signatures on both sides of the encryption.
+            // The words "inside" and "outside" are used only if there are signatures on both sides of the encryption.
             let isClear = report.layers.allSatisfy { $0.signers.isEmpty || $0.isInsideEncryption }
             let side = isClear ? nil : report.side(of: layer)
             return layer.signers.map { signer in

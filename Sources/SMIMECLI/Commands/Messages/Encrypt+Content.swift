@@ -6,7 +6,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.Encrypt {
-    /// Writes a bare CMS object that holds the file at `path`.
+    /// Writes a CMS object with the content of the file at `path`, without MIME around it.
     func encryptContent(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
         let content = try protection.content(
             of: path,
@@ -15,7 +15,7 @@ extension SMIMECommand.Encrypt {
             readsHeader: to.isEmpty || signing.from == nil,
             measured: { files.measured($0, passes: 1) }
         )
-        // The account of the author is used if From names exactly one. A file need not have an author.
+        // If From contains exactly one address, the author's account is used. A file need not have an author.
         let author = content.header.flatMap { try? MailAuthor(of: $0)?.address }
         try checkHiddenRecipients(content.header, of: path, common)
         let store = try await common.opening.store()
@@ -34,7 +34,7 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// Refuses mail with a Bcc field, which every recipient could read.
+    /// Rejects mail with a Bcc field, because every recipient could read that field.
     private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: Common) throws {
         guard to.isEmpty, common.secret == nil, let header,
             try !RecipientPlan.hiddenRecipients(of: header).isEmpty

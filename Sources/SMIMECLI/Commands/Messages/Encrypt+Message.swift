@@ -11,7 +11,7 @@ extension SMIMECommand.Encrypt {
     /// The values that all files share.
     struct Common: Sendable {
         let opening: StoreOpening
-        /// Certificates to encrypt to that were given as files.
+        /// The recipients' certificates that were given as files.
         let extra: [Certificate]
         let secret: SharedSecret?
         let lists: FolderLists
@@ -61,10 +61,10 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// The header fields that plain text gets.
+    /// The header fields that are added to plain text.
     var textFields: [NewField] { signing.textFields(to: to, subject: subject) }
 
-    /// The copies of a message or file with `header` and their recipients; `author` is its author.
+    /// The copies of a message or file with `header`, with their recipients; `author` is the message's author.
     func copies(
         _ plan: RecipientPlan,
         of header: HeaderBlock,
@@ -74,15 +74,16 @@ extension SMIMECommand.Encrypt {
         try await plan.copies(
             of: header,
             to: to,
-            // A rule for the account counts for its aliases, too.
+            // A rule for the account also applies to mail from its aliases.
             from: [signing.from, author, account?.address].compactMap(\.self),
             sender: noSelf ? nil : (signing.from, author)
         )
     }
 
-    /// Writes every copy with `body` to its place.
+    /// Lets `body` write every copy to its output.
     ///
-    /// - Parameter confidentiality: what the mail hides of its header; nil for a bare CMS object, which has none.
+    /// - Parameter confidentiality: which header fields the mail hides; nil for a CMS object outside of mail, which has no
+    ///   header.
     func write(
         _ copies: [RecipientPlan.Copy],
         of path: String,
@@ -120,7 +121,7 @@ extension SMIMECommand.Encrypt {
         protector.compresses = compress
         MessageInput.noteMissingHeader(protector.header, of: path)
         guard files.outputDir == nil, to.isEmpty else { return protector }
-        // Some programs write an empty Bcc field into every mail. It names no recipient.
+        // Some programs write an empty Bcc field into every mail. An empty field names no recipient.
         guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
             throw Failure(
                 .usage,

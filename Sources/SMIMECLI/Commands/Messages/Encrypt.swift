@@ -146,10 +146,11 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// All possible outputs for the input at `path`, including copies for Bcc recipients.
+        /// All outputs that may be written for the input at `path`, including copies for Bcc recipients.
         private func targets(for path: String) -> [String] {
             guard let target = files.target(for: path) else { return [] }
-            // Problems of a file are reported when it is encrypted. A pipe can be read only then.
+            // Problems of the input are reported later, when it is encrypted. A pipe can be read only once, so it is not read
+            // here.
             guard files.outputDir != nil, to.isEmpty, FileIdentity(path) != nil,
                 let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
                 let hidden = try? RecipientPlan.hiddenRecipients(of: header)

@@ -43,7 +43,7 @@ extension SMIMECommand {
     }
 }
 
-/// A code with its row of the table.
+/// A problem code with its row of the table.
 private struct Explanation: Encodable {
     let code: String
     let level: String

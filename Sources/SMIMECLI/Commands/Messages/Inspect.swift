@@ -95,7 +95,7 @@ extension SMIMECommand {
             try outcomes.map(\.status).throwWorst()
         }
 
-        /// The owners, as far as the store knows them, of certificates that the file names but does not include.
+        /// The names of owners, from the store, for certificates that the file refers to but does not include.
         private static func names(in inspection: Inspection, _ global: GlobalOptions) async -> [EntityIdentifier:
             String]
         {
@@ -109,9 +109,9 @@ extension SMIMECommand {
             return names
         }
 
-        /// Whether a certificate ends within the time that was asked about.
+        /// Whether a certificate expires within the time that the user gave.
         ///
-        /// - Throws: `Failure` with status 65 if there is no certificate to look at.
+        /// - Throws: `Failure` with status 65 if the input contains no certificate.
         private func expires(_ inspection: Inspection, _ opened: OpenedPKCS12?, name: String) throws -> Bool {
             guard let expiresWithin else { return false }
             let certificates = Extraction.certificates(of: inspection, opened)
@@ -120,7 +120,8 @@ extension SMIMECommand {
             return certificates.contains { $0.notAfter < last }
         }
 
-        /// The certificates of a PKCS#12 file, those with a key first; nil if it is none or no passphrase is given.
+        /// The contents of a PKCS#12 file, certificates with a key first; nil if the input is not PKCS#12 or no passphrase
+        /// was given.
         private func open(
             _ inspection: Inspection,
             _ source: any ByteSource,
@@ -134,7 +135,7 @@ extension SMIMECommand {
             return nil
         }
 
-        /// The most problems of one file that are printed on standard error; the report has all of them.
+        /// The most problems of one file that are printed on standard error. The report contains all problems.
         private static let maximumErrors = 10
     }
 }
@@ -151,7 +152,7 @@ extension FormOptions.InputForm {
 }
 
 extension Inspection {
-    /// The identifiers of certificates that it refers to but does not include.
+    /// The identifiers of certificates that the layer refers to but does not include.
     fileprivate var identifiers: [EntityIdentifier] {
         let named = outlines.flatMap { $0.recipients.compactMap(\.identifier) + $0.signers.map(\.identifier) }
         return named.filter { identifier in !certificates.contains { identifier.matches($0) } }

@@ -99,10 +99,10 @@ extension SMIMECommand {
             return SignedFile(target, by: signer, as: signing.form)
         }
 
-        /// The header fields that plain text gets.
+        /// The header fields that are added to plain text.
         private var textFields: [NewField] { signing.textFields(to: to, subject: subject) }
 
-        /// Writes a bare CMS object over the file at `path`.
+        /// Writes a CMS object that signs the file at `path`, without MIME around it.
         private func signContent(_ path: String, _ opening: StoreOpening, lists: FolderLists) async throws
             -> SignedFile
         {
@@ -110,7 +110,7 @@ extension SMIMECommand {
                 of: path,
                 isText: text,
                 fields: textFields,
-                // A signer that the user names signs regardless of From.
+                // If the user names the signer, From is not read.
                 readsHeader: signing.from == nil && signing.identity == nil,
                 measured: { files.measured($0, passes: signing.opaque ? 2 : 1) }
             )

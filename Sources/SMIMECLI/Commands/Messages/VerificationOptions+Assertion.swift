@@ -2,12 +2,13 @@ import PKIX
 import SMIME
 
 extension VerificationOptions {
-    /// The result for `--assert-signer`; nil without it.
+    /// The result of checking `--assert-signer`; nil if the option is not given.
     func assertion(on report: VerificationReport) -> VerificationOutput.Assertion? {
         assertSigner.map { .init(signer: $0, ok: AssertedSigner($0).map(report.isSigned) ?? false) }
     }
 
-    /// The status for a report, which is `status` without `--assert-signer`; says why the assertion fails.
+    /// The exit status for a report. Without `--assert-signer`, this is `status`; with that option, the assertion decides
+    /// instead of the verdict. If the assertion fails, the reason is reported.
     func check(_ report: VerificationReport, of path: String, _ status: ExitStatus) -> ExitStatus {
         guard let assertion = assertion(on: report) else { return status }
         let verdict = report.status == .valid ? nil : "the verdict on the message is \(report.status.rawValue)"

@@ -59,7 +59,7 @@ extension SMIMECommand {
         /// A verified input.
         private struct Checked: Sendable {
             let content: VerifiedContent
-            /// The command that helps, if it differs from the verdict's.
+            /// A command that helps better than the verdict's own; nil if there is none.
             var step: VerdictStep?
         }
 
@@ -114,7 +114,7 @@ extension SMIMECommand {
             )
         }
 
-        /// Says the verdict, and what to do if it is not valid.
+        /// Prints the verdict, and what to do if it is not valid.
         private func tell(
             _ checked: Checked,
             _ context: SignerContext,
@@ -126,7 +126,7 @@ extension SMIMECommand {
             let verdict = VerdictSentence(report, file: file, context: context)
             let lines = report.lines(below: verdict, details: verification.verbose)
             if content == "-" {
-                // The content goes to standard output.
+                // The content is written to standard output, so the verdict goes to standard error.
                 Console.note(verdict, file: InputFile.name(path))
                 lines.forEach(Console.note)
             } else {
@@ -163,13 +163,14 @@ extension SMIMECommand {
             return Checked(content: try await opener.verify(source))
         }
 
-        /// How often `source` is read: content beside its signature in a mail is first sought and then hashed.
+        /// How often `source` is read. If mail has its content beside the signature, the content is first located and then
+        /// hashed.
         private func passes(over source: any ByteSource) -> Int {
             guard detachedSignature == nil, let entity = try? MIMEReader.message(in: source) else { return 1 }
             return entity.contentType.name == "multipart/signed" ? 2 : 1
         }
 
-        /// The command for a signature that fits the file with the other line ends.
+        /// The command for a signature that is valid if the file's line ends are changed to the other kind.
         private func otherLineEnds(_ path: String, _ signature: String) -> VerdictStep {
             let files = "-b \(shell: signature) \(path == "-" ? "FILE" : "\(shell: path)")"
             return canonical
@@ -196,12 +197,12 @@ extension SMIMECommand {
 }
 
 extension VerificationReport {
-    /// Whether no signature covers the content that it was checked with.
+    /// Whether there are signatures, and none of them matches the content.
     fileprivate var isContentChanged: Bool {
         !signers.isEmpty && signers.allSatisfy(\.isContentChanged)
     }
 
-    /// The status that a command ends with for this report.
+    /// The exit status of a command with this report.
     var exitStatus: ExitStatus {
         switch status {
         case .valid: .success

@@ -2,29 +2,34 @@ import Foundation
 import InternetMessage
 import SMIMEGateway
 
-/// Arguments that the parser would misunderstand.
+/// Finds arguments that the parser would misunderstand.
 ///
-/// The parser takes the word after `--output=` for the missing value, any cluster of letters with an h for a request
-/// for help, which is a success, and the last of several values for the intended one. Each of these could lose a file
-/// or a mail, so such arguments are rejected first.
+/// The parser would misunderstand three kinds of arguments:
+///
+/// - `--output=`: the parser would take the next word for the missing value.
+/// - a cluster of letters with an h: the parser would show the help and end with success.
+/// - a repeated option: the parser would use the last value.
+///
+/// Each of these could lose a file or a mail, so such arguments are rejected before parsing.
 package struct ArgumentCheck {
-    /// The options whose value may be empty: the sender of a bounce, and the name of an account that is to have none.
+    /// The options whose value may be empty: the sender of a bounce, and the name of an account without a name.
     package static let maybeEmpty = ["--sender", "--name", "--from"]
-    /// The options that may be repeated, as the help shows them with their values: `--to` of `store copy` takes one.
+    /// The options that may be repeated, in the form that the help shows with their values. The option `--to` of `store copy`
+    /// may not be repeated.
     package static let repeatable = [
         "--add-alias <addr|@domain>", "--allow <net>", "--gateway-role <role>", "--listen <role=scheme:address>",
         "--next-hop <role=smtp:address>", "--policy <oid>", "--reader-role <role>", "--remove-alias <addr|@domain>",
         "--to <addr>", "--to-cert <file>",
     ]
-    /// The options with a value that have a letter, too.
+    /// The long names of options that have a value and also a one-letter name.
     package static let longNames = ["-b": "--detached-signature", "-o": "--output", "-O": "--output-dir", "-r": "--to"]
 
     private let invocation: Invocation
 
     init(_ invocation: Invocation) { self.invocation = invocation }
 
-    /// - Throws: `Failure` with status 64 for arguments that are certainly mistakes; with 78 if the environment's name
-    ///   of the store is no text.
+    /// - Throws: `Failure` with status 64 for arguments that are certainly mistakes; with 78 if the environment variable that
+    ///   names the store is not UTF-8.
     func check() throws {
         try checkText()
         try checkEnvironment()
@@ -35,18 +40,19 @@ package struct ArgumentCheck {
         try checkRepeats()
     }
 
-    /// `words` with each empty value after an equals sign as a separate word: the parser would ignore it otherwise.
+    /// `words`, in which each empty value after an equals sign is a separate word. Otherwise the parser would ignore the
+    /// empty value.
     static func separatingEmptyValues(in words: [String]) -> [String] {
         let options = words.prefix { $0 != "--" }
         return options.flatMap { isEmptyOption($0) ? [String($0.dropLast()), ""] : [$0] }
             + words.dropFirst(options.count)
     }
 
-    /// A Swift string would replace bytes that are not UTF-8, and so name another file.
+    /// Rejects arguments that are not UTF-8: a Swift string would replace their invalid bytes, and so name another file.
     private func checkText() throws {
         guard let index = invocation.malformedIndex else { return }
         let word = invocation.words[index]
-        // Recipients follow `--`. A malformed one would fail again, so the mail server must not retry.
+        // Recipients follow `--`. The mail server must not retry because of a malformed recipient, which would fail again.
         guard !invocation.isFilter || !invocation.words[..<index].contains("--") else {
             throw GatewayRefusal.malformedRecipients([word])
         }
@@ -65,14 +71,14 @@ package struct ArgumentCheck {
         }
     }
 
-    /// Rejects clusters of letters, which no option needs, and arguments that the parser would take for a request for
+    /// Rejects clusters of letters, which are never necessary, and arguments that the parser would treat as a request for
     /// help.
     private func checkName(_ word: String, isFirst: Bool) throws {
         let name = String(word.prefix { $0 != "=" })
         let isCluster = !word.hasPrefix("--") && name.count != 2
         let asks = ["-h", "--help", "--version"].contains(name) && name != word
         let isHidden = name == "--help-hidden"
-        // Manual pages and completions are made with these.
+        // Manual pages and completions are generated with these options.
         let isMisplaced = ["--generate-completion-script", "--experimental-dump-help"].contains(name) && !isFirst
         guard isCluster || asks || isHidden || isMisplaced else { return }
         throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [Self.clusterHint(word)] : [])

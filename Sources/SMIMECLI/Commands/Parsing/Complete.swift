@@ -4,7 +4,7 @@ import PKIX
 import SMIMEStore
 
 extension SMIMECommand {
-    /// Answers a shell's completion script: one word a line, and nothing if the store cannot be read.
+    /// Answers a shell's completion script with one word per line; with nothing if the store cannot be read.
     struct Complete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "complete",

@@ -1,8 +1,8 @@
 import ArgumentParser
 
 extension Invocation {
-    /// The verbs on the command line, the outermost first, and the options around and after them with the other
-    /// arguments. Only global options may be between verbs.
+    /// The verbs on the command line, the outermost first, and all other arguments, including options before the verbs. Only
+    /// global options may be between verbs.
     var divided: (verbs: [any ParsableCommand.Type], arguments: [String]) {
         var (verbs, arguments): ([any ParsableCommand.Type], [String]) = ([], [])
         var (candidates, rest) = (SMIMECommand.verbs, words[...])
@@ -27,11 +27,11 @@ extension Invocation {
 extension Invocation {
     /// The parsed command.
     ///
-    /// The parser gets only the called verb, because describing all verbs takes longer than signing a mail. If the words are wrong
-    /// or ask for help, the whole command is parsed again, so that messages name the verb in full.
+    /// The parser first gets only the called verb, because describing all verbs takes longer than signing a mail. If the
+    /// words are wrong or ask for help, the parser gets the whole command, so that messages name the verb in full.
     ///
-    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` refuses; the parser's error for words that it does not
-    ///   understand.
+    /// - Throws: `Failure` with status 64 for words that `ArgumentCheck` rejects; the parser's error for words that it does
+    ///   not understand.
     func command() throws -> any ParsableCommand {
         if calls(SMIMECommand.Sendmail.name) { return try sendmail() }
         if calls(SMIMECommand.Git.name) { return try git() }
@@ -47,7 +47,7 @@ extension Invocation {
         return try SMIMECommand.parseAsRoot(ArgumentCheck.separatingEmptyValues(in: asked))
     }
 
-    /// `smime sendmail`: words that are not options of ours are passed on unparsed.
+    /// Parses `smime sendmail`: words that are not options of smime are passed on unparsed.
     private func sendmail() throws -> any ParsableCommand {
         guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         let given = divided.arguments
@@ -62,7 +62,7 @@ extension Invocation {
         return try SMIMECommand.Sendmail.parseAsRoot(arguments.own + ["--"] + arguments.others)
     }
 
-    /// `smime git`: the words after the global options are git's.
+    /// Parses `smime git`: the words after the global options are arguments from git.
     private func git() throws -> any ParsableCommand {
         guard malformedIndex == nil else { throw Failure(.usage, "an argument is not UTF-8") }
         guard !asksForHelp else { throw CleanExit.helpRequest(SMIMECommand.Git.self) }
@@ -80,10 +80,10 @@ extension Invocation {
 
     private var asksForHelp: Bool { options.contains { ["-h", "--help"].contains($0) } || asksForAllHelp }
 
-    /// Whether the help is to be shown in full.
+    /// Whether the user asks for the full help.
     var asksForAllHelp: Bool { options.contains(HelpScreen.allOption) }
 
-    /// The help of the verb.
+    /// The help text of the verb.
     var help: String {
         var verb: any ParsableCommand.Type = SMIMECommand.self
         for word in options {
@@ -92,7 +92,7 @@ extension Invocation {
         return SMIMECommand.helpMessage(for: verb, includeHidden: true)
     }
 
-    /// Rejects `help` for a word that is not a verb.
+    /// Rejects `help` followed by a word that is not a verb.
     private func checkHelp() throws {
         guard words.first == "help" else { return }
         var verbs = SMIMECommand.verbs

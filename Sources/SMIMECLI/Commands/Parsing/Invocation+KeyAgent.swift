@@ -1,7 +1,7 @@
 extension Invocation {
-    /// The verbs that ask the agent of `smime unlock` for the store's key. The user who unlocked the store starts them, and so do
-    /// the mail programs of that user, most of which give sendmail no terminal. Filters are not among them: mail that others send
-    /// must not be signed or opened because a user is logged in.
+    /// The verbs that ask the agent of `smime unlock` for the store's key. They are started by the user who unlocked the
+    /// store, or by that user's mail programs, most of which start sendmail without a terminal. Filters do not ask the agent:
+    /// mail of others must not be signed or opened because a user is logged in.
     private static let verbsWithAgent = [
         "account", "decrypt", "encrypt", "export", "git", "import", "read", "sendmail", "sign", "verify",
     ]

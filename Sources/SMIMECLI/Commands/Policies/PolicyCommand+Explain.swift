@@ -98,9 +98,9 @@ extension SMIMECommand.PolicyCommand {
     }
 }
 
-/// A sender as `--from` names it: an address, or nothing for the null sender.
+/// The sender that `--from` names: an address, or empty for the null sender.
 struct GivenSender: ExpressibleByArgument {
-    /// Nil for the null sender.
+    /// The address; nil for the null sender.
     let address: EmailAddress?
 
     init(address: EmailAddress) { self.address = address }

@@ -219,10 +219,11 @@ private struct RuleReport: Encodable {
 }
 
 extension Policy.Rule {
-    /// How far messages may change the rule's levels: its own value, or the default if it requires something.
+    /// How far messages may change the rule's levels: the rule's own value, or the default if the rule requires something;
+    /// nil otherwise.
     fileprivate var shownOverride: Policy.Override? { override ?? (requiresSomething ? .standard(for: .require) : nil) }
 
-    /// The levels of the rule, as `sign=require encrypt=never`.
+    /// The levels of the rule, such as `sign=require encrypt=never`.
     var words: String {
         let says = [
             ("sign", sign?.rawValue), ("encrypt", encrypt?.rawValue),

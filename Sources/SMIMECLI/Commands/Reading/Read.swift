@@ -58,21 +58,21 @@ extension SMIMECommand {
             )
             let (mail, status, hint) = try await opened(source, by: opener, opening)
             let text = try html ? mail.page() : mail.text(columns: Self.columns)
-            // The user may close the pager early.
+            // The user may close the pager before reading all text.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             if let hint { Console.hint(hint) }
             guard status == .success else { throw status }
         }
 
-        /// The longest line: the width of the terminal, or `COLUMNS` if a mail program sets it and none of our streams is a terminal; at
-        /// most 80 columns, which are easy to read.
+        /// The longest line, in columns: the width of the terminal, or `COLUMNS` if no stream of this process is a terminal
+        /// (mail programs set it); at most 80, because longer lines are hard to read.
         private static var columns: Int {
             let widths = [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO].compactMap(Terminal.width)
             let named = ProcessEnvironment["COLUMNS"].flatMap { Int($0) }
             return min(max(widths.first ?? named ?? 80, 24), 80)
         }
 
-        /// The message, opened and judged, the status to end with, and what to do about the verdict.
+        /// The message, opened and with its verdict; the exit status; and what to do about the verdict.
         private func opened(
             _ source: any ByteSource,
             by opener: MessageOpener,
@@ -92,10 +92,10 @@ extension SMIMECommand {
                 return (shown, report.exitStatus, hint(at: report))
             }
             let shown = try Spool.source { try opened.write(to: $0) }
-            // Parts that are signed inside of the encryption are judged as those of any other message.
+            // Parts that are signed inside the encryption are judged like the parts of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
-            // Inside a valid signature, a further one is reported only if it is not valid.
+            // Inside a valid signature, a further signature is reported only if it is not valid.
             let counts = opened.report.coverage != .whole || inner.hasBadPart
             let judged = [opened.report] + (isDecrypted && counts ? [inner] : [])
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
@@ -107,13 +107,14 @@ extension SMIMECommand {
             )
         }
 
-        /// The command that helps with a signature that is not valid; nil for standard input, which no command can name.
+        /// The command that helps with a signature that is not valid; nil for standard input, which no command can read
+        /// again.
         private func hint(at report: VerificationReport, _ context: SignerContext = SignerContext()) -> String? {
             guard file != "-", report.isMalformed || !report.signers.isEmpty else { return nil }
             return VerdictSentence(report, file: file, context: context).step?.text
         }
 
-        /// Whether a message can be shown although opening it failed with `error`.
+        /// Whether a message can be shown although opening failed with `error`.
         private static func isReadable(_ error: any Error) -> Bool {
             switch error {
             case MessageError.malformed, MessageError.defective, MessageError.tooManyLayers: true
@@ -123,9 +124,9 @@ extension SMIMECommand {
         }
 
         /// - Parameters:
-        ///   - report: the report of the verdict on top.
-        ///   - context: what the store knows of its signer.
-        ///   - inner: the report on the parts of what is shown.
+        ///   - report: the report for the verdict at the top.
+        ///   - context: what the store knows about the signer in `report`.
+        ///   - inner: the report on the parts that are shown.
         private func mail(
             _ source: any ByteSource,
             _ report: VerificationReport,

@@ -62,7 +62,8 @@ extension SMIMECommand.RecipientCommand {
             hints.forEach(Console.hint)
         }
 
-        /// What to do about a certificate that is not trusted; no command to pin it if it may be forged.
+        /// What to do about a certificate that is not trusted. If the certificate may be forged, this contains no command to
+        /// pin it.
         private func hint(at certificate: Certificate, in store: Store) async throws -> String {
             if let text = try await store.otherCertificates(than: certificate, of: address).text {
                 return "not trusted, and may be forged: \(text): smime recipient show \(shell: address)"
@@ -72,7 +73,8 @@ extension SMIMECommand.RecipientCommand {
                 + "then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
         }
 
-        /// Those of `certificates` that are not used, because they neither chain to an anchor nor are pinned.
+        /// The certificates among `certificates` that are not used, because they neither lead to a trust anchor nor are
+        /// pinned.
         private func untrusted(among certificates: [Certificate], in store: Store) async throws -> [Certificate] {
             let pinned = try await store.recipients.certificates(for: address).filter { $0.trust == .pinned }
             let keys = Set(pinned.map(\.certificate.publicKeyDigest))
@@ -127,7 +129,7 @@ extension SMIMECommand.RecipientCommand {
         }
     }
 
-    /// An address, and a fingerprint to select one of its certificates.
+    /// An address, and a fingerprint that selects one of the address's certificates.
     struct Target: ParsableArguments {
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
@@ -159,14 +161,14 @@ extension SMIMECommand.RecipientCommand {
             }
         }
 
-        /// The certificate that `--fingerprint` names.
+        /// The certificate that `--fingerprint` names; nil if the option is not given.
         func selected(in store: Store) async throws -> Fingerprint? {
             guard let fingerprint, fingerprint.whole == nil else { return fingerprint?.whole }
             let known = try await store.recipients.certificates(for: address)
             return try fingerprint.only(among: known.map(\.certificate.fingerprint))
         }
 
-        /// Runs `change` on the store and prints the certificates it concerned behind `word`.
+        /// Runs `change` on the store and prints `word`, followed by the certificates that `change` returns.
         func run(_ word: String, _ change: (Store) async throws -> [Certificate]) async throws {
             guard try await global.store(.readOnly).exists else { throw KeystoreError.unknownRecipient(address) }
             let store = try await global.store(.readWrite)
@@ -231,7 +233,7 @@ extension SMIMECommand.RecipientCommand {
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
-        // A separate option, because the help of the one in `Target` says that the first digits are enough.
+        // A separate option, because the help of `--fingerprint` in `Target` says that the first digits are sufficient.
         @Option(help: ArgumentHelp("Only the certificate with this complete fingerprint.", valueName: "fpr"))
         var fingerprint: FingerprintPrefix?
         @Option(
@@ -243,12 +245,12 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// The arguments that other verbs have, too.
+        /// The same arguments in the form that other verbs have.
         var target: Target { Target(address, fingerprint, report: report, global: global) }
 
         func run() async throws {
             let target = target
-            // Not a prefix: an attacker can generate a certificate with a chosen prefix.
+            // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
             if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }
             try await target.run("pinned") { store in

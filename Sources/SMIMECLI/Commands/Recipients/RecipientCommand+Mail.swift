@@ -5,7 +5,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand.Trust {
-    /// Pins the certificate that signed the mail at `path`; a fingerprint on the command line is whole.
+    /// Pins the certificate that signed the mail at `path`. A fingerprint on the command line must be complete.
     func trustSigner(of path: String) async throws {
         let (name, target) = (InputFile.name(path), target)
         let opening = try target.global.opening(.readOnly)
@@ -46,14 +46,14 @@ extension SMIMECommand.RecipientCommand.Trust {
 }
 
 extension MailCertificates {
-    /// The signers that `address` names; all of them if it names none.
+    /// The signers whose certificates name `address`; all signers if none does.
     func signers(for address: AddressScope) -> [Certificate] {
         let named = signers.filter { $0.names(address) }
         return named.isEmpty ? signers : named
     }
 }
 
-/// Asks whether a fingerprint was compared, before a certificate out of a mail is trusted.
+/// Asks the user whether a fingerprint was compared, before a certificate from a mail is trusted.
 struct FingerprintConfirmation {
     private let address: AddressScope
 

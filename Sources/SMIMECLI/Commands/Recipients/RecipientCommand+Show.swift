@@ -19,7 +19,7 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        /// How many addresses are judged, and held in memory, at a time.
+        /// How many addresses are judged, and in memory, at a time.
         private static let pageSize = 1000
 
         func run() async throws {
@@ -90,7 +90,7 @@ extension SMIMECommand.RecipientCommand {
             let answer = try await lookup.choices(for: [address], at: time.date, asking: .everything)
             answer.warnings.forEach(Console.warning)
             guard let choice = answer.choices.first, !choice.candidates.isEmpty else {
-                // An unreachable source leaves it unknown whether there is a certificate.
+                // If a source cannot be reached, it is unknown whether there is a certificate.
                 guard answer.choices.allSatisfy(\.outages.isEmpty) else {
                     throw Failure(
                         .unavailable,
@@ -128,7 +128,7 @@ extension SMIMECommand.RecipientCommand {
 struct RecipientReport: Encodable {
     struct CertificateLine: Encodable {
         let fingerprint: Fingerprint
-        /// The address it is known for, or its domain.
+        /// The address or domain that the certificates are known for.
         let address: String
         let selected: Bool
         let reason: String
@@ -137,9 +137,9 @@ struct RecipientReport: Encodable {
         let sourceDetail: String?
         let firstSeen: Date
         let lastSeen: Date
-        /// The algorithms that its owner announced, best first, each name once.
+        /// The algorithms that the owner announced, best first, each name once.
         let capabilities: [String]
-        /// When its owner announced them.
+        /// When the owner announced the algorithms; nil if unknown.
         let capabilitiesTime: Date?
         let subject: String
         let issuer: String

@@ -1,13 +1,13 @@
 import ByteStreams
 import InternetMessage
 
-/// The end of a message by a line with a single dot, as sendmail has it without `-i`.
+/// The end of a message at a line with a single dot, as in sendmail without `-i`.
 enum LoneDot {
-    /// `source` up to such a line; `source` itself if there is none.
+    /// `source` up to the first line with a single dot; `source` itself if there is no such line.
     static func truncated(_ source: any ByteSource) throws -> any ByteSource {
         let window = Window()
         let reader = source.reader()
-        /// The bytes of the line so far: only the first three matter.
+        /// The bytes of the current line. Only the first three are needed.
         var line: [UInt8] = []
         var (position, start) = (0, 0)
         while case let count = try window.fill(from: reader), count > 0 {

@@ -1,7 +1,8 @@
 import Foundation
 import SMIMEAgent
 
-/// The domain of mail that users of this host send: what /etc/mailname says (Debian Policy §11.6), else the host's full name.
+/// The domain of mail that users of this host send: the content of /etc/mailname (Debian Policy §11.6), or else the host's
+/// full name.
 enum MailDomain {
     static var current: HostName {
         let text = try? String(contentsOfFile: "/etc/mailname", encoding: .utf8)

@@ -71,7 +71,7 @@ extension SMIMECommand {
         private var engineOptions: GatewayEngine.Options {
             var options = GatewayEngine.Options()
             options.levels = levels.request
-            // A full disk must be noticed before the first message is sent.
+            // Spools to a file from the first byte, so that a full disk is noticed before the first message is sent.
             options.memoryLimit = 0
             options.hints = { Failure($0).hints }
             return options
@@ -110,7 +110,7 @@ extension SMIMECommand {
             }
             let transport = SendmailTransport(command)
             do { try await processed.delivery.runOnce(through: transport) } catch let error as UnfinishedDelivery {
-                // Not 75: programs would try again with all recipients.
+                // Status 75 would be wrong: programs would try again with all recipients.
                 throw Failure(
                     .unavailable,
                     "\(error)",
@@ -125,10 +125,10 @@ extension SMIMECommand {
             await engine.keepAnswers(of: processed).forEach(Console.warning)
         }
 
-        /// The program that sends, which must not be this one.
+        /// The program that sends the mail. It must not be this program.
         private func command(_ store: Store) async throws -> SendmailCommand {
             let set = try await store.value(of: .sendmail, SendmailCommand.init(parsing:))
-            // -G is for mail from another host; this mail is submitted on this one.
+            // -G is for mail from another host, but this mail is submitted on this host.
             let standard = SendmailCommand(arguments: ["-i"])
             let command = sendmail ?? (set == SendmailCommand() ? standard : set)
             guard !SendmailLoop.isRunning, FileIdentity(command.program) != FileIdentity("/proc/self/exe") else {

@@ -1,14 +1,14 @@
 import ByteStreams
 import Foundation
 
-/// The processes above this one that are `smime sendmail`, too, as far as /proc shows them.
+/// Counts the processes above this process that also are `smime sendmail`, as far as /proc shows them.
 ///
 /// proc(5)
 enum SendmailAncestors {
-    /// How many ancestors are examined: in a loop few processes lie between two of ours.
+    /// The most ancestors that are examined: in a loop, only few processes lie between two processes of `smime sendmail`.
     private static let mostSteps = 100
 
-    /// How many there are; 0 without a /proc.
+    /// The number of such processes; 0 without a /proc.
     static var count: Int {
         let program = FileIdentity("/proc/self/exe")
         var (count, id) = (0, getppid())
@@ -25,14 +25,16 @@ enum SendmailAncestors {
         let invocation = Invocation(words)
         guard invocation.calls(SMIMECommand.Sendmail.name) else { return false }
         if let running = FileIdentity("/proc/\(id)/exe") { return running == program }
-        // Because our processes forbid memory dumps, only root can read which program one runs; others compare its name.
+        // Processes of smime forbid memory dumps, so only root can read which program such a process runs. Other users
+        // compare the process's name.
         return invocation.isNamedForVerb
             || words.first?.split(separator: UInt8(ascii: "/")).last == Array("smime".utf8)[...]
     }
 
     private static func parent(of id: pid_t) -> pid_t? {
         guard let line = FileManager.default.contents(atPath: "/proc/\(id)/stat") else { return nil }
-        // The name in parentheses may contain parentheses and blanks. The state and the parent follow it.
+        // The name in parentheses may itself contain parentheses and blanks. The state and the parent's process ID follow the
+        // name.
         let fields = String(decoding: line, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
         return fields.dropFirst().first.flatMap { pid_t($0) }
     }

@@ -1,43 +1,43 @@
-/// The words after `smime sendmail`, as programs write them for sendmail, and the options of ours among them.
+/// The words after `smime sendmail`, as programs write them for sendmail, with options of smime among them.
 ///
-/// Only listed options are accepted. Those that read configuration, write logs, change settings, run a daemon or test something
-/// are refused: a program that passes on other people's words must not give them access to this user's files.
+/// Only listed options are accepted. Options that read configuration, write logs, change settings, run a daemon or test
+/// something are rejected: a program that passes on words from strangers must not give them access to this user's files.
 ///
 /// sendmail(1) of Postfix, sendmail(8) of Sendmail
 package struct SendmailArguments: Equatable {
     /// Whether recipients are read from the header (`-t`).
     private(set) var readsHeader = false
-    /// Whether a line with a single dot is a line as any other (`-i`, `-oi`).
+    /// Whether a line with a single dot is part of the message (`-i`, `-oi`).
     private(set) var passesLoneDots = false
     /// The envelope sender (`-f`, `-r`); nil if none is given.
     private(set) var sender: String?
     /// The full name of the user (`-F`).
     private(set) var name: String?
     private(set) var recipients: [String] = []
-    /// Options that are understood and not passed on, as `-N`.
+    /// Options that are accepted but not passed on, such as `-N`.
     private(set) var ignored: [String] = []
-    /// The options of `smime` itself, which begin with two dashes; they are accepted only before all other words.
+    /// The options of `smime` itself, which begin with two dashes. They are accepted only before all other words.
     private(set) var own: [String] = []
     /// All other words.
     private(set) var others: [String] = []
 
-    /// The options of ours that have a value.
+    /// The options of smime that have a value.
     package static let ownWithValue =
         Invocation.globalNames + [
             "--encrypt", "--password-env", "--password-fd", "--password-file", "--sendmail", "--sign",
         ]
-    /// Options without effect here: delivery modes, error modes, and what is always done.
+    /// Options that have no effect here: delivery modes, error modes, and options for behaviour that this command always has.
     private static let harmless: Set<String> = [
         "-G", "-U", "-bm", "-em", "-ep", "-eq", "-ew", "-m", "-n", "-o7", "-o8", "-odb", "-odd", "-odi", "-odq", "-oee",
         "-oem",
         "-oep", "-oeq", "-oew", "-om", "-oo", "-v",
     ]
-    /// Letters of options with a value that is left out: encoding, hops, delivery notifications.
+    /// Letters of options that are ignored together with their values: encoding, hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
 
-    /// - Parameter takesOwn: whether options of ours are accepted in front. If another program writes all the words, as after
-    ///   `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
-    /// - Throws: `Failure` with status 64 for an option that is not taken, or without its value.
+    /// - Parameter takesOwn: whether options of smime are accepted before the other words. If another program writes all the
+    ///   words, as after `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
+    /// - Throws: `Failure` with status 64 for an option that is not accepted, or that lacks its value.
     init(_ words: [String], takesOwn: Bool) throws {
         var rest = words[...]
         while let word = rest.first {
@@ -80,14 +80,15 @@ package struct SendmailArguments: Equatable {
         }
     }
 
-    /// The value of a short option: the rest of its word, or the next one.
+    /// The value of a short option: the rest of its word, or the next word.
     private func value(of word: String, _ rest: inout ArraySlice<String>) throws -> String {
         if word.count > 2 { return String(word.dropFirst(2)) }
         guard let next = rest.popFirst() else { throw Failure(.usage, "sendmail option '\(word)' needs a value") }
         return next
     }
 
-    /// Programs such as PHP append words that strangers chose: an option of ours there could name a program to run.
+    /// The error for an option of smime behind other words. Programs such as PHP append words that strangers chose, and an
+    /// option of smime among these words could name a program to run.
     private static func misplaced(_ word: String) -> Failure {
         Failure(
             .usage,

@@ -100,7 +100,7 @@ extension SMIMECommand {
             }
         }
 
-        /// What a worker works with.
+        /// The store, the settings and the other objects that a worker needs.
         private func tools() async throws(WorkerTrouble) -> MessageWorker.Tools {
             let origin = PassphraseOrigin("password", passwordFile, descriptor: nil, variable: nil)
             let store: Store

@@ -41,7 +41,8 @@ extension SMIMECommand {
                     passphrase: try StorePassphrase(origin: nil, asks: false).source()
                 )
             }
-            // Without the file the service is not set up; an unreadable file belongs to the mail administrator.
+            // If the file is missing, the service is not set up. If the file is unreadable, it belongs to the mail
+            // administrator.
             let options = try? String(contentsOfFile: ServeListener.optionsFile, encoding: .utf8)
             let listeners = ServeListener.all(in: options ?? "")
             findings += doctor.findings(of: listeners)

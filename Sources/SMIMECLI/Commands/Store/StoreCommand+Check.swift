@@ -74,7 +74,7 @@ extension SMIMECommand.StoreCommand {
             if let status = found.map(Self.status).max(), status != .success { throw status }
         }
 
-        /// The store for reading, with its passphrase if none has to be typed.
+        /// The store, opened for reading, with its passphrase unless a person would have to type it.
         private func reader() async throws -> Store {
             let passphrase = try StorePassphrase(origin: passwords.origin, asks: false).source()
             let store = try await Store.open(global.location, mode: .readOnly, passphrase: passphrase)
@@ -101,13 +101,13 @@ private struct CheckReport: Encodable {
     }
 
     let database: String
-    /// The removed expired data; with --dry-run the data that would be removed.
+    /// The expired data that was removed; with --dry-run the data that would be removed.
     let ended: [Line]
     let findings: [Line]
-    /// How many certificates were forgotten; nil if nothing was to be repaired.
+    /// How many certificates were removed; nil if no repair was requested.
     let forgotten: Int?
     let protection: String?
-    /// How many rows were removed or corrected; nil if nothing was to be repaired.
+    /// How many rows were removed or corrected; nil if no repair was requested.
     let repaired: Int?
     let sound: Bool
 

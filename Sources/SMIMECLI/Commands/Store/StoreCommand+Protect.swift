@@ -41,7 +41,7 @@ extension SMIMECommand.StoreCommand {
             }
         }
 
-        /// The new passphrase; nil keeps the present one, or none if none is wanted.
+        /// The new passphrase; nil if the present passphrase is kept, or if the store is to have none.
         private func newPassphrase(_ before: Protection) throws -> Passphrase? {
             guard protection != .keyFile else {
                 guard !newPasswords.origin.isGiven else { throw Failure(.usage, "a key file has no passphrase") }

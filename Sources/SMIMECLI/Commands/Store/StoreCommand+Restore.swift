@@ -44,7 +44,7 @@ extension SMIMECommand.StoreCommand {
     }
 }
 
-/// The contents of the restored store, and the path of the old one.
+/// The report on the contents of the restored store, with the path of the replaced store.
 private struct RestoredReport: Encodable {
     let accounts: Int
     let database: String

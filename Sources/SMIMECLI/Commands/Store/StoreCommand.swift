@@ -21,7 +21,7 @@ extension SMIMECommand {
 extension GlobalOptions {
     /// The existing store, opened for changes.
     ///
-    /// - Throws: `Failure` with status 66 where there is none.
+    /// - Throws: `Failure` with status 66 if there is no store.
     func existingStore(_ mode: Store.Mode, password: PassphraseOrigin? = nil) async throws -> Store {
         guard try await store(.readOnly).exists else { throw try missingStore }
         return try await store(mode, password: password)
@@ -83,7 +83,7 @@ extension SMIMECommand.StoreCommand {
             }
         }
 
-        /// The copy in the folder of spools: SQLite writes only to a file with a name.
+        /// A copy of the store in the spool folder: SQLite writes only to a file with a name.
         private static func copy(of store: Store, for output: String) async throws -> SpooledFile {
             do { return try await SpooledFile { try await store.backup(to: $0) } } catch {
                 guard case KeystoreError.writeFailed(_, let reason) = error else { throw error }
@@ -138,7 +138,7 @@ extension SMIMECommand.StoreCommand {
     }
 }
 
-/// The result of a migration, or of a dry run.
+/// The report on a migration or a dry run.
 private struct MigrationReport: Encodable {
     let found: Int
     let known: Int

@@ -3,7 +3,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.TrustCommand.Add {
-    /// Adds the certificates of a file, or the authority that a signed mail brings.
+    /// Adds the certificates of a file, or the authority in a signed mail.
     func add(_ file: String, to batch: inout ImportBatch) async throws {
         let opening = try global.opening(.readOnly)
         switch try await CertificateInput(opening).read(file) {
@@ -25,7 +25,7 @@ extension SMIMECommand.TrustCommand.Add {
         }
     }
 
-    /// The failure for mail that brings no authority.
+    /// The failure for mail that contains no certificate of an authority.
     private func failure(_ mail: MailCertificates, _ file: String, opening: StoreOpening) async throws -> Failure {
         let signer = mail.signers.first
         var hints: String?

@@ -66,7 +66,7 @@ extension SMIMECommand.TrustCommand {
             }
         }
 
-        /// The lists of the folder in the settings. Unreadable files cause a warning.
+        /// The revocation lists in the folder that a setting names. An unreadable file causes a warning.
         private func filedLists(of store: Store) async throws -> [(list: CertificateList, file: String?)] {
             do {
                 return try await store.filedRevocationLists(warn: Console.warning).map { ($0.list, $0.path) }
@@ -110,7 +110,7 @@ extension SMIMECommand.TrustCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            // Not a prefix: an attacker can generate a certificate with a chosen prefix.
+            // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
             let known = files.compactMap { Fingerprint($0) }
             var batch = ImportBatch()
             for file in files where Fingerprint(file) == nil {

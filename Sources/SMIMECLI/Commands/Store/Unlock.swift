@@ -4,7 +4,7 @@ import SMIMEStore
 
 extension SMIMECommand {
     struct Unlock: AsyncParsableCommand {
-        /// The longest time in seconds: a week.
+        /// The longest time for which a store can be unlocked, in seconds: a week.
         private static let maximumTime = 7 * 86_400.0
 
         static let configuration = CommandConfiguration(

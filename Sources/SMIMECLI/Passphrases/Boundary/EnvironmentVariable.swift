@@ -1,6 +1,6 @@
 import Foundation
 
-/// A variable in the memory of the environment. Use while there is one thread.
+/// An environment variable in its place in memory. Use this while the process has one thread.
 struct EnvironmentVariable {
     private let name: String
     private let value: UnsafeMutableRawBufferPointer
@@ -12,10 +12,10 @@ struct EnvironmentVariable {
         self.value = UnsafeMutableRawBufferPointer(start: value, count: strlen(value))
     }
 
-    /// Lends the value.
+    /// Lends the value to `body`.
     func withValue<Result: ~Copyable>(_ body: (Span<UInt8>) -> Result) -> Result { body(Span(_unsafeBytes: value)) }
 
-    /// Lends `NAME=value` and the zero byte behind it, between which the value lies. environ(7)
+    /// Lends the whole entry to `body`: `NAME=value` and the zero byte behind it. environ(7)
     func withEntry<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let before = name.utf8.count + 1
         let start = value.baseAddress.map { UnsafeRawPointer($0) - before }
