@@ -12,7 +12,7 @@ private enum Counted: LibcryptoObject {
     }
 }
 
-/// Owners are tried with pointers that nobody follows.
+/// Owners are tried with pointers that are never dereferenced.
 @Suite struct OwnershipTests {
     private struct Refused: Error {}
 

@@ -1,7 +1,7 @@
 import LibCrypto
 
 extension PrivateKey {
-    /// Rejects a key whose private and public parts do not belong together: nobody could verify its signatures.
+    /// Rejects a key whose private and public parts do not belong together: no certificate would verify its signatures.
     ///
     /// - Throws: `CMSError.malformed`
     func checkPair() throws(CMSError) {
