@@ -104,6 +104,24 @@ import Testing
         }
     }
 
+    @Test(arguments: ["aes-128-ccm", "aes-256-gcm"], [1, 28, 64, 128, 129, 4096, 5000])
+    func `content is whole if its first bytes are skipped, or all are read in small pieces`(
+        name: String,
+        size: Int
+    ) throws {
+        let made = Handmade(cipher: try cipher(name), content: sample(10_000))
+        let data = try EnvelopedData(reading: ByteStream(message(made)))
+        let recipient = try #require(data.recipients.first)
+        let stream = try data.check(with: data.key(for: recipient, with: alice.key)) { MemorySink() }.0.stream
+        #expect(try stream.dropFirst(size).bytes() == Array(sample(10_000).dropFirst(size)))
+        let (reader, window) = (try stream.makeReader(), Window(size: size))
+        var pieces: [UInt8] = []
+        while case let count = try window.fill(from: reader), count > 0 {
+            pieces.append(contentsOf: window.prefix(count))
+        }
+        #expect(pieces == sample(10_000))
+    }
+
     @Test func `CCM content over 8 MiB is refused with an error that names it`() throws {
         var made = Handmade(cipher: try cipher("aes-128-ccm"))
         made.content = [UInt8](repeating: 1, count: 8 << 20)

@@ -59,7 +59,9 @@ final class DecryptingReader: ByteReader {
     private func readPending(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         if pending.isEmpty {
             let window = Window(size: 4096)
-            pending = Array(window.prefix(try window.fill(from: self)))[...]
+            let first = Array(window.prefix(try window.fill(from: self)))
+            // Content that is decrypted in one piece leaves its rest in `pending`.
+            pending = (first + pending)[...]
         }
         let count = min(buffer.count, pending.count)
         let piece = pending.prefix(count)
