@@ -59,6 +59,7 @@ import Darwin
         try Data("#!/bin/sh\necho started\n".utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path)
         let writer = open(file.path, O_WRONLY | O_CLOEXEC)
+        try #require(writer >= 0)
         Thread.detachNewThread {
             usleep(50_000)
             close(writer)

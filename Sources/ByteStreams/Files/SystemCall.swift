@@ -28,7 +28,7 @@ package enum SystemCall {
         while !rest.isEmpty {
             let count = writeBytes(descriptor, rest)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return errno }
+            guard count > 0 else { return count < 0 ? errno : ENOSPC }
             rest = rest.extracting(droppingFirst: count)
         }
         return 0

@@ -28,12 +28,7 @@ package struct NewField: Sendable, Hashable {
 
         /// Whether `byte`, which is printable ASCII, needs no quotes (RFC 2045 §5.1).
         private static func isTokenText(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: byte != 32 && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
-            }
+            byte != 32 && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
         }
 
         /// The parameter in its encoded form.

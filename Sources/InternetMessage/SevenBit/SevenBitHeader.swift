@@ -1,8 +1,8 @@
 import ByteStreams
 
 extension HeaderBlock {
-    /// Whether the field contains non-ASCII bytes.
-    var has8Bit: Bool { bytes.contains { $0 > 127 } }
+    /// Whether the header contains non-ASCII bytes.
+    var has8Bit: Bool { bytes.octets.has8Bit }
     /// Whether a carriage return is inside a line: many programs end the line there, and perhaps the header.
     package var hasReturnInLine: Bool {
         var position = 0

@@ -146,11 +146,22 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms `input` and writes the result to the front of `output`, which must be at least one block longer than
-    /// `input`. Returns the number of bytes written.
+    /// The bytes that libcrypto may write in addition to the length of the input: a block, or none for a stream cipher and for
+    /// modes that make one of a block cipher.
+    ///
+    /// libcrypto: `EVP_CIPHER_CTX_get_block_size`
+    private var spareCount: Int {
+        context.withPointer { context in
+            let count = Int(EVP_CIPHER_CTX_get_block_size(context))
+            return count > 1 ? count : 0
+        }
+    }
+
+    /// Transforms `input` and writes the result to the front of `output`, which must be one block longer than `input`
+    /// (for a stream cipher, as long as `input`). Returns the number of bytes written.
     package func update(_ input: Span<UInt8>, into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         guard !input.isEmpty else { return 0 }
-        precondition(output.count >= input.count)
+        precondition(output.count >= input.count + spareCount)
         let start = ContinuousClock.now
         defer { CryptoTime.count(isEncrypting ? .encrypt : .decrypt, since: start) }
         return try context.withPointer { context throws(OpenSSLError) in
@@ -165,10 +176,11 @@ package final class CipherContext {
         }
     }
 
-    /// Ends the operation, and writes the last bytes to `output`. When decrypting, checks the padding or the tag. Returns the
-    /// number of bytes written.
+    /// Ends the operation, and writes the last bytes to `output`, which must have room for a block (none for a stream cipher). When decrypting, checks
+    /// the padding or the tag. Returns the number of bytes written.
     package func finish(into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
-        try context.withPointer { context throws(OpenSSLError) in
+        precondition(output.count >= spareCount)
+        return try context.withPointer { context throws(OpenSSLError) in
             var count: CInt = 0
             let result = output.withUnsafeMutableBufferPointer { EVP_CipherFinal_ex(context, $0.baseAddress, &count) }
             try check(result, "EVP_CipherFinal_ex")

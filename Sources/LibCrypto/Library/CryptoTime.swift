@@ -7,7 +7,7 @@ package struct CryptoTime: Equatable, Sendable {
         case sign
         /// Verifying signatures of messages, certificates and revocation data.
         case verify
-        /// Encrypting or decrypting content, and the keys of content.
+        /// Encrypting or decrypting anything: content, the keys of content, private keys.
         case encrypt
         case decrypt
         case digest

@@ -46,7 +46,7 @@ package struct BoundedProgram: Sendable {
     ///
     /// - Returns: the program's exit status and output. If the output is secret, the caller must wipe it.
     package func run(until deadline: ContinuousClock.Instant) throws(Failure) -> (status: Int32, output: [UInt8]) {
-        let (child, stream) = try start()
+        let (child, stream) = try start(until: deadline)
         defer { close(stream) }
         var output = ProgramOutput(maximumCount)
         defer { output.wipe() }
@@ -80,7 +80,7 @@ package struct BoundedProgram: Sendable {
         return poll(&entry, 1, 50) > 0
     }
 
-    private func start() throws(Failure) -> (ProgramChild, Int32) {
+    private func start(until deadline: ContinuousClock.Instant) throws(Failure) -> (ProgramChild, Int32) {
         var ends: [Int32] = [-1, -1]
         guard Self.openPipe(&ends) == 0 else { throw .notStarted(code: errno) }
         defer { close(ends[1]) }
@@ -105,7 +105,8 @@ package struct BoundedProgram: Sendable {
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
         var code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
-        for _ in 0..<Self.busyAttempts where code == ETXTBSY {
+        // The file is still being written.
+        while code == ETXTBSY, ContinuousClock.now < deadline {
             usleep(10_000)
             code = posix_spawn(&identifier, path, &actions, &attributes, words, variables)
         }
@@ -115,9 +116,6 @@ package struct BoundedProgram: Sendable {
         }
         return (ProgramChild(identifier: identifier), ends[0])
     }
-
-    /// How often a program is tried again, 10 ms apart, if its file is still being written.
-    private static let busyAttempts = 200
 
     /// Opens a pipe that other programs do not inherit.
     private static func openPipe(_ ends: inout [Int32]) -> Int32 {
