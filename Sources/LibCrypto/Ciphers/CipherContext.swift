@@ -176,8 +176,8 @@ package final class CipherContext {
         }
     }
 
-    /// Ends the operation, and writes the last bytes to `output`, which must have room for a block (none for a stream cipher). When decrypting, checks
-    /// the padding or the tag. Returns the number of bytes written.
+    /// Ends the operation, and writes the last bytes to `output`, which must have room for a block (none for a stream cipher).
+    /// When decrypting, checks the padding or the tag. Returns the number of bytes written.
     package func finish(into output: inout MutableSpan<UInt8>) throws(OpenSSLError) -> Int {
         precondition(output.count >= spareCount)
         return try context.withPointer { context throws(OpenSSLError) in
