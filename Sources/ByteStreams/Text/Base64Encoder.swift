@@ -26,7 +26,7 @@ package final class Base64Encoder: ByteSink {
             carry.append(contentsOf: missing)
             rest = rest.extracting(droppingFirst: missing.count)
             guard carry.count == Self.lineBytes else { return }
-            try encodeLines(carry.octets)
+            try carry.withUnsafeBufferPointer { try encodeLines(Span(_unsafeElements: $0)) }
             carry.removeAll(keepingCapacity: true)
         }
         let whole = rest.count / Self.lineBytes * Self.lineBytes
