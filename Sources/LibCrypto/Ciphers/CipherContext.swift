@@ -188,15 +188,25 @@ package final class CipherContext {
         }
     }
 
-    /// Transforms the whole of `input` and ends the operation. If the result is secret, the caller must wipe it.
+    /// Transforms the whole of `input` and ends the operation. If the result is secret, the caller must wipe it; if the
+    /// operation fails, nothing of the result stays in memory.
     package func whole(_ input: Span<UInt8>) throws(OpenSSLError) -> [UInt8] {
         var output = [UInt8](repeating: 0, count: input.count + 32)
+        do throws(OpenSSLError) {
+            let total = try transform(input, into: &output)
+            output.removeLast(output.count - total)
+            return output
+        } catch {
+            output.wipe()
+            throw error
+        }
+    }
+
+    private func transform(_ input: Span<UInt8>, into output: inout [UInt8]) throws(OpenSSLError) -> Int {
         var bytes = output.mutableOctets
         let count = try update(input, into: &bytes)
         var rest = bytes.piece(count..<bytes.count)
-        let total = count + (try finish(into: &rest))
-        output.removeLast(output.count - total)
-        return output
+        return count + (try finish(into: &rest))
     }
 
     /// The authentication tag. When encrypting, available after `finish`.
