@@ -22,6 +22,10 @@ import Testing
         return sink.bytes
     }
 
+    private func sharedSecret(_ key: [UInt8], identifier: [UInt8]?) throws -> SharedSecret {
+        try SharedSecret(key: key.octets, identifier: identifier)
+    }
+
     private func decrypt(_ message: [UInt8], with secret: SharedSecret) throws -> [UInt8] {
         let data = try EnvelopedData(reading: ByteStream(message))
         guard let recipient = data.recipients.first(where: { secret.matches($0) }) else { throw CMSError.noKeyPair }
@@ -32,12 +36,12 @@ import Testing
     @Test(arguments: [16, 24, 32], ContentCipher.writable.map(\.name))
     func `content under a secret key decrypts here and with openssl`(count: Int, cipher: String) throws {
         let key = Array(Self.key.prefix(count))
-        let secret = try SharedSecret(key: key, identifier: [0xAB, 0xCD])
+        let secret = try sharedSecret(key, identifier: [0xAB, 0xCD])
         let message = try encrypt([secret], #require(ContentCipher(writable: cipher)))
         #expect(try decrypt(message, with: secret) == sample(100))
-        #expect(try decrypt(message, with: SharedSecret(key: key, identifier: nil)) == sample(100))
-        #expect(throws: CMSError.noKeyPair) { try decrypt(message, with: SharedSecret(key: key, identifier: [1])) }
-        let wrong = try SharedSecret(key: key.reversed(), identifier: nil)
+        #expect(try decrypt(message, with: sharedSecret(key, identifier: nil)) == sample(100))
+        #expect(throws: CMSError.noKeyPair) { try decrypt(message, with: sharedSecret(key, identifier: [1])) }
+        let wrong = try sharedSecret(Array(key.reversed()), identifier: nil)
         // With CBC, one wrong key in 256 is not noticed; the result is noise then.
         let opened = Result { try decrypt(message, with: wrong) }
         if cipher.hasSuffix("-cbc"), case .success(let noise) = opened {
@@ -83,7 +87,7 @@ import Testing
     @Test func `a message with certificate, key and password recipients opens for each`() throws {
         let alice = try TestIdentity("alice")
         let password = SharedSecret(password: Passphrase("pässwörd".utf8))
-        let key = try SharedSecret(key: Self.key, identifier: nil)
+        let key = try sharedSecret(Self.key, identifier: nil)
         let message = try encrypt([password, key], to: [Recipient(unchecked: alice.certificate)], .chaCha20Poly1305)
         #expect(try decrypt(message, with: password) == sample(100))
         #expect(try decrypt(message, with: key) == sample(100))
@@ -104,7 +108,7 @@ import Testing
     }
 
     @Test func `every changed byte of a secret key message gives an error or no effect, and never a crash`() throws {
-        let secret = try SharedSecret(key: Self.key, identifier: [1])
+        let secret = try sharedSecret(Self.key, identifier: [1])
         let message = try encrypt([secret], .aes128GCM)
         for index in message.indices {
             var changed = message
@@ -117,6 +121,6 @@ import Testing
 
     @Test(arguments: [0, 8, 15, 17, 64])
     func `a secret key of the wrong length is refused`(count: Int) {
-        #expect(throws: CMSError.self) { try SharedSecret(key: [UInt8](repeating: 1, count: count), identifier: nil) }
+        #expect(throws: CMSError.self) { try sharedSecret([UInt8](repeating: 1, count: count), identifier: nil) }
     }
 }

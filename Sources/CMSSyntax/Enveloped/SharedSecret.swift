@@ -24,7 +24,7 @@ package struct SharedSecret: Sendable {
     ///
     /// - Parameter identifier: the key's identifier in the message; nil accepts any.
     /// - Throws: `CMSError.unsupported` for other key lengths.
-    package init(key: some Collection<UInt8>, identifier: [UInt8]?) throws {
+    package init(key: Span<UInt8>, identifier: [UInt8]?) throws {
         guard [16, 24, 32].contains(key.count) else {
             throw CMSError.unsupported("a secret key of \(key.count) bytes instead of 16, 24 or 32")
         }

@@ -58,15 +58,19 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
         let identifier = secretKeyID.flatMap { Self.bytes(hexadecimal: $0.utf8) }
         let tooLong = Failure(.badData, "\(secretKeyFile): too long for a secret key")
         return try SecretFile.withBytes(of: secretKeyFile, limit: 1024, orThrow: tooLong) { bytes in
-            var text = Array(bytes)
-            var decoded = [16, 24, 32].contains(text.count) ? [] : Self.bytes(hexadecimal: text) ?? []
-            defer {
-                text.wipe()
-                decoded.wipe()
-            }
             do {
-                guard decoded.isEmpty else { return try SharedSecret(key: decoded, identifier: identifier) }
-                return try SharedSecret(key: text, identifier: identifier)
+                // The key itself is not copied out of its memory.
+                guard ![16, 24, 32].contains(bytes.count) else {
+                    return try SharedSecret(key: bytes, identifier: identifier)
+                }
+                var text = Array(bytes)
+                var decoded = Self.bytes(hexadecimal: text) ?? []
+                defer {
+                    text.wipe()
+                    decoded.wipe()
+                }
+                guard !decoded.isEmpty else { return try SharedSecret(key: bytes, identifier: identifier) }
+                return try SharedSecret(key: decoded.octets, identifier: identifier)
             } catch { throw Failure(error, in: secretKeyFile) }
         }
     }
