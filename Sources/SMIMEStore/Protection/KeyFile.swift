@@ -28,7 +28,7 @@ struct KeyFile {
         case .program(let path):
             var bytes = try KeyProgram(path: path).output()
             defer { bytes.wipe() }
-            return try parse(bytes, from: path)
+            return try parse(bytes.octets, from: path)
         }
     }
 
@@ -59,7 +59,9 @@ struct KeyFile {
 
     private func write(_ key: SealingKey, to path: String) throws(KeystoreError) {
         guard source.isOurs else { throw .notWritable(path: self.path) }
-        var bytes = Self.magic + key.copied()
+        var secret = key.copied()
+        defer { secret.wipe() }
+        var bytes = Self.magic + secret
         defer { bytes.wipe() }
         try folder.createFile(path, holding: bytes)
     }
@@ -80,22 +82,22 @@ struct KeyFile {
         var bytes = [UInt8](repeating: 0, count: 2 * (Self.magic.count + SealingKey.count))
         defer { bytes.wipe() }
         let count = Foundation.read(descriptor, &bytes, bytes.count)
-        return try parse(bytes.prefix(max(0, count)), from: path)
+        return try parse(bytes.octets.extracting(first: max(0, count)), from: path)
     }
 
     /// The key in the bytes of a key file, which may be encoded in base64.
-    private func parse(_ bytes: some Collection<UInt8>, from path: String) throws(KeystoreError) -> SealingKey {
-        if let key = Self.key(in: Array(bytes)) { return key }
-        guard !source.isOurs, let decoded = Data(base64Encoded: Data(bytes), options: .ignoreUnknownCharacters),
-            let key = Self.key(in: Array(decoded))
+    private func parse(_ bytes: Span<UInt8>, from path: String) throws(KeystoreError) -> SealingKey {
+        if let key = Self.key(in: bytes) { return key }
+        var text = [UInt8](bytes)
+        defer { text.wipe() }
+        guard !source.isOurs, let decoded = try? SecretBytes(base64: [text[...]][...]),
+            let key = decoded.withBytes({ Self.key(in: $0) })
         else { throw KeystoreError.corrupt(path: path, detail: "is not a key file of smime") }
         return key
     }
 
-    private static func key(in bytes: [UInt8]) -> SealingKey? {
-        var bytes = bytes
-        defer { bytes.wipe() }
-        guard bytes.count == magic.count + SealingKey.count, bytes.starts(with: magic) else { return nil }
-        return SealingKey(bytes.octets.extracting(magic.count...))
+    private static func key(in bytes: Span<UInt8>) -> SealingKey? {
+        guard bytes.count == magic.count + SealingKey.count, bytes.has(magic) else { return nil }
+        return SealingKey(bytes.extracting(magic.count...))
     }
 }
