@@ -1,3 +1,4 @@
+import ByteStreams
 import SwiftASN1
 
 /// Where, and by which issuers, the lists that may revoke a certificate are published.
@@ -12,15 +13,20 @@ struct DistributionPoints {
 
     /// The distribution points of `certificate`; empty if that extension is absent.
     init(of certificate: Certificate) {
-        guard Self.mayBe(in: certificate.der), let fields = try? CertificateFields(certificate.der),
+        guard Self.mentionsExtension(in: certificate.der.octets), let fields = try? CertificateFields(certificate.der),
             let value = fields.extensionValue([2, 5, 29, 31])
         else { return }
         do { try read(value) } catch { locations = nil }
     }
 
     /// Whether the bytes of the extension's identifier occur anywhere in `der`. If not, nothing has to be parsed again.
-    private static func mayBe(in der: [UInt8]) -> Bool {
-        der.indices.dropLast(2).contains { der[$0] == 0x55 && der[$0 + 1] == 0x1D && der[$0 + 2] == 0x1F }
+    private static func mentionsExtension(in der: Span<UInt8>) -> Bool {
+        var position = 0
+        while let found = der.firstOffset(of: 0x55, from: position) {
+            if der.has([0x55, 0x1D, 0x1F], at: found) { return true }
+            position = found + 1
+        }
+        return false
     }
 
     private mutating func read(_ value: [UInt8]) throws {
