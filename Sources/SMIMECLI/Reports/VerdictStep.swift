@@ -31,7 +31,7 @@ struct VerdictStep {
         file: String?,
         verb: String
     ) {
-        let file = file.map { $0.hasPrefix("-") ? "\(shell: "./\($0)")" : "\(shell: $0)" } ?? "FILE"
+        let file = file.map(Self.argument) ?? "FILE"
         let known =
             switch report.status {
             case .valid, .malformed: (String, String)?.none
@@ -47,6 +47,9 @@ struct VerdictStep {
             }
         self = known.map(Self.init) ?? Self(explaining: problem)
     }
+
+    /// The name of a file as an argument in a shell; one that starts with `-` must not be taken for an option.
+    static func argument(_ file: String) -> String { file.hasPrefix("-") ? "\(shell: "./\(file)")" : "\(shell: file)" }
 
     /// The step for a problem that no command solves: the command that explains the problem.
     init(explaining problem: Problem?) {

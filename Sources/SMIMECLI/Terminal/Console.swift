@@ -36,10 +36,15 @@ enum Console {
         $0.isEmpty ? nil : "\(shell: $0)"
     }
 
-    /// Prints one line of information.
+    /// Prints one line of information, which is wrapped at blanks on a terminal.
     static func note(_ message: String) {
         guard !isQuiet else { return }
         write("smime: \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: 7))\n")
+    }
+
+    /// Prints one line of information whose blanks place its parts, as in a tree or in columns. It is not wrapped.
+    static func row(_ message: String) {
+        if !isQuiet { write("smime: \(message.escapedForDisplay)\n") }
     }
 
     /// Prints one line without `smime:` in front, for mail servers, which read the beginning of the line.

@@ -126,14 +126,14 @@ extension SMIMECommand {
             if verification.verbose {
                 Console.note(verdict, file: name)
                 let lines = report.lines(below: verdict, details: true, on: STDERR_FILENO)
-                for line in lines { Console.note("\(name): \(line)") }
+                for line in lines { Console.row("\(name): \(line)") }
             } else {
-                for line in tree(of: report).lines(on: STDERR_FILENO) { Console.note("\(name): \(line)") }
+                for line in tree(of: report).lines(on: STDERR_FILENO) { Console.row("\(name): \(line)") }
                 if let hidden = report.headers?.hidden, !hidden.isEmpty {
                     Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
                 }
                 Console.note(verdict, file: name)
-                if let line = verdict.axesLine() { Console.note("\(name): \(line)") }
+                if let line = verdict.axesLine() { Console.row("\(name): \(line)") }
                 for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
             }
             if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }

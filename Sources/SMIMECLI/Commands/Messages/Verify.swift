@@ -128,7 +128,7 @@ extension SMIMECommand {
             if content == "-" {
                 // The content is written to standard output, so the verdict goes to standard error.
                 Console.note(verdict, file: InputFile.name(path))
-                lines.forEach(Console.note)
+                lines.forEach(Console.row)
             } else {
                 let name = isAlone ? nil : InputFile.name(path)
                 try Console.print(verdict, file: name, lines: lines, wraps: !verification.verbose)
@@ -172,7 +172,7 @@ extension SMIMECommand {
 
         /// The command for a signature that is valid if the file's line ends are changed to the other kind.
         private func otherLineEnds(_ path: String, _ signature: String) -> VerdictStep {
-            let files = "-b \(shell: signature) \(path == "-" ? "FILE" : "\(shell: path)")"
+            let files = "-b \(VerdictStep.argument(signature)) \(path == "-" ? "FILE" : VerdictStep.argument(path))"
             return canonical
                 ? VerdictStep(
                     reason: "the signature covers the exact bytes of the file",
