@@ -13,7 +13,7 @@ extension RecipientPlan.Warning {
         case .ownRevoked(let address, let fingerprint):
             "\(address) will not be able to read it: the certificate \(fingerprint) was revoked"
         case .ownMissing(let address):
-            "\(address) will not be able to read it: none of your accounts has a certificate for it"
+            "\(address) will not be able to read it: none of your accounts has a certificate for this address"
         }
     }
 }
