@@ -18,7 +18,12 @@ extension Store {
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func mailHost() async throws -> MailHost {
         // The system's host name may change while the store does not, so it is not cached with the settings.
-        guard try await !value(of: .authservID, { $0 }).isEmpty else { return MailHost() }
-        return try await decodedSettings { try $0[.authservID, { HostName($0).map { MailHost(name: $0) } }] }
+        let named = try await decodedSettings { values -> MailHost? in
+            let text = try values[.authservID, { $0 }]
+            guard !text.isEmpty else { return nil }
+            guard let name = HostName(text) else { throw SettingError.notUnderstood(.authservID) }
+            return MailHost(name: name)
+        }
+        return named ?? MailHost()
     }
 }

@@ -76,12 +76,11 @@ package struct OutgoingPlan: Sendable {
         messages = Self.messages(decisions, visible).flatMap { message in
             guard message.action.encrypts else { return [message] }
             // Recipients who have no common cipher get separate messages.
-            let readers = message.recipients.compactMap { parties[$0] }
-            guard let common = try? ciphers.negotiation(for: readers, from: senders, to: message.recipients) else {
-                return message.recipients.map { Message(recipients: [$0], action: message.action) }
-            }
+            guard let readers = try? Self.readers(of: message, parties),
+                let common = try? ciphers.negotiation(for: readers, from: senders, to: message.recipients)
+            else { return message.recipients.map { Message(recipients: [$0], action: message.action) } }
             var message = message
-            if Set(message.recipients).count == readers.count { message.negotiation = common }
+            message.negotiation = common
             return [message]
         }
     }
@@ -169,15 +168,25 @@ package struct OutgoingPlan: Sendable {
 
     private func negotiation(for message: Message) throws -> CipherNegotiation {
         if let known = message.negotiation { return known }
+        return try ciphers.negotiation(
+            for: Self.readers(of: message, parties),
+            from: senders,
+            to: message.recipients
+        )
+    }
+
+    /// The recipients of an encrypted message, each once. Every one of them must be able to read it.
+    private static func readers(
+        of message: Message,
+        _ parties: [EmailAddress: CipherNegotiation.Party]
+    ) throws(KeystoreError) -> [CipherNegotiation.Party] {
         var seen: Set<EmailAddress> = []
-        let readers = try message.recipients.filter { seen.insert($0).inserted }.map { address in
-            // Every recipient of an encrypted message must be able to read it.
-            guard let party = parties[address] else {
-                throw KeystoreError.unknownRecipient(AddressScope(address))
-            }
-            return party
+        var readers: [CipherNegotiation.Party] = []
+        for address in message.recipients where seen.insert(address).inserted {
+            guard let party = parties[address] else { throw .unknownRecipient(AddressScope(address)) }
+            readers.append(party)
         }
-        return try ciphers.negotiation(for: readers, from: senders, to: message.recipients)
+        return readers
     }
 
     /// The certificate that signs the messages; nil if none is signed.

@@ -94,6 +94,7 @@ private final class JournalSocket: Sendable {
     /// An encoded field. If its value contains a line end, the value is preceded by its length.
     private static func field(_ name: String, value: String) -> [UInt8] {
         guard value.contains("\n") else { return Array("\(name)=\(value)\n".utf8) }
+        // Little-endian (JOURNAL_NATIVE_PROTOCOL of systemd).
         let count = UInt64(value.utf8.count).bigEndianBytes.reversed()
         return Array("\(name)\n".utf8) + count + Array(value.utf8) + [10]
     }
