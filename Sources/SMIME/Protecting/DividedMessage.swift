@@ -11,7 +11,7 @@ struct DividedMessage: Sendable {
     let source: any ByteSource
     private let known = FormOnce()
 
-    /// The 7-bit form of the protected entity. It is computed once, so the form that is written is the form that was checked.
+    /// The 7-bit form of the protected entity. Once `checkSafe` has computed the form, `safeContent` writes that form.
     private final class FormOnce: Sendable {
         let found = Mutex<SevenBitEncoding?>(nil)
     }

@@ -1,9 +1,6 @@
 import Foundation
 
 /// The services that did not answer in time, in the table `service_outage`. A record is used for a few minutes.
-///
-/// The table is created along with its first row. It holds no permanent data, so it belongs to no schema version, and other
-/// versions of smime ignore it.
 enum OutageRecord {
     /// How long a record is used, in seconds.
     static let memory = 300

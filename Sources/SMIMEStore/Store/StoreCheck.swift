@@ -13,7 +13,7 @@ public struct StoreCheck: Sendable {
         case unused
     }
 
-    /// The problems of the store, the worst first; empty if the store is sound.
+    /// The problems of the store, the worst first; without an error if the store is sound.
     public let findings: [StoreFinding]
     /// The fetched and learned data that was no longer needed. Unless `Cleaning.nothing` was requested, the data was
     /// removed.

@@ -22,7 +22,9 @@ package struct StoreSnapshot {
         of certificate: Certificate,
         with author: EmailAddress
     ) throws -> IdentitySelection.AuthorMatch {
-        IdentitySelection.match(of: certificate, with: author, in: try account(for: author)?.identities ?? [])
+        // As a rule the certificate names the author, and the account is not needed.
+        if certificate.names(author) { return .named }
+        return IdentitySelection.match(of: certificate, with: author, in: try account(for: author)?.identities ?? [])
     }
 
     /// The account that has the whole domain of `address` as an alias; nil if there is none.
