@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// Signs and encrypts a mail according to the rules, and sends all resulting messages or none.
+/// Signs and encrypts a mail according to the rules, and hands each resulting message to `send`.
 func sendOut(
     _ mail: Message,
     from sender: EnvelopeSender,

@@ -39,7 +39,7 @@ import Testing
             `smime explain CODE` prints the section about a code, and `smime explain --json` prints all sections. `RECORD_TRANSCRIPTS=1 scripts/test` writes this
             page.
 
-            If the store can no longer read a learned certificate, it is skipped, with a warning that names the address. An unreadable fetched revocation list is
+            A learned certificate that the store can no longer read is skipped, with a warning that names the address. An unreadable fetched revocation list is
             also skipped, with the warning `crl-unreadable`; revocation is then unknown. `smime store check` finds all unreadable data, and
             `smime store check --repair` removes it.
 
