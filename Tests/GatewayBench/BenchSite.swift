@@ -93,7 +93,7 @@ struct BenchSite {
         to recipient: String,
         _ action: PolicyDecision.Action
     ) async throws {
-        let store = store.atOneMoment()
+        let store = store.forOneMessage()
         let asked = OnlineRevocation(StoreOpening(store), isDemanded: false)
         let filter = OutgoingFilter(store: store, time: .now, revocation: asked, host: host)
         let plan = try await filter.plan(
@@ -110,7 +110,7 @@ struct BenchSite {
     }
 
     private func receive(_ message: [UInt8]) async throws {
-        let store = store.atOneMoment()
+        let store = store.forOneMessage()
         let source = MemorySource(message)
         let (sender, recipients) = (EnvelopeSender("bounces@outside.example"), [Self.rsa])
         try await RequiredEncryption(store: store).check(source, from: sender, to: recipients)

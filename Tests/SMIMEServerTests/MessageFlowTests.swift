@@ -13,7 +13,7 @@ import Testing
     private final class Scene {
         let core: GatewayCore
         let pool: WorkerPool
-        var parcels: [MessageFlow.Parcel] = []
+        var deliveries: [MessageFlow.PendingDelivery] = []
         var flows: [MessageFlow] = []
         var replies: [Int: Int] = [:]
 
@@ -21,7 +21,7 @@ import Testing
 
         /// Starts another attempt at the message that the mail server calls `name`.
         func bring(_ name: String?, confirms: Bool? = nil) {
-            let flow = MessageFlow(core, role: .outgoing) { [self] in parcels.append($0) }
+            let flow = MessageFlow(core, role: .outgoing) { [self] in deliveries.append($0) }
             let place = flows.count
             flows.append(flow)
             var envelope = SMTPEnvelope(sender: "a@x.test", recipients: [SMTPEnvelope.Recipient("b@y.test")])
@@ -102,15 +102,15 @@ import Testing
         let workers = Self.workers { _ in }
         let scene = try await scene(workers)
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: false) } }
-        try await wait { scene.value.parcels.count == 1 }
+        try await wait { scene.value.deliveries.count == 1 }
         try await onLoop { scene.value.bring("Q2", confirms: true) }
-        try await wait { scene.value.parcels.count == 2 }
+        try await wait { scene.value.deliveries.count == 2 }
         #expect(workers.jobCount == 2)
         let placement = sent()
-        try await onLoop { for parcel in scene.value.parcels { parcel.done(placement) } }
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250, 2: 250])
-        #expect(try await onLoop { scene.value.parcels.count } == 2)
+        #expect(try await onLoop { scene.value.deliveries.count } == 2)
         try await onLoop { scene.value.pool.close() }
     }
 
@@ -119,27 +119,27 @@ import Testing
     {
         let scene = try await scene(Self.workers { _ in })
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1") } }
-        try await wait { scene.value.parcels.count == 1 }
+        try await wait { scene.value.deliveries.count == 1 }
         let placement = sent()
         try await onLoop {
-            scene.value.parcels[0].done(placement)
+            scene.value.deliveries[0].done(placement)
             scene.value.flows[0].noteReplyWritten()
         }
         try await wait { scene.value.replies.count == 2 }
-        #expect(try await onLoop { scene.value.parcels.count } == 1)
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
         try await onLoop { scene.value.pool.close() }
     }
 
     @Test func `an attempt after one that failed sends the message`() async throws {
         let scene = try await scene(Self.workers { _ in })
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
-        try await wait { scene.value.parcels.count == 1 }
+        try await wait { scene.value.deliveries.count == 1 }
         try await onLoop {
-            scene.value.parcels[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, text: "later")))
+            scene.value.deliveries[0].done(MessageFlow.Placement(failure: SMTPReply(451, nil, text: "later")))
         }
-        try await wait { scene.value.parcels.count == 2 }
+        try await wait { scene.value.deliveries.count == 2 }
         let placement = sent()
-        try await onLoop { scene.value.parcels[1].done(placement) }
+        try await onLoop { scene.value.deliveries[1].done(placement) }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.replies } == [0: 451, 1: 250])
         try await onLoop { scene.value.pool.close() }
@@ -155,15 +155,15 @@ import Testing
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.replies } == [0: 451, 1: 451])
-        #expect(try await onLoop { scene.value.parcels.count } == 1)
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
         let placement = sent()
         try await onLoop {
             scene.value.bring("Q1", confirms: true)
-            scene.value.parcels[0].done(placement)
+            scene.value.deliveries[0].done(placement)
         }
         try await wait { scene.value.replies.count == 3 }
         #expect(try await onLoop { scene.value.replies[2] } == 250)
-        #expect(try await onLoop { scene.value.parcels.count } == 1)
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
         #expect(records.withLock { $0 } == [["b@y.test"]])
         try await onLoop { scene.value.pool.close() }
     }
@@ -171,9 +171,9 @@ import Testing
     @Test func `messages without a name do not wait for each other`() async throws {
         let scene = try await scene(Self.workers { _ in })
         try await onLoop { for _ in 0..<2 { scene.value.bring(nil, confirms: true) } }
-        try await wait { scene.value.parcels.count == 2 }
+        try await wait { scene.value.deliveries.count == 2 }
         let placement = sent()
-        try await onLoop { for parcel in scene.value.parcels { parcel.done(placement) } }
+        try await onLoop { for delivery in scene.value.deliveries { delivery.done(placement) } }
         try await wait { scene.value.replies.count == 2 }
         try await onLoop { scene.value.pool.close() }
     }

@@ -90,7 +90,7 @@ import Testing
         let home = try TemporaryHome(on: server)
         let writer = try await home.open()
         let reader = try await home.open(.readOnly)
-        func value() async throws -> String? { try await reader.atOneMoment().settings.value(of: "key") }
+        func value() async throws -> String? { try await reader.forOneMessage().settings.value(of: "key") }
         #expect(try await value() == nil)
         try await writer.settings.set("key", to: "1")
         #expect(try await value() == "1")
@@ -104,15 +104,15 @@ import Testing
         // The record of deliveries is sent with that query.
         let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
         try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
-        _ = try await reader.atOneMoment().journal.served(entry)
+        _ = try await reader.forOneMessage().journal.served(entry)
         let recorded = try statements()
         for _ in 0..<5 {
-            let message = reader.atOneMoment()
+            let message = reader.forOneMessage()
             #expect(
                 try await message.journal.waiting(["a@example.com", "b@example.com"], for: entry) == ["a@example.com"]
             )
             let other = DeliveryJournal.Entry(queueID: "r", digest: [1])
-            #expect(try await reader.atOneMoment().journal.served(other).isEmpty)
+            #expect(try await reader.forOneMessage().journal.served(other).isEmpty)
             #expect(try await message.settings.value(of: "key") == "1")
         }
         #expect(try statements() == recorded + 10)

@@ -22,7 +22,7 @@ import Testing
         }
         _ = try server.run("SELECT pg_promote()", in: "postgres")
         try await writer.journal.record(["b@example.com"], of: entry, at: .judged)
-        #expect(try await reader.atOneMoment().journal.served(entry) == ["b@example.com"])
+        #expect(try await reader.forOneMessage().journal.served(entry) == ["b@example.com"])
         #expect(!reader.journal.isOnReadOnlyServer)
     }
 

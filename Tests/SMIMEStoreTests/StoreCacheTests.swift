@@ -32,7 +32,7 @@ import Testing
 
     /// The store's answers to the queries for one message, as text.
     private func asked(_ store: Store) async throws -> [String: String] {
-        let message = store.atOneMoment()
+        let message = store.forOneMessage()
         let lookup = RecipientLookup(store: message, systemAnchors: false)
         let choice = try await lookup.choices(for: [bob], at: .judged).choices[0]
         let signer: String
@@ -135,7 +135,7 @@ import Testing
 
     @Test func `a change is visible to the message that made it`() async throws {
         let home = try await filledHome()
-        let store = try await home.open().atOneMoment()
+        let store = try await home.open().forOneMessage()
         #expect(try await store.settings.value(of: "key") == nil)
         try await store.settings.set("key", to: "1")
         #expect(try await store.settings.value(of: "key") == "1")
@@ -144,12 +144,12 @@ import Testing
     @Test func `a message sees one state of the store, and the next message the latest`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
-        let message = store.atOneMoment()
+        let message = store.forOneMessage()
         #expect(try await message.settings.value(of: "key") == nil)
         try await home.open().settings.set("key", to: "1")
         #expect(try await message.settings.value(of: "key") == nil)
         #expect(try await store.settings.value(of: "key") == "1")
-        #expect(try await store.atOneMoment().settings.value(of: "key") == "1")
+        #expect(try await store.forOneMessage().settings.value(of: "key") == "1")
     }
 
     @Test func `dates that the change counter ignores are read again after an own change`() async throws {
@@ -162,11 +162,11 @@ import Testing
             isAnchored: true,
             signingTime: later
         )
-        #expect(try await store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
-        let message = store.atOneMoment()
+        #expect(try await store.forOneMessage().recipients.preview([sighting], at: later).changesStore)
+        let message = store.forOneMessage()
         #expect(try await message.recipients.learn([sighting], at: later).changesStore)
         #expect(try await !message.recipients.preview([sighting], at: later).changesStore)
-        #expect(try await !store.atOneMoment().recipients.preview([sighting], at: later).changesStore)
+        #expect(try await !store.forOneMessage().recipients.preview([sighting], at: later).changesStore)
     }
 
     @Test(.onSQLite) func `a store that disappears is missed by the next message, and used again once it is back`()
@@ -177,7 +177,7 @@ import Testing
         let before = try await asked(store)
         let path = home.location.database
         for file in [path, path + "-wal", path + "-shm"] { _ = rename(file, file + ".away") }
-        await #expect(throws: KeystoreError.missing(path: path)) { try await store.atOneMoment().settings.all() }
+        await #expect(throws: KeystoreError.missing(path: path)) { try await store.forOneMessage().settings.all() }
         for file in [path, path + "-wal", path + "-shm"] { _ = rename(file + ".away", file) }
         #expect(try await asked(store) == before)
     }
@@ -187,20 +187,20 @@ import Testing
         let store = try await home.open(.readOnly)
         _ = try await asked(store)
         try await store.close()
-        await #expect(throws: KeystoreError.self) { try await store.atOneMoment().settings.all() }
+        await #expect(throws: KeystoreError.self) { try await store.forOneMessage().settings.all() }
     }
 
     @Test func `keys are unsealed once while nothing changes`() async throws {
         let home = try await filledHome()
         let store = try await home.open(.readOnly)
-        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
+        _ = try await store.forOneMessage().accounts.signingIdentity(for: alice, at: .judged)
         // The key file is needed for keys that have not been opened yet.
         let file = home.location.keyFile
         #expect(rename(file, file + ".gone") == 0)
-        _ = try await store.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
+        _ = try await store.forOneMessage().accounts.signingIdentity(for: alice, at: .judged)
         let other = try await home.open(.readOnly)
         await #expect(throws: KeystoreError.self) {
-            try await other.atOneMoment().accounts.signingIdentity(for: alice, at: .judged)
+            try await other.forOneMessage().accounts.signingIdentity(for: alice, at: .judged)
         }
     }
 }

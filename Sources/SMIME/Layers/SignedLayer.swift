@@ -161,8 +161,8 @@ package struct SignedLayer: Sendable {
                     revocationStatus: verdict?.revocation?.status,
                     validity: verdict?.validity,
                     isContentChanged: check.isContentChanged,
-                    isStranger: finding?.strangeness?.problem.level == .error,
-                    strangeness: finding?.strangeness.map { [$0.reason] } ?? [],
+                    isMismatched: finding?.mismatches?.problem.level == .error,
+                    mismatches: finding?.mismatches.map { [$0.reason] } ?? [],
                     isIdentityUnclear: finding?.isUnclear ?? false,
                     path: verdict?.certificates ?? [],
                     evidence: verdict.flatMap {

@@ -24,7 +24,7 @@ extension ReportBuilder {
         note(headers.problems)
         // Sender was already compared when the signature was judged with all exceptions, so it is accepted here.
         let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
-        addStrangers { $0.certificate.flatMap(identity.protectedStrangeness) }
+        addMismatches { $0.certificate.flatMap(identity.protectedMismatch) }
     }
 
     /// Adds the warnings about the last layer, if it is a signature inside another signature.

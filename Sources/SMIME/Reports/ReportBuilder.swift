@@ -52,12 +52,12 @@ struct ReportBuilder: Sendable {
         layers.append(layer)
     }
 
-    /// Adds the result of `strangeness` to each signer who determines the verdict and is not the sender.
-    mutating func addStrangers(_ strangeness: (Signer) -> SignerIdentity.Strangeness?) {
+    /// Adds the result of `mismatch` to each signer who determines the verdict and is not the sender.
+    mutating func addMismatches(_ mismatch: (Signer) -> SignerIdentity.Mismatch?) {
         for layer in layers.indices where layers[layer].isDecisive {
             for index in layers[layer].signers.indices {
-                guard let found = strangeness(layers[layer].signers[index]) else { continue }
-                layers[layer].signers[index].becomeStranger(found)
+                guard let found = mismatch(layers[layer].signers[index]) else { continue }
+                layers[layer].signers[index].recordMismatch(found)
             }
         }
     }
@@ -69,7 +69,7 @@ struct ReportBuilder: Sendable {
     mutating func noteCosigners() {
         for layer in layers.indices where layers[layer].signers.contains(where: { $0.isGood && $0.identity.ok == true })
         {
-            for index in layers[layer].signers.indices { layers[layer].signers[index].becomeCosigner() }
+            for index in layers[layer].signers.indices { layers[layer].signers[index].acceptAsCosigner() }
         }
     }
 }

@@ -54,7 +54,7 @@ package struct SignerIdentity {
     }
 
     /// The finding that the signer is not the person in From.
-    struct Strangeness {
+    struct Mismatch {
         /// The reason why the signer is not the person in From.
         enum Reason: Sendable {
             /// The certificate names no address in From, or the outer From differs from the signed From.
@@ -75,7 +75,7 @@ package struct SignerIdentity {
         /// The identity axis of the report.
         let axis: VerificationReport.Axis
         /// The finding that the signer is not the person in From; nil if the signer is.
-        let strangeness: Strangeness?
+        let mismatch: Mismatch?
         /// Whether there is another error about the identity.
         let isUnclear: Bool
     }
@@ -94,53 +94,53 @@ package struct SignerIdentity {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
         }
         let isUnclear = problems.contains { $0.level == .error }
-        let stranger = addresses.isEmpty ? nil : protectedStrangeness(certificate) ?? strangeness(of: addresses)
+        let mismatch = addresses.isEmpty ? nil : protectedMismatch(certificate) ?? self.mismatch(of: addresses)
         if let stranger { problems.append(stranger.problem) }
         return Finding(
             axis: VerificationReport.Axis(problems),
-            strangeness: stranger,
+            mismatch: mismatch,
             isUnclear: isUnclear
         )
     }
 
     /// The finding that the signer is not the person in the From inside the signature, or that this From differs from the
     /// outer From; nil if all agree, or there is no From inside the signature.
-    func protectedStrangeness(_ certificate: Certificate) -> Strangeness? {
+    func protectedMismatch(_ certificate: Certificate) -> Mismatch? {
         let addresses = certificate.mailAddresses
         guard let inner, !addresses.isEmpty else { return nil }
         let own = Set(inner.mailboxes.map(\.address))
         if own.isDisjoint(with: addresses) {
             guard protected?.addresses("Sender")?.isDisjoint(with: addresses) == false else {
                 let text = "the From field inside the signature does not name the signer: \(Self.list(own))"
-                return Strangeness(reason: .notProtectedFrom, problem: Problem(.protectedFromMismatch, text))
+                return Mismatch(reason: .notProtectedFrom, problem: Problem(.protectedFromMismatch, text))
             }
             guard own == Set(from) else { return replaced(own) }
-            return strangeness(of: addresses, isSender: true)
+            return mismatch(of: addresses, isSender: true)
         }
         return own == Set(from) ? nil : replaced(own)
     }
 
-    private func replaced(_ own: Set<EmailAddress>) -> Strangeness {
+    private func replaced(_ own: Set<EmailAddress>) -> Mismatch {
         let outside = from.isEmpty ? "nothing" : from.map(\.text).listedForDisplay
         let text = "From is \(Self.list(own)), as it was signed; outside it is \(outside)"
-        return Strangeness(reason: .notFrom, problem: Problem(.signerNotFrom, text))
+        return Mismatch(reason: .notFrom, problem: Problem(.signerNotFrom, text))
     }
 
     /// The finding that From does not name a signer with `addresses`; nil if From names one of the addresses, or contains no
     /// address.
     ///
     /// - Parameter isSender: whether Sender is already known to name the signer.
-    private func strangeness(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Strangeness? {
+    private func mismatch(of addresses: Set<EmailAddress>, isSender: Bool = false) -> Mismatch? {
         guard !from.isEmpty, !from.contains(where: addresses.contains) else { return nil }
         let named = Self.list(addresses)
         guard isSender || sender.map({ addresses.contains($0.address) }) == true else {
             let text = "the certificate is for \(named), not for From"
-            return Strangeness(reason: .notFrom, problem: Problem(.signerNotFrom, text))
+            return Mismatch(reason: .notFrom, problem: Problem(.signerNotFrom, text))
         }
         let text = "the signer is the Sender, not From: \(named)"
         let problem =
             exceptions.contains(.sender) ? Problem(warning: .signerIsSender, text) : Problem(.signerIsSender, text)
-        return Strangeness(reason: .onlySender, problem: problem)
+        return Mismatch(reason: .onlySender, problem: problem)
     }
 
     private static func list(_ addresses: Set<EmailAddress>) -> String {

@@ -76,9 +76,9 @@ extension VerificationReport {
         /// Whether the content differs from what was signed.
         package let isContentChanged: Bool
         /// Whether the signer is not the person in From, and this is an error.
-        private(set) var isStranger: Bool
+        private(set) var isMismatched: Bool
         /// The reasons why the signer is not the person in From, whether they are errors or warnings.
-        private(set) var strangeness: Set<SignerIdentity.Strangeness.Reason>
+        private(set) var mismatches: Set<SignerIdentity.Mismatch.Reason>
         /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool
         /// The warning that the signer signed in addition to the sender; nil for other signers.
@@ -130,20 +130,20 @@ extension VerificationReport {
 
 extension VerificationReport.Signer {
     /// Records that the signer is not the sender, unless this was already recorded for the same reason.
-    mutating func becomeStranger(_ found: SignerIdentity.Strangeness) {
-        guard strangeness.insert(found.reason).inserted else { return }
+    mutating func recordMismatch(_ found: SignerIdentity.Mismatch) {
+        guard mismatches.insert(found.reason).inserted else { return }
         identity = VerificationReport.Axis(identity.problems + [found.problem])
-        isStranger = isStranger || found.problem.level == .error
+        isMismatched = isMismatched || found.problem.level == .error
     }
 
     /// Turns the error that the signer is not the sender into a warning, if it is the signer's only error.
-    mutating func becomeCosigner() {
-        guard isStranger, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),
+    mutating func acceptAsCosigner() {
+        guard isMismatched, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),
             revocation.ok != false
         else { return }
         let problem = Problem(.cosigner, "signed by \(name.escapedForDisplay) as well, who is not the sender")
         identity = VerificationReport.Axis(identity.problems.filter { $0.level == .warning } + [problem])
-        (isStranger, cosigning) = (false, problem)
+        (isMismatched, cosigning) = (false, problem)
     }
 
     /// Whether the verdict on this signature is better than the verdict on `other`.

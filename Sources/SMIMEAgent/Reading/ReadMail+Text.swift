@@ -26,18 +26,18 @@ extension ReadMail {
             return lines.flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
         }
         for part in message.parts {
-            let told = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
+            let verdictText = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
             switch part.content {
             case .body(let plain, let html):
                 lines.append("")
-                if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(told)") }
+                if partVerdicts != nil || message.parts.count > 1 { lines += own("part \(part.section)\(verdictText)") }
                 lines += body(Self.words(plain, html: html))
                 lines += (plain ?? html).map(Self.notes)?.flatMap(own) ?? []
             case .message(let fields):
-                lines += [""] + own("part \(part.section)\(told), a message in this message")
+                lines += [""] + own("part \(part.section)\(verdictText), a message in this message")
                 lines += fields.flatMap { body("\($0.name): \($0.value.asDisplayedLine)") }
             case .attachment, .damaged, .encrypted:
-                attached += own("part \(part.section)\(told), \(part.content.label ?? "")")
+                attached += own("part \(part.section)\(verdictText), \(part.content.label ?? "")")
             }
         }
         if message.isCut { attached += own("there are more parts, which are not shown") }

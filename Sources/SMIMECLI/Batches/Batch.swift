@@ -95,8 +95,8 @@ struct Batch {
     /// Reports `error` for the input `name`; if the store caused the error, reports it only once for all inputs.
     private func say(_ error: any Error, of name: String?) -> Failure {
         var failure = Failure(error, in: name)
-        guard !failure.isSaid else { return failure }
-        failure.isSaid = true
+        guard !failure.isReported else { return failure }
+        failure.isReported = true
         var subject = name.map { "\($0): " } ?? ""
         if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {
             guard saidOfStore.insert(problem) else { return failure }

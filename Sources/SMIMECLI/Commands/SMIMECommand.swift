@@ -104,7 +104,7 @@ struct SMIMECommand: AsyncParsableCommand {
         }
         if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
         if Invocation.current.isFilter { return FilterStatus.report(failure) }
-        guard !failure.isSaid else { return failure.status }
+        guard !failure.isReported else { return failure.status }
         Console.error(failure.message)
         failure.hints.forEach(Console.hint)
         return failure.status

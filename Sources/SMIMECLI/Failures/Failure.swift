@@ -20,7 +20,7 @@ struct Failure: Error {
     /// The library's error; nil if there is none.
     var cause: (any Error)?
     /// Whether the failure was already reported on standard error.
-    var isSaid = false
+    var isReported = false
 
     init(_ status: ExitStatus, _ message: String, hints: [String] = []) {
         self.status = status

@@ -30,7 +30,7 @@ enum Output {
                     .inputOutput,
                     "standard output: cannot write: \(String(cString: strerror(code)))"
                 )
-                failure.isSaid = isReport && code == EPIPE
+                failure.isReported = isReport && code == EPIPE
                 throw failure
             }
             return

@@ -29,7 +29,7 @@ struct SigningOptions: ParsableArguments {
     var noChain = false
 
     /// Whether an option was given that has an effect only with a signature.
-    var isSaid: Bool { identity != nil || opaque || digest != nil || noChain }
+    var isGiven: Bool { identity != nil || opaque || digest != nil || noChain }
 
     var form: SignatureForm { opaque ? .opaque : .detached }
     /// The From field that is added to plain text; none if --from is not given.

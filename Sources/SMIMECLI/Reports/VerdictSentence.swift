@@ -37,11 +37,11 @@ struct VerdictSentence {
         step =
             isValid
             ? nil : VerdictStep(report, signer, about: words.problem, context: context, file: file, verb: verb)
-        var told = Set([words.problem].compactMap(\.self))
+        var reported = Set([words.problem].compactMap(\.self))
         remarks = report.toldProblems.filter { problem in
             // The axis already shows this problem, and for most mail the revocation status is unknown.
             guard problem.kind != .revocationUnknown || problem.level == .error else { return false }
-            return told.insert(problem).inserted
+            return reported.insert(problem).inserted
         }
     }
 

@@ -25,7 +25,7 @@ extension GatewayEngine {
     /// reports the error.
     package func hasNews(_ mail: ProcessedMail) async -> Bool {
         guard let message = mail.learnable else { return false }
-        let learning = Learning(in: mail.store ?? store.atOneMoment(), onChange: options.onChange)
+        let learning = Learning(in: mail.store ?? store.forOneMessage(), onChange: options.onChange)
         do { return try await learning.preview([message]).changesStore } catch { return true }
     }
 
@@ -34,7 +34,7 @@ extension GatewayEngine {
     /// - Returns: the fields for the log, and the reason if nothing could be learned.
     package func learn(from message: VerifiedMessage) async -> (record: MailRecord, warning: String?) {
         var record = MailRecord()
-        let learning = Learning(in: store.atOneMoment(), onChange: options.onChange)
+        let learning = Learning(in: store.forOneMessage(), onChange: options.onChange)
         do throws(KeystoreError) {
             guard let report = try await learning.learnWhatIsNew([message]) else {
                 let isReadOnly = store.journal.isOnReadOnlyServer

@@ -8,7 +8,7 @@ import SMIMEStore
 extension GatewayEngine {
     /// The verdict on an incoming mail, and the messages that would be delivered.
     package func verdict(on mail: GatewayMail) async -> GatewayResult<IncomingPlan> {
-        let engine = atOneMoment()
+        let engine = forOneMessage()
         return await engine.result(for: mail) { try await engine.plan(mail, &$0) }
     }
 

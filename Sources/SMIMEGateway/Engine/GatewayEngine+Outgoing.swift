@@ -8,7 +8,7 @@ import SMIMEStore
 extension GatewayEngine {
     /// The decision for each recipient of an outgoing mail, with its reasons. No private key is used.
     package func decisions(on mail: GatewayMail) async -> GatewayResult<[PolicyDecision]> {
-        let engine = atOneMoment()
+        let engine = forOneMessage()
         return await engine.result(for: mail) { try await engine.decisions(on: mail, $0) }
     }
 

@@ -46,7 +46,7 @@ package struct GatewayEngine: Sendable {
     /// Signs, encrypts, verifies or decrypts `mail` according to the rules, for the recipients who have not received it
     /// yet. All resulting messages are finished.
     package func handle(_ mail: GatewayMail) async -> GatewayResult<ProcessedMail> {
-        let engine = atOneMoment()
+        let engine = forOneMessage()
         return await engine.result(for: mail) { work in
             switch mail.role {
             case .outgoing: try await engine.outgoing(mail, &work)
@@ -57,8 +57,8 @@ package struct GatewayEngine: Sendable {
 
     /// This engine with a view of the store for one mail: it checks once whether the store has changed, and then uses
     /// caches.
-    func atOneMoment() -> GatewayEngine {
-        GatewayEngine(store.atOneMoment(), options)
+    func forOneMessage() -> GatewayEngine {
+        GatewayEngine(store.forOneMessage(), options)
     }
 
     /// The data that is available while a mail is handled.

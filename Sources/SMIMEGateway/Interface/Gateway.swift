@@ -53,7 +53,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
-            let engine = engine.atOneMoment()
+            let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
             if let fault = GatewayMail.envelopeFault(from: sender, to: mail.recipients) { throw fault }
             var work = engine.work(for: mail.recipients)
@@ -71,7 +71,7 @@ public struct Gateway: Sendable {
         to recipients: [String]
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
-            let engine = engine.atOneMoment()
+            let engine = engine.forOneMessage()
             let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
             var work = engine.work(for: recipients)
@@ -93,7 +93,7 @@ public struct Gateway: Sendable {
         to recipients: [EmailAddress]
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
-            let engine = engine.atOneMoment()
+            let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
             return try await engine.decisions(on: mail, engine.work(for: mail.recipients))
         }

@@ -4,29 +4,30 @@ import SMIMEGateway
 /// Decides which form replaces the message in the mail server and which forms go to the next hop.
 extension MilterConnection {
     /// Sends all forms except one to the next hop. The remaining form replaces the message in the mail server.
-    func place(_ parcel: MessageFlow.Parcel) {
-        let place = Self.stayingForm(of: parcel.forms, sender: envelope.sender.address)
-        let form = parcel.forms[place]
-        var others = parcel.forms
+    func place(_ delivery: MessageFlow.PendingDelivery) {
+        let place = Self.stayingForm(of: delivery.forms, sender: envelope.sender.address)
+        let form = delivery.forms[place]
+        var others = delivery.forms
         others.remove(at: place)
-        guard !others.isEmpty else { return send(form, parcel, placement: MessageFlow.Placement()) }
+        guard !others.isEmpty else { return send(form, delivery, placement: MessageFlow.Placement()) }
         // This checks whether the mail server allows the changes before copies are sent.
-        if let failure = failure(of: form, parcel) { return parcel.done(failure) }
+        if let failure = failure(of: form, delivery) { return delivery.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
-            return parcel.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
+            return delivery.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
         }
         let generation = generation
-        let copies = MessageFlow.Parcel(forms: others, slot: parcel.slot, record: parcel.record) { [self] placement in
-            guard placement.failure == nil else { return parcel.done(placement) }
+        let copies = MessageFlow.PendingDelivery(forms: others, slot: delivery.slot, record: delivery.record) {
+            [self] placement in
+            guard placement.failure == nil else { return delivery.done(placement) }
             // The mail server may stop before it receives the verdict and then send the message again.
-            parcel.record(placement.served) { [self] in
+            delivery.record(placement.served) { [self] in
                 guard generation == self.generation, flow != nil else {
                     var failed = placement
                     failed.failure = .undetermined
-                    return parcel.done(failed)
+                    return delivery.done(failed)
                 }
-                send(form, parcel, placement: placement)
+                send(form, delivery, placement: placement)
             }
         }
         hop.deliver(copies)
@@ -40,10 +41,13 @@ extension MilterConnection {
     }
 
     /// The failure to report if `form` cannot replace the message; nil if it can.
-    private func failure(of form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel) -> MessageFlow.Placement? {
+    private func failure(
+        of form: MessageFlow.MessageForm,
+        _ delivery: MessageFlow.PendingDelivery
+    ) -> MessageFlow.Placement? {
         do {
             var trial = session
-            _ = try trial.finish(try InPlaceSender(form, parcel.slot, over: channel).verdict(for: envelope))
+            _ = try trial.finish(try InPlaceSender(form, delivery.slot, over: channel).verdict(for: envelope))
             return nil
         } catch let error as MilterEditError {
             return .failed(error.reply, "\(error)")
@@ -52,14 +56,18 @@ extension MilterConnection {
         }
     }
 
-    private func send(_ form: MessageFlow.MessageForm, _ parcel: MessageFlow.Parcel, placement: MessageFlow.Placement) {
+    private func send(
+        _ form: MessageFlow.MessageForm,
+        _ delivery: MessageFlow.PendingDelivery,
+        placement: MessageFlow.Placement
+    ) {
         var failed = placement
         guard !isOver else {
             failed.failure = .undetermined
-            return parcel.done(failed)
+            return delivery.done(failed)
         }
         do {
-            let sender = try InPlaceSender(form, parcel.slot, over: channel)
+            let sender = try InPlaceSender(form, delivery.slot, over: channel)
             let first = try session.finish(sender.verdict(for: envelope))
             flow?.beginReply()
             channel.write(first, promise: nil)
@@ -75,19 +83,19 @@ extension MilterConnection {
                         (failed.failure, failed.reason) = (.undetermined, failure)
                         // Pieces of the body that were sent cannot be withdrawn, so the connection is closed.
                         close()
-                        return parcel.done(failed)
+                        return delivery.done(failed)
                     }
                     channel.writeAndFlush(session.finishBody(), promise: nil)
-                    parcel.done(placement)
+                    delivery.done(placement)
                 }
             )
         } catch let error as MilterEditError {
             failed.failure = error.reply
             failed.reason = "\(error)"
-            parcel.done(failed)
+            delivery.done(failed)
         } catch {
             (failed.failure, failed.reason) = (.undetermined, "\(error)")
-            parcel.done(failed)
+            delivery.done(failed)
         }
     }
 }

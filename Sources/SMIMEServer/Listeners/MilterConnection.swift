@@ -147,12 +147,12 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private func begin(_ envelope: MilterEnvelope) {
         generation += 1
         let generation = generation
-        let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] parcel in
+        let flow = MessageFlow(core, role: role, journalName: \.milterName, forgetsConfirmed: true) { [self] delivery in
             // The mail server may have abandoned this message and sent another one.
             guard generation == self.generation, self.flow != nil, !isOver else {
-                return parcel.done(.failed(.undetermined, "the mail server gave the message up"))
+                return delivery.done(.failed(.undetermined, "the mail server gave the message up"))
             }
-            place(parcel)
+            place(delivery)
         }
         self.flow = flow
         (size, isWaiting, messageStart) = (0, true, .now)

@@ -78,7 +78,7 @@ extension MessageFlow {
                 journalName(envelope) != nil
                 && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
             place(
-                Parcel(
+                PendingDelivery(
                     forms: placed,
                     slot: slot,
                     record: { [self] in record($0, $1) },

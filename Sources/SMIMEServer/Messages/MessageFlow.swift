@@ -35,7 +35,7 @@ package final class MessageFlow {
     }
 
     /// All forms of one message, to be sent to the next hop or to replace the message.
-    package struct Parcel {
+    package struct PendingDelivery {
         var forms: [MessageForm]
         /// The slot that contains spooled forms.
         let slot: MessageSlot
@@ -47,7 +47,7 @@ package final class MessageFlow {
     }
 
     /// Sends the forms.
-    package typealias Place = (Parcel) -> Void
+    package typealias Place = (PendingDelivery) -> Void
 
     let core: GatewayCore
     let role: GatewayRole

@@ -27,8 +27,8 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends the forms of `parcel` one after the other over one connection, and reports the result to `parcel`.
-    func deliver(_ parcel: MessageFlow.Parcel) { run(NextHopDelivery(parcel)) }
+    /// Sends the forms of `delivery` one after the other over one connection, and reports the result to `delivery`.
+    func deliver(_ delivery: MessageFlow.PendingDelivery) { run(NextHopDelivery(delivery)) }
 
     /// Closes the idle connections.
     func close() {

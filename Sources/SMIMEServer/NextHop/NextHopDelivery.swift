@@ -7,17 +7,17 @@ import NIOCore
 /// forms are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
 /// one form, the other forms are still sent.
 final class NextHopDelivery {
-    private let parcel: MessageFlow.Parcel
-    private var forms: [MessageFlow.MessageForm] { parcel.forms }
+    private let delivery: MessageFlow.PendingDelivery
+    private var forms: [MessageFlow.MessageForm] { delivery.forms }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
     /// The number of served recipients that are recorded.
     private var recordedCount = 0
 
-    init(_ parcel: MessageFlow.Parcel) {
-        self.parcel = parcel
-        isProbing = parcel.forms.count > 1
+    init(_ delivery: MessageFlow.PendingDelivery) {
+        self.delivery = delivery
+        isProbing = delivery.forms.count > 1
     }
 
     /// Calls `then` when the next transaction may begin. If there is a next transaction, the recipients served so far are
@@ -28,14 +28,14 @@ final class NextHopDelivery {
         }
         let new = Array(placement.served.dropFirst(recordedCount))
         recordedCount = placement.served.count
-        parcel.record(new, then)
+        delivery.record(new, then)
     }
 
-    /// The next transaction; nil when all are done, in which case the result is reported to the parcel.
+    /// The next transaction; nil when all are done, in which case the result is reported to the delivery.
     func next() -> SMTPTransaction? {
         if place == forms.count, isProbing { (place, isProbing) = (0, false) }
         guard place < forms.count else {
-            parcel.done(placement)
+            delivery.done(placement)
             return nil
         }
         let form = forms[place]
@@ -50,7 +50,7 @@ final class NextHopDelivery {
     var content: WorkerContent { forms[place].content }
 
     /// A piece of the current content, which is spooled.
-    func bytes(in range: Range<Int>) throws -> ByteBuffer { try parcel.slot.formBytes(in: range) }
+    func bytes(in range: Range<Int>) throws -> ByteBuffer { try delivery.slot.formBytes(in: range) }
 
     /// Records that the next hop accepted the current form.
     func accepted(_ reply: SMTPReply) {
@@ -76,7 +76,7 @@ final class NextHopDelivery {
     func fail(_ reply: SMTPReply, _ reason: String) {
         note(reply)
         placement.reason = placement.reason ?? reason
-        parcel.done(placement)
+        delivery.done(placement)
     }
 
     /// Records a failed form. A permanent failure of one form is a permanent failure of the message.

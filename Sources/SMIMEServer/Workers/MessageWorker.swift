@@ -168,7 +168,7 @@ package struct MessageWorker {
     }
 
     private mutating func obstacle() async -> Store.Obstacle? {
-        let found = await tools.store.atOneMoment().obstacle()
+        let found = await tools.store.forOneMessage().obstacle()
         // A rejected passphrase is not tried again, so the store then reports that there is no passphrase. The earlier
         // obstacle is more precise.
         if case .key(.locked(_, nil)) = found, let earlier = lastObstacle { return earlier }

@@ -49,7 +49,7 @@ struct StoreTransfer {
         }
         // Gateways could write these columns on a server. In a file smime relies on them, so wrong values are corrected
         // here.
-        if target.keepsVerdicts, !source.keepsVerdicts { try WrongRows(in: target).repair(in: target) }
+        if target.storesVerdicts, !source.storesVerdicts { try WrongRows(in: target).repair(in: target) }
         for table in ["certificate", "account"] { try target.continueKeys(of: table) }
         try ChangeCounter.raise(above: ChangeCounter.value(in: source), in: target)
         return counts

@@ -5,7 +5,7 @@ import PKIX
 ///
 /// In a file the columns are not verified: only the owner of the store can write them, and the owner could change the
 /// certificates as well. In a database on a server gateways can also write them, so no decision depends on them
-/// (`SQLConnection.keepsVerdicts`).
+/// (`SQLConnection.storesVerdicts`).
 /// `columns` and `arguments` are in the same order.
 struct CertificateDescription {
     static let columns = [

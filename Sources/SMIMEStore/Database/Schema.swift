@@ -241,7 +241,7 @@ package struct Schema: Sendable {
             url TEXT PRIMARY KEY, time INTEGER NOT NULL, form INTEGER NOT NULL DEFAULT 1
         ) STRICT, WITHOUT ROWID
         """,
-        // The verdicts on recipients' certificates, as in `KeptVerdict`. The table is a cache: missing and outdated
+        // The verdicts on recipients' certificates, as in `StoredVerdict`. The table is a cache: missing and outdated
         // verdicts are computed again.
         """
         CREATE TABLE verdict (

@@ -19,7 +19,7 @@ package struct SettingStore: Sendable {
         try host.added(to: try await stored().values, isShared: isShared)
     }
 
-    /// The value that `make` computes from all settings. In a store of `Store.atOneMoment()` that has all settings itself, the
+    /// The value that `make` computes from all settings. In a store of `Store.forOneMessage()` that has all settings itself, the
     /// value is cached until the store changes.
     ///
     /// - Parameter name: the cache key of the value. Always pass the same `make` with a name.

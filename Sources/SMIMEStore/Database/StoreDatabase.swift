@@ -13,7 +13,7 @@ final class StoreDatabase: Sendable {
     private let closing: Closing
     private let cache: StoreCache
     /// The state for handling one message; nil if each call checks the store anew.
-    private let moment: StoreMoment?
+    private let reads: MessageReads?
 
     private final class Closing: Sendable {
         let lock = Mutex(())
@@ -33,28 +33,28 @@ final class StoreDatabase: Sendable {
         opened = OpenEngine(engine, path: path, reopen: reopen)
         self.path = path
         self.isReadOnly = isReadOnly
-        (gate, closing, cache, moment) = (OperationGate(), Closing(), StoreCache(), nil)
+        (gate, closing, cache, reads) = (OperationGate(), Closing(), StoreCache(), nil)
     }
 
-    private init(_ other: StoreDatabase, at moment: StoreMoment) {
+    private init(_ other: StoreDatabase, at reads: MessageReads) {
         (opened, path, isReadOnly) = (other.opened, other.path, other.isReadOnly)
         (gate, closing, cache) = (other.gate, other.closing, other.cache)
-        self.moment = moment
+        self.reads = reads
     }
 
     /// A view of this database for handling one message: its reads share the cache, and check only once whether the cache
     /// is still valid.
-    func atOneMoment() -> StoreDatabase { StoreDatabase(self, at: StoreMoment(cache)) }
+    func forOneMessage() -> StoreDatabase { StoreDatabase(self, at: MessageReads(cache)) }
 
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     var cacheUse: (hits: Int, misses: Int) { cache.use }
 
     /// Clears the cached values after a change.
-    func noteChange() { if let moment { moment.noteChange() } else { cache.clear() } }
+    func noteChange() { if let reads { reads.noteChange() } else { cache.clear() } }
 
     /// The cache with the private keys that were opened before, and the change counter to which they belong; nil if opened
     /// keys are not cached.
-    var openedKeys: (cache: StoreCache, number: Int64)? { moment?.number.map { (cache, $0) } }
+    var openedKeys: (cache: StoreCache, number: Int64)? { reads?.number.map { (cache, $0) } }
 
     /// Reads one consistent state of the store, without waiting for writers.
     func read<Value: Sendable>(
@@ -63,9 +63,9 @@ final class StoreDatabase: Sendable {
         try enter()
         defer { gate.end() }
         do {
-            if let moment {
-                if moment.number == nil, try opened.renew() { cache.clear() }
-                return try moment.read(engine) { database in try StoreExecutor.run { try body(database) } }
+            if let reads {
+                if reads.number == nil, try opened.renew() { cache.clear() }
+                return try reads.read(engine) { database in try StoreExecutor.run { try body(database) } }
             }
             return try await engine.read { database in try StoreExecutor.run { try body(database) } }
         } catch { throw KeystoreError(error, path: path) }
@@ -75,10 +75,10 @@ final class StoreDatabase: Sendable {
     ///
     /// - Returns: nil if this saves nothing: for a file, and after the first query.
     func firstRows(_ sql: String, _ arguments: SQLArguments) throws(KeystoreError) -> [SQLRow]? {
-        guard let moment else { return nil }
+        guard let reads else { return nil }
         try enter()
         defer { gate.end() }
-        do { return try moment.firstRows(engine, sql, arguments: arguments) } catch {
+        do { return try reads.firstRows(engine, sql, arguments: arguments) } catch {
             throw KeystoreError(error, path: path)
         }
     }

@@ -52,10 +52,11 @@ struct VerdictBasis {
     }
 
     /// The verdict stored in `record`, if it has the same basis and is valid at the time; otherwise nil.
-    func kept(in record: VerdictRecord) -> RecipientVerdict? {
-        guard let kept = record.kept, kept.holds(at: time.seconds), let own = digest(for: record), own == kept.basis
+    func stored(in record: VerdictRecord) -> RecipientVerdict? {
+        guard let stored = record.stored, stored.holds(at: time.seconds), let own = digest(for: record),
+            own == stored.basis
         else { return nil }
-        return kept.verdict
+        return stored.verdict
     }
 
     /// Validates `certificate`, the certificate of `record`.
@@ -73,13 +74,13 @@ struct VerdictBasis {
         guard since < now, let basis = digest(for: record) else {
             return (judgement.verdict, nil)
         }
-        let kept = KeptVerdict(
+        let stored = StoredVerdict(
             verdict: RecipientVerdict(judgement.verdict),
             basis: basis,
             since: since,
             until: until
         )
-        let new = NewVerdict(certificate: record.certificate, byPin: record.byPin, kept: kept)
+        let new = NewVerdict(certificate: record.certificate, byPin: record.byPin, stored: stored)
         return (judgement.verdict, new)
     }
 

@@ -92,7 +92,7 @@ private struct RegistryReading {
         under options: ValidationOptions,
         systemAnchors: Bool
     ) throws -> RegistryPage {
-        guard database.keepsVerdicts else { return RegistryPage(overviews: addresses.map { _ in nil }) }
+        guard database.storesVerdicts else { return RegistryPage(overviews: addresses.map { _ in nil }) }
         var known = try entries(of: addresses)
         let count = known.reduce(0) { $0 + ($1?.count ?? 0) }
         var evidence = try GroupedEvidence(for: count, systemAnchors: systemAnchors, in: database)

@@ -4,7 +4,7 @@ struct PostgreSQLConnection: SQLConnection {
     private static let step = 500
 
     /// False because other hosts and roles also write the database.
-    let keepsVerdicts = false
+    let storesVerdicts = false
 
     private let session: PostgreSQLSession
 

@@ -153,7 +153,7 @@ enum RecipientRecord {
         let record = try VerdictRecord(row, isPinned: trust == .pinned)
         // Other hosts may have written these columns, so the certificate itself determines which revocation lists are
         // relevant.
-        recipient.record = try database.keepsVerdicts ? record : record.describing(certificate)
+        recipient.record = try database.storesVerdicts ? record : record.describing(certificate)
         return recipient
     }
 }

@@ -3,7 +3,7 @@
 /// Every error of the engine is thrown as `SQLError`.
 protocol SQLConnection {
     /// Whether verdicts in the table `verdict` can be trusted: only the store's owner can write the table.
-    var keepsVerdicts: Bool { get }
+    var storesVerdicts: Bool { get }
 
     /// Runs a statement that returns no rows. The engine caches prepared statements by their text.
     ///

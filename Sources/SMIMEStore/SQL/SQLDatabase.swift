@@ -49,7 +49,7 @@ final class SQLDatabase {
     func continueKeys(of table: String) throws { try connection.continueKeys(of: table) }
 
     /// Whether verdicts are stored in the database and read from it.
-    var keepsVerdicts: Bool { connection.keepsVerdicts }
+    var storesVerdicts: Bool { connection.storesVerdicts }
 
     /// The damage that the engine finds in its own storage, one sentence each.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
@@ -142,7 +142,7 @@ final class SQLDatabase {
 
 /// Replaces the connection if only the cache is used.
 private struct NoConnection: SQLConnection {
-    let keepsVerdicts = false
+    let storesVerdicts = false
 
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
 

@@ -4,7 +4,7 @@ import Synchronization
 /// The cache of a long-running process for an open store: values that were read from the store, and opened private keys.
 ///
 /// The cache is valid while the change counter stays the same. The first query of each message reads the counter
-/// (`StoreMoment`), and a new value empties the cache. So a change by another process takes effect with the next message.
+/// (`MessageReads`), and a new value empties the cache. So a change by another process takes effect with the next message.
 /// The size is limited approximately: there are two generations, and when the young generation is full it replaces the old
 /// one.
 final class StoreCache: Sendable {

@@ -4,7 +4,7 @@ import GRDBSQLite
 /// A GRDB connection within a transaction.
 struct SQLiteConnection: SQLConnection {
     /// True because only the owner can write the file.
-    let keepsVerdicts = true
+    let storesVerdicts = true
 
     private let database: Database
 

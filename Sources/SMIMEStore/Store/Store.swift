@@ -122,7 +122,9 @@ public final class Store: Sendable {
     /// including opened private keys, and checks once, in its first query, whether the store has changed.
     ///
     /// Its reads are not one snapshot. Closing this store closes the view.
-    package func atOneMoment() -> Store { Store(location, database.atOneMoment(), unlocker: unlocker, exists: exists) }
+    package func forOneMessage() -> Store {
+        Store(location, database.forOneMessage(), unlocker: unlocker, exists: exists)
+    }
 
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }

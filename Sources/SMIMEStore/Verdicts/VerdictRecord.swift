@@ -27,25 +27,25 @@ struct VerdictRecord: Sendable {
     let byPin: Bool
     /// Whether the certificate is an anchor, or has a stored OCSP answer. Verdicts on such certificates are not stored.
     let isSpecial: Bool
-    let kept: KeptVerdict?
+    let stored: StoredVerdict?
 }
 
 extension VerdictRecord {
     /// The columns to select. They include the stored verdict only if the database stores verdicts.
     static func columns(in database: SQLDatabase) -> String {
-        database.keepsVerdicts ? ownColumns + keptColumns : ownColumns
+        database.storesVerdicts ? ownColumns + storedColumns : ownColumns
     }
 
     /// The joins that `columns` need in addition to `recipient` and `certificate`.
-    static func joins(in database: SQLDatabase) -> String { database.keepsVerdicts ? keptJoin : "" }
+    static func joins(in database: SQLDatabase) -> String { database.storesVerdicts ? storedJoin : "" }
 
     private static let ownColumns = """
         certificate.id, certificate.fingerprint, certificate.subject_key, issuer_key, issuer_hash, usage, not_before, not_after,
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
                 OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special
         """
-    private static let keptColumns = ", basis, since, until, trusted, pinned, revocation"
-    private static let keptJoin = """
+    private static let storedColumns = ", basis, since, until, trusted, pinned, revocation"
+    private static let storedJoin = """
         LEFT JOIN verdict ON verdict.certificate = certificate.id
             AND by_pin = CASE WHEN recipient.trust = 'pinned' THEN 1 ELSE 0 END
         """
@@ -68,7 +68,7 @@ extension VerdictRecord {
             notAfter: try row.value("not_after"),
             byPin: isPinned,
             isSpecial: try row.value("is_special"),
-            kept: try KeptVerdict(row)
+            stored: try StoredVerdict(row)
         )
     }
 }
@@ -91,12 +91,12 @@ extension VerdictRecord {
             notAfter: certificate.notAfter.seconds,
             byPin: byPin,
             isSpecial: isSpecial,
-            kept: kept
+            stored: stored
         )
     }
 }
 
-extension KeptVerdict {
+extension StoredVerdict {
     /// Nil if there is no stored verdict, or if it cannot be decoded.
     fileprivate init?(_ row: SQLRow) throws {
         guard let basis: [UInt8] = try row.optional("basis") else { return nil }

@@ -98,15 +98,15 @@ extension SMIMECommand {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
                 let word = secrets.withPassword ? "password" : secrets.secretKeyFile.map { _ in "secret key" }
                 let hint = word.map { "this may be the wrong \($0), or the message was changed or cut off" }
-                var told = Failure(
+                var reported = Failure(
                     failure.status,
                     failure.message,
                     hints: [
                         hint ?? "what this means and what to do: smime explain \(ProblemCode.decryptionFailed.rawValue)"
                     ]
                 )
-                told.cause = CMSError.decryptionFailed
-                throw told
+                reported.cause = CMSError.decryptionFailed
+                throw reported
             }
         }
 

@@ -116,7 +116,7 @@ extension SMIMECommand {
                 throw ValidationError("--compress cannot make a bare CMS object")
             }
             guard text || subject == nil else { throw ValidationError("--subject needs --text") }
-            guard sign || !signing.isSaid else {
+            guard sign || !signing.isGiven else {
                 throw ValidationError("--identity, --digest, --opaque and --no-chain need --sign")
             }
             if sign, protection.isBare {

@@ -141,7 +141,7 @@ package struct SMTPClientSession: Sendable {
     /// The bytes to send after the last piece of the content.
     package mutating func endOfContent() -> ByteBuffer {
         guard case .content = state, case .stuffed(var stuffing) = delivery?.framing else {
-            if case .content = state { fail("the content is shorter than was told") }
+            if case .content = state { fail("the content is shorter than announced") }
             return ByteBuffer()
         }
         guard let end = stuffing.end() else {
@@ -167,7 +167,7 @@ package struct SMTPClientSession: Sendable {
     /// message.
     private mutating func chunk(_ content: ByteBuffer, mayEnd: Bool) -> ByteBuffer {
         guard let delivery, delivery.contentSize <= delivery.transaction.content.size else {
-            fail("the content is longer than was told")
+            fail("the content is longer than announced")
             return ByteBuffer()
         }
         if delivery.contentSize == delivery.transaction.content.size {

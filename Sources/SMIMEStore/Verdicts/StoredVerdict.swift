@@ -7,8 +7,8 @@ import PKIX
 /// Nothing else is checked. So verdicts are stored only in a file, which only the store's owner can write; the owner could
 /// add a trust anchor as well. Authenticating the verdicts would not help, because the key would be beside them. Gateways
 /// also write to a database on a server, and must not decide whom other gateways trust, so there verdicts are neither
-/// written nor read (`SQLConnection.keepsVerdicts`).
-struct KeptVerdict: Sendable {
+/// written nor read (`SQLConnection.storesVerdicts`).
+struct StoredVerdict: Sendable {
     let verdict: RecipientVerdict
     /// The digest of everything on which the verdict depends, except the time.
     let basis: [UInt8]
@@ -25,13 +25,13 @@ struct NewVerdict: Sendable {
     let certificate: Int64
     /// Whether the verdict depends on a pin of the certificate.
     let byPin: Bool
-    let kept: KeptVerdict
+    let stored: StoredVerdict
 
     /// Stores `verdicts`, replacing earlier ones. A verdict on a deleted certificate is ignored; if another certificate has
     /// its row ID now, the verdict's basis does not match that certificate. Does nothing if the database does not store
     /// verdicts.
     static func keep(_ verdicts: [NewVerdict], in database: SQLDatabase) throws {
-        guard database.keepsVerdicts else { return }
+        guard database.storesVerdicts else { return }
         let insert = """
             INSERT INTO verdict (certificate, by_pin, basis, since, until, trusted, pinned, revocation)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM certificate WHERE id = ?1)
@@ -40,11 +40,11 @@ struct NewVerdict: Sendable {
                 revocation = excluded.revocation
             """
         for new in verdicts {
-            let (kept, verdict) = (new.kept, new.kept.verdict)
+            let (stored, verdict) = (new.stored, new.stored.verdict)
             try database.execute(
                 insert,
                 [
-                    new.certificate, new.byPin, kept.basis, kept.since, kept.until, verdict.isTrusted,
+                    new.certificate, new.byPin, stored.basis, stored.since, stored.until, verdict.isTrusted,
                     verdict.isPinned, verdict.revocation?.rawValue,
                 ],
                 isCounted: false

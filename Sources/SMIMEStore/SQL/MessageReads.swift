@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// If all values are in the cache, nothing else is read from the database. Other values are read when they are needed. If
 /// the change counter has changed by then, the rest of the message uses the newer state of the store.
-final class StoreMoment: Sendable {
+final class MessageReads: Sendable {
     let cache: StoreCache
     private let seen = Mutex<Int64?>(nil)
 
