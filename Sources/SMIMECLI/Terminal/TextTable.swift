@@ -4,7 +4,8 @@ import InternetMessage
 /// Rows of text in aligned columns, safe to print.
 struct TextTable {
     private var rows: [[String]] = []
-    /// Whether the last column is wrapped instead of cut if the terminal is too narrow for it.
+    /// Whether the last column is wrapped instead of cut if the terminal is too narrow for it. If there is no room beside the
+    /// other columns, the last one stands below them.
     var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }
@@ -24,11 +25,8 @@ struct TextTable {
         let columns = rows.map(\.count).max() ?? 0
         let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
         var widths = counts.map { $0.max() ?? 0 }
-        let lastColumn = columns - 1
-        if let width, wrapsLast, lastColumn >= 0 {
-            let others = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
-            widths[lastColumn] = min(widths[lastColumn], max(Self.leastWidth, width - others))
-        } else if let width {
+        if wrapsLast { return wrappedLines(widths, width: width) }
+        if let width {
             let room = width - Self.gap * max(0, columns - 1)
             // Names are cut before dates and fingerprints. All dates and fingerprints of a column have the same length.
             let names = counts.indices.filter { Set(counts[$0]).count > 1 }
@@ -38,16 +36,29 @@ struct TextTable {
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
             return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
-                if wrapsLast, index == lastColumn {
-                    let indent = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
-                    return WrappedText(cell.0, width: cell.1).lines
-                        .joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
-                }
                 let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + Self.mark : cell.0
-                return index == last
-                    ? text + "\n" : text + String(repeating: " ", count: cell.1 - text.count + Self.gap)
+                return index == last ? text + "\n" : Self.padded(String(text), to: cell.1 + Self.gap)
             }.joined()
         }
+    }
+
+    /// The lines with a wrapped last column; all rows have as many cells as `widths`.
+    private func wrappedLines(_ widths: [Int], width: Int?) -> [String] {
+        let others = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
+        let isBelow = width.map { $0 - others < WrappedText.leastWidth } ?? false
+        let indent = isBelow ? Self.indent : others
+        return rows.map { row in
+            let first = zip(row.dropLast(), widths).map { Self.padded($0, to: $1 + Self.gap) }.joined()
+            let text = row.last ?? ""
+            let lines = width.map { WrappedText(text, width: $0 - indent).lines } ?? [text]
+            let head = row.dropLast().allSatisfy(\.isEmpty) ? "" : String(first.dropLast(Self.gap)) + "\n"
+            let start = isBelow ? head + Self.padded("", to: indent) : first
+            return start + lines.joined(separator: "\n" + Self.padded("", to: indent)) + "\n"
+        }
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
     }
 
     /// Narrows the widest of `columns` until all fit into `width`, or all have the minimum width.
@@ -61,6 +72,8 @@ struct TextTable {
 
     /// The number of blanks between two columns.
     private static let gap = 2
+    /// The indentation of a last column that stands below the others.
+    private static let indent = 2
     /// The minimum width of a column.
     private static let leastWidth = 12
     /// The character at the end of a cell that was cut.

@@ -51,5 +51,5 @@ struct WrappedText {
     /// The programs that hints of smime name.
     private static let programs = ["smime", "git cat-file", "chown", "chmod", "rm", "postconf", "openssl"]
     /// The minimum width: a narrower terminal wraps the lines itself.
-    private static let leastWidth = 24
+    static let leastWidth = 24
 }
