@@ -14,7 +14,8 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// The next steps after the import: first to trust the root if it is not trusted yet, then to use the identity.
+    /// The next steps after the import: first to trust the root if it is not trusted yet, then to use the identity. If only
+    /// an authority's own certificate was imported, to trust it.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors are used.
     package func nextSteps(
@@ -22,7 +23,9 @@ extension Store {
         systemAnchors: Bool,
         at time: Date
     ) async throws -> [ImportStep] {
-        guard let first = report.identities.first(where: { $0.certificate.isValid(at: time) }) else { return [] }
+        guard let first = report.identities.first(where: { $0.certificate.isValid(at: time) }) else {
+            return try await untrustedRoot(in: report).map { [.trust($0)] } ?? []
+        }
         let trust = try await anchors.trust(judging: [first.certificate], systemAnchors: systemAnchors)
         let purpose: Certificate.KeyPurpose = first.certificate.canSign ? .signing : .encryption
         var steps: [ImportStep] = []
@@ -32,6 +35,14 @@ extension Store {
         }
         if first.certificate.canSign { steps.append(.sign(as: first.address)) }
         return steps
+    }
+
+    /// The root in `report` if it is the only one, and no trust anchor. A certificate with an address may belong to a person.
+    private func untrustedRoot(in report: ImportReport) async throws -> Certificate? {
+        let roots = report.intermediates.map(\.certificate).filter { $0.isSelfIssued && $0.addresses.isEmpty }
+        guard report.identities.isEmpty, roots.count == 1, let root = roots.first else { return nil }
+        let isAnchor = try await anchors.all().contains { $0.certificate == root }
+        return isAnchor ? nil : root
     }
 
     /// The accounts that received identities by the import that `report` describes, each once.
