@@ -1,6 +1,7 @@
 import Foundation
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEAgent
 import SMIMEStore
 
@@ -39,9 +40,26 @@ extension SMIMECommand.RecipientCommand.Trust {
         let store = try await target.global.store(.readWrite)
         _ = try await store.add(batch, at: .now)
         try await store.close()
-        try await target.run("pinned") {
-            try await $0.recipients.setTrust(.pinned, of: target.address, fingerprint: signer.fingerprint)
+        try await target.run("pinned") { store in
+            let pinned = try await store.recipients.setTrust(
+                .pinned,
+                of: target.address,
+                fingerprint: signer.fingerprint
+            )
+            try await store.learn(from: path)
+            return pinned
         }
+    }
+}
+
+extension Store {
+    /// Learns the capabilities that the mail at `path` announces, now that its signer is trusted. Standard input has been read
+    /// and is left out.
+    fileprivate func learn(from path: String) async throws {
+        guard path != "-" else { return }
+        let provider = StoreKeyProvider(self, systemAnchors: true, warn: Console.warning)
+        let harvest = Harvest(store: self, opener: MessageOpener(provider, at: .now), policy: .hold, jobs: 1)
+        if let failure = await harvest.run(MailSources([path])).failure { throw failure }
     }
 }
 
