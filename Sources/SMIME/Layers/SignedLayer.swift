@@ -161,8 +161,8 @@ package struct SignedLayer: Sendable {
                     revocationStatus: verdict?.revocation?.status,
                     validity: verdict?.validity,
                     isContentChanged: check.isContentChanged,
-                    isMismatched: finding?.mismatches?.problem.level == .error,
-                    mismatches: finding?.mismatches.map { [$0.reason] } ?? [],
+                    isMismatched: finding?.mismatch?.problem.level == .error,
+                    mismatches: finding?.mismatch.map { [$0.reason] } ?? [],
                     isIdentityUnclear: finding?.isUnclear ?? false,
                     path: verdict?.certificates ?? [],
                     evidence: verdict.flatMap {

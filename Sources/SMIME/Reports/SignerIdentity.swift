@@ -95,7 +95,7 @@ package struct SignerIdentity {
         }
         let isUnclear = problems.contains { $0.level == .error }
         let mismatch = addresses.isEmpty ? nil : protectedMismatch(certificate) ?? self.mismatch(of: addresses)
-        if let stranger { problems.append(stranger.problem) }
+        if let mismatch { problems.append(mismatch.problem) }
         return Finding(
             axis: VerificationReport.Axis(problems),
             mismatch: mismatch,

@@ -35,7 +35,7 @@ struct MailListener {
             }
         }
         let refuse = { (channel: any Channel) in
-            core.metrics.strangers += 1
+            core.metrics.refusedConnections += 1
             core.warn(endpoint, channel, reason: "may not connect (--allow)")
         }
         let bound = NIOLoopBound((make: makeHandler, refuse: refuse), eventLoop: core.loop)

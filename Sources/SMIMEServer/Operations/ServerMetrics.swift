@@ -40,7 +40,7 @@ package struct ServerMetrics {
     /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0
     /// The number of connections from addresses that may not connect.
-    var strangers: UInt64 = 0
+    var refusedConnections: UInt64 = 0
     /// The number of messages that may be delivered twice, because the next hop accepted them but the mail server could not
     /// be informed.
     var unconfirmed: UInt64 = 0
@@ -106,7 +106,7 @@ package struct ServerMetrics {
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
             ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
-            ("smime_strangers_total", strangers, "Connections from addresses that may not connect."),
+            ("smime_refused_connections_total", refusedConnections, "Connections from addresses that may not connect."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),
