@@ -260,7 +260,7 @@ import Testing
             default:
                 let moment = moments[Int.random(in: 0..<moments.count, using: &generator)]
                 let offset = [-86_400.0, -1, 0, 0.5, 1, 3600][Int.random(in: 0..<6, using: &generator)]
-                seconds = view.timeIntervalSince(scene.time) + offset
+                seconds = moment.timeIntervalSince(scene.time) + offset
             }
             let reasons = try await scene.reasons(options, after: seconds)
             #expect(reasons.kept == reasons.fresh, "step \(step)")

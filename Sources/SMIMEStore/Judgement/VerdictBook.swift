@@ -29,7 +29,7 @@ struct VerdictBook {
         _ certificate: () throws -> Certificate
     ) rethrows -> (verdict: RecipientVerdict, chain: ChainVerdict?) {
         let basis = basis(of: record)
-        if let known = basis.kept(in: record), !asks || known.revocation != .unknown { return (known, nil) }
+        if let known = basis.stored(in: record), !asks || known.revocation != .unknown { return (known, nil) }
         let (chain, made) = basis.judge(try certificate(), record)
         if let made { new.append(made) }
         return (RecipientVerdict(chain), chain)
