@@ -8,7 +8,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// Signed and encrypted objects other than mail, such as passes, documents and code (RFC 5652).
+/// Signed and encrypted objects other than mail, such as documents, code and Wallet passes (RFC 5652).
 ///
 /// The caller decides whose certificates may sign such an object: addresses are not compared. `TrustStore.usage` is the
 /// required extended key usage.

@@ -37,9 +37,9 @@ public struct VerificationReport: Sendable {
         /// Every axis that was checked is good for all signers who determine the verdict, and the signatures cover the whole
         /// message.
         case valid
-        /// Everything else is good, but the signature uses SHA-1, or a key of the signer or of an authority under 2048 bits
-        /// (RSA, DSA) or 224 bits (elliptic curves). An attacker with enough computers can forge such a signature.
-        /// `VerdictExceptions.weakAlgorithms` accepts it.
+        /// Everything else is good, but the signature uses SHA-1, or the key of the signer or of an authority is too short:
+        /// less than 2048 bits (RSA, DSA) or 224 bits (elliptic curves). An attacker with enough computers can forge such a
+        /// signature. `VerdictExceptions.weakAlgorithms` accepts it.
         case weak
     }
 

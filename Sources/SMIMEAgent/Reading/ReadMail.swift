@@ -74,8 +74,8 @@ extension ReadableMessage.Content {
 }
 
 extension String {
-    /// The file name in a form that is safe inside a notice of smime: it cannot end the quoted name or the line, or push the
-    /// following text out of sight.
+    /// The file name, made safe for smime's notices: it cannot close the quotes around it, start a new line, or be so long
+    /// that the text after it is out of sight.
     fileprivate var asFileLabel: String {
         // Keeps the end of the name, which says what kind of file it is.
         let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets

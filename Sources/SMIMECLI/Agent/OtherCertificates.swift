@@ -43,7 +43,8 @@ extension Store {
         ignoring new: Set<Certificate> = []
     ) async throws(KeystoreError) -> OtherCertificates {
         guard exists else { return OtherCertificates(than: certificate, among: [], of: address) }
-        // For an alias that an account's certificate does not name, the registry does not contain that certificate.
+        // The registry finds an account's certificate only under the addresses that the certificate names. For other
+        // aliases the account itself is read.
         let own = try await accounts.account(ifAnyFor: address.address)?.identities.map(\.certificate) ?? []
         let known = try await recipients.certificates(for: address)
         let believed = known.filter { $0.trust == .chain || $0.trust == .pinned }.map(\.certificate)

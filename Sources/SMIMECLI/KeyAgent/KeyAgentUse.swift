@@ -18,8 +18,8 @@ enum KeyAgentUse {
         warn(name)
     }
 
-    /// Runs `change`, which replaces the store at `location`, and makes the store's agent delete its key; all agents, if it
-    /// is unknown which agent has the store's key.
+    /// Runs `change`, which replaces the store at `location`, and makes the store's agent delete its key. If it is unknown
+    /// which agent has the store's key, all agents delete their keys.
     static func forgetting<Value>(_ location: StoreLocation, _ change: () async throws -> Value) async throws -> Value {
         // `change` does not replace a store on a server.
         guard location.server == nil else { return try await change() }

@@ -22,7 +22,7 @@ struct ProtectionOptions: ParsableArguments {
         )
     )
     var given: FormOptions.OutputForm?
-    @Flag(help: "With der or pem: the input is mail content; sign or encrypt it with CRLF line ends.")
+    @Flag(help: "With --outform der or pem: treat the input as the content of a mail, whose line ends are CRLF.")
     var canonical = false
     @Flag(
         name: .customLong("no-header-protection"),

@@ -11,7 +11,7 @@ import Synchronization
 enum EnvironmentPassphrases {
     private final class Held: Sendable {
         let passphrase: Passphrase
-        /// The variable in the form that a worker of the filter gets it.
+        /// The variable in the form in which a worker of the filter receives it.
         let variable: SecretVariable
 
         init(_ passphrase: consuming Passphrase, _ variable: SecretVariable) {

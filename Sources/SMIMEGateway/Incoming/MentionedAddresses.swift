@@ -59,7 +59,8 @@ struct MentionedAddresses {
         return rest.first == UInt8(ascii: ":") ? Array(rest.dropFirst()) : nil
     }
 
-    /// The maximum number of `@` characters to examine: more than real mail has, but few enough to look up.
+    /// The maximum number of `@` characters to examine: more than real mail has, but few enough that all addresses found
+    /// can be looked up.
     private static let maximumCount = 1_000
     /// A local part may have 64 bytes, a domain 255.
     private static let maximumLength = 255

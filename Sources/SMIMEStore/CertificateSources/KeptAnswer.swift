@@ -43,7 +43,8 @@ struct KeptAnswer: Sendable {
         }
     }
 
-    /// How much the clocks of hosts may differ, in seconds. A later time was written with a wrong clock.
+    /// How much the clocks of hosts may differ, in seconds. If an answer's time is further in the future than this, the
+    /// clock of the host that wrote it was wrong.
     private static let tolerance = 300
 
     private static func certificates(_ bytes: [UInt8]) throws -> [Certificate] {

@@ -50,7 +50,7 @@ extension Store {
         let isNamed: Bool
         /// Whether a user assigned the key to the account.
         let isAssigned: Bool
-        /// The account's certificate for the same key.
+        /// The fingerprint of a certificate that the account already has for this key.
         let certificate: Fingerprint
     }
 

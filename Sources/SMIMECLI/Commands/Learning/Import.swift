@@ -39,7 +39,10 @@ extension SMIMECommand {
             )
         )
         var account: EmailAddress?
-        @Flag(help: "Make CA certificates trust anchors, and trust other certificates without a chain.")
+        @Flag(
+            help:
+                "Make CA certificates trust anchors, and trust other certificates even if no chain leads to an anchor."
+        )
         var trust = false
         @Option(
             help: ArgumentHelp(

@@ -14,9 +14,10 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Check who signed a mail, and that the content is unchanged.",
             discussion: """
-                Prints the verdict on the signature in one sentence, and below it five answers: unchanged, by the \
-                sender in From, trusted, not revoked, in time (-v shows the details). If the verdict is not valid, \
-                also prints the command that helps. The exit status is 0 if and only if the verdict is valid. From \
+                Prints the verdict on the signature in one sentence. The line below it says whether the content is \
+                unchanged and signed by the sender in From, and whether the certificate is trusted, not revoked, and \
+                in time (not expired); -v shows the details. If the verdict is not valid, also prints the command that \
+                helps. The exit status is 0 if and only if the verdict is valid. From \
                 valid mail the sender's certificate is stored, so that the answer can be encrypted.
 
                 Revocation is judged by the revocation lists and OCSP answers in the store. --online also asks the \

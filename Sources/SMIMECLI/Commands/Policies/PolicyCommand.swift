@@ -56,7 +56,10 @@ extension SMIMECommand.PolicyCommand {
         @Option(
             name: .customLong("decrypt-at-gateway"),
             help:
-                "Whether `filter incoming` decrypts mail for these recipients: yes, authenticated (not AES-CBC) or no."
+                """
+                Whether `filter incoming` decrypts mail for these recipients: yes, no, or authenticated (only mail with \
+                authenticated encryption, not AES-CBC).
+                """
         )
         var decryptAtGateway: Policy.GatewayDecryption?
 

@@ -12,8 +12,9 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
                 FILE holds certificates, or is a mail that the recipient signed. The certificates need not name the \
-                address. --trust makes the certificates trusted without a chain: compare their fingerprints first. A \
-                certificate for @domain is used for every address of the domain that has no certificate.
+                address. --trust makes the certificates trusted even if no chain leads to a trust anchor: compare their \
+                fingerprints first. A certificate for @domain is used for every address of the domain that has no \
+                certificate.
 
                   smime recipient add bob@example.org bob.pem --trust
                   smime recipient add bob@example.org mail-from-bob.eml
@@ -25,7 +26,7 @@ extension SMIMECommand.RecipientCommand {
         var address: AddressScope
         @Argument(help: "Certificate files or signed mail; - is standard input.", completion: .file())
         var files: [String]
-        @Flag(help: "Trust the certificates without a chain to an anchor.")
+        @Flag(help: "Trust the certificates, even if no chain leads to a trust anchor.")
         var trust = false
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -214,10 +215,10 @@ extension SMIMECommand.RecipientCommand {
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trust",
-            abstract: "Trust the certificates of an address without a chain.",
+            abstract: "Trust the certificates of an address, even if no chain leads to a trust anchor.",
             discussion: """
                 Compare the fingerprint with the certificate's owner first. Without --fingerprint this pins every \
-                certificate of the address that is not distrusted.
+                certificate of the address, except the distrusted ones.
 
                 A pinned certificate is preferred to newer certificates until it expires or is revoked. The pin also \
                 holds for a renewed certificate with the same key.

@@ -36,11 +36,11 @@ extension SMIMECommand {
                 setting is empty is not used.
                 lookup.directory: a folder with certificate files, each named after an address, such as \
                 bob@example.org.pem, or a domain, such as @example.org.pem. If empty, no folder is used.
-                lookup.directory.timeout: how long to wait for that folder, such as 2s or 500ms.
+                lookup.directory.timeout: how long to wait for the folder in lookup.directory, such as 2s or 500ms.
                 lookup.command: a program that gets an address as its only argument and prints the certificates of the \
                 address as PEM. Its exit status is 0 if it found certificates, 1 if there are none, and 75 if the \
                 lookup failed for now. If empty, no program is called.
-                lookup.command.timeout: how long to wait for that program.
+                lookup.command.timeout: how long to wait for the program in lookup.command.
                 lookup.ldap: the URL of an LDAP directory, such as \
                 ldaps://ldap.example.org/dc=example,dc=org??sub?(mail=%s), where %s is the address. If empty, no LDAP \
                 directory is used.
@@ -60,7 +60,8 @@ extension SMIMECommand {
                 lookup.budget: how long lookup.command, lookup.ldap and lookup.smimea together may delay one message.
                 lookup.cache: how long certificates from a source are used without asking the source again, such as \
                 1h.
-                lookup.cache.none: the same for the answer that there is no certificate, such as 10m.
+                lookup.cache.none: how long the answer that there is no certificate is used without asking the source \
+                again, such as 10m.
                 revocation.directory: a folder of revocation lists, which are used like imported lists. While the \
                 folder cannot be read, verdicts have a warning, and --revocation hard rejects certificates.
                 revocation.online (on, off): whether verify, decrypt, encrypt and filter ask the services that \
@@ -133,7 +134,7 @@ extension SMIMECommand.ConfigCommand {
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
         var key: SettingKey
-        @Argument(help: "Its value.")
+        @Argument(help: "The new value of the setting.")
         var value: String
         @OptionGroup var global: GlobalOptions
 
