@@ -20,6 +20,17 @@ package enum AddressSpace {
         guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
             return
         }
+        shareHeap()
+        #endif
+    }
+
+    /// Makes all threads of the process allocate from one heap. Otherwise freed memory stays with the heap of the thread that
+    /// allocated it, and a process that works on its threads in turn grows by some MB for each heap. Call this while the
+    /// process has one thread.
+    ///
+    /// mallopt(3) `M_ARENA_MAX`
+    package static func shareHeap() {
+        #if canImport(Glibc)
         _ = mallopt(M_ARENA_MAX, 1)
         #endif
     }

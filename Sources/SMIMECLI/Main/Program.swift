@@ -33,6 +33,8 @@ enum Program {
         } catch {
             stop(error.reason)
         }
+        // A worker of the service handles one message at a time, on changing threads.
+        if ServerWorker.current != nil { AddressSpace.shareHeap() }
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
         // Without its arguments, the command would print its help and end with success, and a mail would be lost.
