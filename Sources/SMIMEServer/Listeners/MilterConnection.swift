@@ -34,6 +34,8 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private var messageStart: ContinuousClock.Instant?
     private var isWorking = false
     var timer: DeadlineTimer?
+    /// Observes the mail server after the verdict on a message.
+    private var confirmation: ReplyConfirmation?
     private var progress: Scheduled<Void>?
     /// The number of messages so far. It tells whether a result belongs to the current message or to an abandoned one.
     var generation = 0
@@ -52,6 +54,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
             guard let self else { return }
             close()
         }
+        confirmation = ReplyConfirmation(on: context.eventLoop)
         guard !core.isStopping, !core.connections.isFull else {
             core.warn(
                 listener,
@@ -66,6 +69,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        confirmation?.note(isRead: true)
         guard !isOver else { return }
         events.append(contentsOf: session.receive(unwrapInboundIn(data)))
     }
@@ -78,6 +82,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        confirmation?.cancel()
         // Received events that were not handled yet no longer matter.
         events = CircularBuffer(session.disconnect())
         isWaiting = false
@@ -187,7 +192,10 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         flow.finish { [self] reply in
             guard self.flow === flow, !isOver else { return flow.confirm(false) }
             answer(reply)
-            whenSent { flow.confirm($0) }
+            // Postfix sends the next command after it has queued the message. Until then another attempt waits.
+            whenSent { [self] isSent in
+                if isSent, flow.isTaken, !isOver { confirmation?.begin(flow) } else { flow.confirm(isSent) }
+            }
         }
     }
 

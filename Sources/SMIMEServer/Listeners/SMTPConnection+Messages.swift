@@ -3,11 +3,6 @@ import SMIMEGateway
 
 /// The messages of a connection, and whether the client has read the replies to them.
 extension SMTPConnection {
-    /// The time after the reply to a message in which the end of the connection, without a further command, means that the
-    /// client stopped before it read the reply. Postfix keeps idle connections open longer: it closes them without a command
-    /// after 2 seconds (`lmtp_connection_cache_time_limit`).
-    private static let confirmationTime = TimeAmount.seconds(1)
-
     func begin(_ envelope: SMTPEnvelope) {
         let flow = MessageFlow(core, role: role, place: place)
         self.flow = flow
@@ -51,19 +46,7 @@ extension SMTPConnection {
             guard case .success = result, !clientIsGone else { return flow.confirm(false) }
             guard flow.isTaken, !isOver else { return flow.confirm(true) }
             flow.noteReplyWritten()
-            // If the client pipelines messages, it sent nothing between the two replies, so the earlier reply counts as read.
-            noteReply(isRead: true)
-            confirmationTimer?.set(Self.confirmationTime)
-            replied = flow
+            confirmation?.begin(flow)
         }
-    }
-
-    /// Records that the client has read the last reply, or stopped before. Bytes that the client sent together with the
-    /// message prove neither.
-    func noteReply(isRead: Bool) {
-        guard let flow = replied else { return }
-        replied = nil
-        confirmationTimer?.disarm()
-        flow.confirm(isRead)
     }
 }

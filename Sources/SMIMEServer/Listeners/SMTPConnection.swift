@@ -26,10 +26,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     var flow: MessageFlow?
     /// The number of recipients of the current message. In LMTP each one gets a reply.
     var recipientCount = 0
-    /// The last message whose reply was written, until the client sends something; nil if there is none.
-    var replied: MessageFlow?
-    /// Limits the time for which the client is observed after a reply.
-    var confirmationTimer: DeadlineTimer?
+    /// Observes the client after the reply to a message.
+    var confirmation: ReplyConfirmation?
     var contentStart: ContinuousClock.Instant?
     var contentSize = 0
     private var timer: DeadlineTimer?
@@ -60,7 +58,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             session.close(SMTPReply(421, "4.4.2", text: "nothing came for too long"))
             work()
         }
-        confirmationTimer = DeadlineTimer(on: context.eventLoop) { [weak self] in self?.noteReply(isRead: true) }
+        confirmation = ReplyConfirmation(on: context.eventLoop)
         if core.isStopping {
             refuse("the gateway is stopping")
         } else if core.connections.isFull {
@@ -76,7 +74,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        noteReply(isRead: true)
+        confirmation?.note(isRead: true)
         guard !isOver else { return }
         var bytes = unwrapInboundIn(data)
         unread.writeBuffer(&bytes)
@@ -95,7 +93,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
-            noteReply(isRead: false)
+            confirmation?.note(isRead: false)
             if isOver { return close() }
             work()
         }
@@ -104,9 +102,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func channelInactive(context: ChannelHandlerContext) {
         clientIsGone = true
-        noteReply(isRead: false)
+        confirmation?.cancel()
         timer?.cancel()
-        confirmationTimer?.cancel()
         core.connections.remove(self)
         guard !isOver else { return }
         work()
@@ -203,7 +200,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     /// client might not receive the reply.
     private func end() {
         isOver = true
-        noteReply(isRead: true)
+        confirmation?.note(isRead: true)
         if let violation = session.violation {
             core.metrics.violations += 1
             core.warn(listener, channel, reason: "protocol error: \(violation)")

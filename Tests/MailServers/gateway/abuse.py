@@ -9,7 +9,7 @@ import threading
 import time
 
 from surroundings import Service, check, message, send, step, wait_until
-from wire import Wire
+from wire import MilterWire, Wire
 
 
 def run(around):
@@ -275,6 +275,16 @@ def tried_again(around):
                     wire.expect("250")
                     wire.say(says, "221")
             # Messages whose replies were not read have been recorded by now.
+            time.sleep(0.5)
+        check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
+    step("a mail server that ends before it acts on a milter's verdict, and is given the message again: the copy goes out once")
+    for name, says in (("unread-milter", None), ("read-milter", b"A")):
+        for _ in range(2):
+            wire = MilterWire(around, "out.milter")
+            wire.bring("UNREAD", "alice@example.com", ["bob@example.com", "eve@example.net"], message(name, "bob@example.com, eve@example.net", "x"))
+            if says:
+                wire.send(says)
+            wire.socket.close()
             time.sleep(0.5)
         check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
 

@@ -218,13 +218,14 @@ def count_what_came(around, count, kills, again):
     doubled = {key: entries for key, entries in came.items() if surplus[key] > 0}
     # Each copy but the last must have a reason: the next hop accepted it and died before it said so (RFC 1047), or the service died before it
     # recorded the next hop's reply and passed it to Postfix.
-    reasons, by_kill = Counter(), defaultdict(set)
+    reasons, by_kill, unexplained = Counter(), defaultdict(set), []
     for key, entries in doubled.items():
         whys = [("hop", first["taken"]) if not first["replied"] else ("service", died(kills, "service", first)) for first in entries[:-1]]
         # Some copies of a message that was sent twice need no reason.
         for why, what in sorted(whys, key=lambda pair: not pair[1])[: surplus[key]]:
             if not what:
                 reasons["neither"] += 1
+                unexplained.append(history(key, entries, kills))
                 continue
             reasons[why] += 1
             by_kill["hop" if why == "hop" else what].add(what if why == "hop" else (key[0], key[2]))
@@ -237,11 +238,18 @@ def count_what_came(around, count, kills, again):
     check(not lost, f"lost: {lost[:10]}")
     check(not clear, f"in clear: {clear[:10]}")
     check(len(missing) == len(excused), f"sent twice and came once: {missing[:10]}")
-    check(set(reasons) <= {"hop", "service"}, f"doubled without a kill of the next hop or the service: {reasons} {[key for key in doubled][:10]}")
+    check(set(reasons) <= {"hop", "service"}, f"doubled without a kill of the next hop or the service: {reasons} {unexplained}")
     check(len(by_kill.pop("hop", ())) <= unanswered, "more was doubled than was in flight when the next hop was killed")
     for (_, _, in_flight), messages in by_kill.items():
         # Some have arrived since the number was read.
         check(len(messages) <= in_flight + 8, f"{len(messages)} messages were doubled of {in_flight} in flight when the service was killed")
+
+
+def history(key, entries, kills):
+    """The arrivals of a message and the kills around them, in seconds after its first arrival."""
+    first = entries[0]["at"]
+    came = [(round(entry["at"] - first, 2), entry["replied"] and round(entry["replied"] - first, 2)) for entry in entries]
+    return key, KINDS[key[0] % len(KINDS)], came, [(round(at - first, 2), what) for at, what, _ in kills if -10 < at - first < 60]
 
 
 def died(kills, what, entry):
