@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 
-from surroundings import Postfix, Service, check, children, message, send, step, wait_until
+from surroundings import Failure, Postfix, Service, check, children, message, send, step, wait_until
 
 # The kinds of messages: the port, the recipients, and those who must get it encrypted.
 KINDS = [
@@ -95,13 +95,26 @@ class Killer(threading.Thread):
                 # Its children end when they notice that.
                 for pid in [master, *children(master)]:
                     end(pid)
-                wait_until(lambda: subprocess.run(["postfix", "start"], stderr=subprocess.DEVNULL).returncode == 0, "Postfix does not start again")
+                self.start_postfix()
         else:
             master = around.postfix.master()
             pids = around.service.workers() if what == "worker" else children(master) if master else []
             if pids:
                 self.note(what)
                 end(random.choice(pids))
+
+    def start_postfix(self):
+        said = []
+
+        def starts():
+            run = subprocess.run(["postfix", "start"], capture_output=True, text=True)
+            said[:] = [run.stderr]
+            return run.returncode == 0
+
+        try:
+            wait_until(starts, "Postfix does not start again")
+        except Failure as failure:
+            raise Failure(f"{failure}: {said}") from None
 
     def note(self, what):
         # A service that hangs reports no number, and has at most as many messages as places.
