@@ -21,7 +21,11 @@ import Testing
         options: String = ""
     ) -> [String] {
         let parameters = ["mynetworks": "127.0.0.0/8"].merging(parameters) { $1 }
-        let wiring = PostfixWiring(from: nil, listeners: ServeListener.all(in: options)) { arguments in
+        let wiring = PostfixWiring(
+            from: nil,
+            listeners: ServeListener.all(in: options),
+            nextHops: ServeListener.nextHops(in: options)
+        ) { arguments in
             guard arguments.contains("-x") else { return services.joined(separator: "\n") }
             return parameters.map { "\($0) = \($1)" }.joined(separator: "\n")
         }
@@ -63,6 +67,28 @@ import Testing
         let milter = Self.port("-o smtpd_milters=inet:localhost:10025")
         #expect(codes([milter], options: "--listen outgoing=milter:unix:/run/smime/outgoing") == ["mta-filter"])
         #expect(codes([milter], options: "--listen outgoing=milter:127.0.0.1:10025").isEmpty)
+    }
+
+    @Test func `A socket at which nothing listens and a port for results that is missing are errors`() {
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoin")
+        let listen = "--listen outgoing=lmtp:unix:/run/smime/outgoing"
+        #expect(codes([port, Self.transport, Self.back], options: listen) == ["mta-filter"])
+        #expect(codes([port, Self.transport, Self.back], options: "--listen outgoing=lmtp:fd:outgoing").isEmpty)
+        let right = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        let hops = "--next-hop outgoing=smtp:127.0.0.1:10026 --next-hop incoming=smtp:localhost:10027"
+        #expect(codes([right, Self.transport, Self.back], options: "\(listen) \(hops)") == ["mta-return"])
+        let second = Self.back.replacing("10026", with: "10027")
+        #expect(codes([right, Self.transport, Self.back, second], options: "\(listen) \(hops)").isEmpty)
+    }
+
+    @Test func `Nothing may permit mail before its sender is checked`() {
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        for before in ["permit_mynetworks", "permit_sasl_authenticated", "reject_unknown_sender_domain,permit"] {
+            let late = port.replacing("=reject_sender", with: "=\(before),reject_sender")
+            #expect(codes([late, Self.transport, Self.back]) == ["mta-senders"], "\(before)")
+        }
+        let rejecting = port.replacing("=reject_sender", with: "=reject_unknown_sender_domain,reject_sender")
+        #expect(codes([rejecting, Self.transport, Self.back]).isEmpty)
     }
 
     @Test func `The queue id, all recipients at once, and the way out of a chroot are needed`() {

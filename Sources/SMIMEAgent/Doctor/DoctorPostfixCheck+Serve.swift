@@ -15,6 +15,7 @@ extension DoctorPostfixCheck {
         let ports = wiring.ports.filter { wiring.route(of: $0)?.name == service.name }
         for port in ports {
             guard let route = wiring.route(of: port) else { continue }
+            checkListener(of: route, port)
             checkReach(of: route, port)
             if route.direction == .outgoing { checkSenders(port) }
             if service.isChrooted, route.address?.hasPrefix("unix:/run/") == true {
@@ -35,6 +36,7 @@ extension DoctorPostfixCheck {
     /// Checks a port that uses `smime serve` as a milter.
     mutating func checkMilter(_ route: PostfixWiring.Route, of port: PostfixWiring.Service) {
         let before = findings.count
+        checkListener(of: route, port)
         checkReach(of: route, port)
         let milters = wiring.milters(of: port)
         if milters.last.map(ServeListener.address) != route.address {
@@ -66,6 +68,40 @@ extension DoctorPostfixCheck {
         }
         if route.direction == .outgoing { checkLogins(of: port) }
         if findings.count == before { add("mta-filter", .ok, text: "\(route.name): \(port.name)") }
+    }
+
+    /// Checks that Postfix has the ports to which the service sends its results.
+    mutating func checkNextHops() {
+        for hop in wiring.nextHops where hop.isTCP {
+            let parts = hop.address.split(separator: ":").map(String.init)
+            guard let number = parts.last, hop.address.hasPrefix("127.") || hop.address.hasPrefix("::1") else {
+                continue
+            }
+            guard !wiring.ports.contains(where: { $0.name == number || $0.name.hasSuffix(":\(number)") }) else {
+                continue
+            }
+            add(
+                "mta-return",
+                .error,
+                text: "\(hop.text): no service in master.cf accepts the gateway's results at port \(number)",
+                remedies: [.advice("add the port as docs/postfix.md does, or change --next-hop")]
+            )
+        }
+    }
+
+    /// Checks that the service listens at the socket to which the port leads.
+    private mutating func checkListener(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
+        let known = wiring.listeners.map(\.address)
+        // systemd knows the sockets that it passes to the service.
+        guard let address = route.address, address.hasPrefix("unix:"), !known.isEmpty, !known.contains(address),
+            !known.contains(where: { $0.hasPrefix("fd:") })
+        else { return }
+        add(
+            "mta-filter",
+            .error,
+            text: "\(port.name): leads to \(address), where smime serve does not listen",
+            remedies: [.advice("use the address of a --listen option: \(known.joined(separator: ", "))")]
+        )
     }
 
     /// Warns of a TCP port that every user of the host can reach. Ports in the service's own options are left out, because

@@ -27,6 +27,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             checkLimits(of: service)
         }
         for service in wiring.serveTransports { checkServe(service) }
+        if routes.contains(where: { $0.1.address != nil }) { checkNextHops() }
         for (port, route) in routes where route.isMilter { checkMilter(route, of: port) }
         for port in wiring.ports where !wiring.isReturn(port) {
             checkFilter(of: port)
@@ -164,6 +165,18 @@ struct DoctorPostfixCheck: DoctorCheck {
                 .warning,
                 text: "\(port.name): users may write any sender, and get that account's signature",
                 remedies: [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
+            )
+        }
+        // Postfix stops at the first restriction that permits the mail.
+        let words = restrictions.split { ", \t".contains($0) }.map(String.init)
+        let before = words.prefix { !$0.contains("sender_login_mismatch") }
+        if before.count < words.count, let permits = before.first(where: { $0.hasPrefix("permit") }) {
+            add(
+                "mta-senders",
+                .warning,
+                text:
+                    "\(port.name): \(permits) accepts any sender before the sender is checked, and gives that account's signature",
+                remedies: [.advice("name reject_sender_login_mismatch first in smtpd_sender_restrictions")]
             )
         }
     }

@@ -92,6 +92,8 @@ package struct PostfixWiring: Sendable {
     let services: [Service]
     /// The listeners of `smime serve`, as far as they are known.
     let listeners: [ServeListener]
+    /// Where `smime serve` sends its results, as far as this is known.
+    let nextHops: [ServeListener]
     /// Parameters of main.cf, by name.
     let parameters: [String: String]
     /// Why Postfix's configuration could not be read; nil if it was read.
@@ -129,13 +131,15 @@ package struct PostfixWiring: Sendable {
     ///
     /// - Parameters:
     ///   - listeners: the listeners of `smime serve`.
+    ///   - nextHops: where `smime serve` sends its results.
     ///   - postconf: runs postconf(1) with arguments, and returns its output.
     package init(
         from folder: String?,
         listeners: [ServeListener] = [],
+        nextHops: [ServeListener] = [],
         postconf: ([String]) throws -> String
     ) {
-        self.listeners = listeners
+        (self.listeners, self.nextHops) = (listeners, nextHops)
         let place = folder.map { ["-c", $0] } ?? []
         do {
             let services = try postconf(place + ["-M"]).split(separator: "\n").compactMap { Service(String($0)) }

@@ -17,12 +17,16 @@ package struct ServeListener: Equatable, Sendable {
     ///
     /// - Parameter options: a file as systemd.exec(5) reads it for `EnvironmentFile=`, or a command line. Comments are
     ///   ignored.
-    package static func all(in options: String) -> [ServeListener] {
+    package static func all(in options: String) -> [ServeListener] { all(named: "--listen", in: options) }
+
+    /// The next hops in the options of the service, in the same form.
+    package static func nextHops(in options: String) -> [ServeListener] { all(named: "--next-hop", in: options) }
+
+    private static func all(named option: String, in options: String) -> [ServeListener] {
         let lines = options.split(whereSeparator: \.isNewline).filter { line in
             line.first { !$0.isWhitespace }.map { !"#;".contains($0) } ?? false
         }
         let words = lines.flatMap { $0.split { $0.isWhitespace || "\"'\\".contains($0) } }.map(String.init)
-        let option = "--listen"
         return words.indices.compactMap { place in
             // The first option may follow the variable's name directly.
             let word = words[place].hasPrefix("SERVE_OPTIONS=") ? String(words[place].dropFirst(14)) : words[place]

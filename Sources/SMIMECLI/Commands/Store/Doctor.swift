@@ -43,11 +43,16 @@ extension SMIMECommand {
             }
             // If the file is missing, the service is not set up. If the file is unreadable, it belongs to the mail
             // administrator.
-            let options = try? String(contentsOfFile: ServeListener.optionsFile, encoding: .utf8)
-            let listeners = ServeListener.all(in: options ?? "")
+            let options = (try? String(contentsOfFile: ServeListener.optionsFile, encoding: .utf8)) ?? ""
+            let listeners = ServeListener.all(in: options)
             findings += doctor.findings(of: listeners)
             if mta == .postfix {
-                let wiring = PostfixWiring(from: mtaConfig, listeners: listeners, postconf: Postconf.run)
+                let wiring = PostfixWiring(
+                    from: mtaConfig,
+                    listeners: listeners,
+                    nextHops: ServeListener.nextHops(in: options),
+                    postconf: Postconf.run
+                )
                 findings += doctor.findings(of: wiring, timeLimit: Int(FilterStatus.timeLimit))
             }
             let ranked = findings.ranked
