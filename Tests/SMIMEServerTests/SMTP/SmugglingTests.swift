@@ -40,6 +40,8 @@ import Testing
     /// Lines that become a single dot in a server that removes NULs.
     static let hiddenDots = [
         "\r\n\0.\r\n", "\r\n\0\0.\0\r\n", "\r\0.\r\n", "\r\n\0.\rx", "\r\n.\0\r\n", "\r\n.\0\0\r\n",
+        // The first dot is removed, and a line with one dot is left.
+        "\r\n.\0.\r\n", "\r\n.\0\0.\0\rx",
     ]
 
     @Test("a line of NULs and a dot is refused after the content", arguments: hiddenDots, [1, 2, 3, 1000])

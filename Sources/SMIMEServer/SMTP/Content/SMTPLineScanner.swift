@@ -19,6 +19,9 @@ struct SMTPLineScanner: Sendable {
         case null
         /// At a dot, with only NULs before it since the line's start, or since a bare carriage return.
         case nullDot
+        /// At a NUL, after a dot that is the first byte of its line and other NULs. The line may be that dot alone, or the dot
+        /// may be removed and the rest of the line be a single dot.
+        case dotNull
         case text
     }
 
@@ -65,8 +68,10 @@ struct SMTPLineScanner: Sendable {
             case (.lineStart, .null), (.carriageReturn, .null), (.null, .null): position = .null
             case (.null, .dot), (.nullDot, .null), (.returnDot, .null): position = .nullDot
             // If dots are doubled later, this dot will be doubled, too, so it is not dangerous.
-            case (.dot, .null) where !allowsDotReturn: position = .nullDot
-            case (.nullDot, .carriageReturn):
+            case (.dot, .null) where !allowsDotReturn: position = .dotNull
+            case (.dotNull, .null): position = .dotNull
+            case (.dotNull, .dot): position = .nullDot
+            case (.nullDot, .carriageReturn), (.dotNull, .carriageReturn):
                 hasHiddenDot = true
                 position = .carriageReturn
             case (.lineStart, .dot):
