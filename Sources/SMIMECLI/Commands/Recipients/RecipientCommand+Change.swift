@@ -290,6 +290,14 @@ extension SMIMECommand.RecipientCommand {
                 let fingerprint = try await target.selected(in: store)
                 return try await store.recipients.setTrust(.distrusted, of: target.address, fingerprint: fingerprint)
             }
+            let store = try await target.global.store(.readOnly)
+            let known = try await store.recipients.certificates(for: target.address)
+            guard !known.contains(where: { $0.trust == .chain || $0.trust == .pinned }) else { return }
+            // Without a rule a gateway sends mail in clear if it cannot encrypt.
+            Console.hint(
+                "no certificate of \(target.address) is used now; so that a gateway sends nothing in clear there: "
+                    + "smime policy set --recipient \(shell: target.address) --encrypt require"
+            )
         }
     }
 }
