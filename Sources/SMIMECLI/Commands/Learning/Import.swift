@@ -169,7 +169,8 @@ extension ImportStep {
     /// The step in words, with the command for it.
     fileprivate var text: String {
         switch self {
-        case .trust(let root): "to trust \(root.subject): smime trust add \(root.fingerprint)"
+        case .trust(let root):
+            "to trust \(root.subject), compare the fingerprint with its owner, then: smime trust add \(root.fingerprint)"
         case .findRoot(let certificate):
             "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
         case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
