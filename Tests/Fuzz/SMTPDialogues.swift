@@ -152,8 +152,11 @@ private struct ClientRun {
     init(choices: UInt8) {
         self.choices = choices
         if choices & 2 != 0 {
+            let more = choices & 32 != 0 ? "250-CHUNKING\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n250-DSN\r\n" : ""
             receive(
-                ByteBuffer(string: "220 x\r\n250-x\r\n250-PIPELINING\r\n250-SIZE 1000\r\n250 XFORWARD NAME HELO\r\n")
+                ByteBuffer(
+                    string: "220 x\r\n250-x\r\n250-PIPELINING\r\n\(more)250-SIZE 1000\r\n250 XFORWARD NAME HELO\r\n"
+                )
             )
         }
     }
