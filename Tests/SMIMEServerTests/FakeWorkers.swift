@@ -42,6 +42,14 @@ final class FakeWorkers: Sendable {
         Self.write(answer.frame, to: socket)
     }
 
+    /// Ends the worker `number`.
+    func end(_ number: Int) {
+        state.withLock { state in
+            guard state.sockets.indices.contains(number), state.sockets[number] >= 0 else { return }
+            _ = shutdown(state.sockets[number], Int32(SHUT_RDWR))
+        }
+    }
+
     func start() throws -> WorkerProcess {
         // The pool may close its end of the socket while a worker writes.
         _ = signal(SIGPIPE, SIG_IGN)
@@ -63,7 +71,7 @@ final class FakeWorkers: Sendable {
     }
 
     private func work(_ number: Int, _ socket: Int32) {
-        Self.write(WorkerAnswer.ready.frame, to: socket)
+        Self.write(WorkerAnswer.ready(locksKeys: true).frame, to: socket)
         state.withLock { $0.readyCount += 1 }
         var received = ByteBuffer()
         var bytes = [UInt8](repeating: 0, count: 4096)

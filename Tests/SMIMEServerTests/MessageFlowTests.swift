@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import SMIMEGateway
 import SMIMEServer
+import SMIMEStore
 import Synchronization
 import Testing
 
@@ -36,14 +37,20 @@ import Testing
     }
 
     /// Workers that know which messages are recorded, as the journal does.
-    private static func workers(_ settled: @escaping @Sendable ([String]) -> Void) -> FakeWorkers {
-        let names = Mutex<[UInt64: String]>([:])
+    ///
+    /// - Parameters:
+    ///   - handled: called with the number of the worker that handles a message.
+    ///   - settled: called with the number of the worker that settles a message, and the recipients to record.
+    private static func workers(
+        handled: @escaping @Sendable (Int) -> Void = { _ in },
+        settled: @escaping @Sendable (Int, [String]) -> Void = { _, _ in }
+    ) -> FakeWorkers {
         let recorded = Mutex<Set<String>>([])
-        return FakeWorkers { _, request in
+        return FakeWorkers { worker, request in
             switch request {
             case .handle(let job):
                 let name = job.queueName ?? ""
-                names.withLock { $0[job.number] = name }
+                handled(worker)
                 if recorded.withLock({ $0.contains(name) }) {
                     return .handled(number: job.number, .served, WorkerLog())
                 }
@@ -53,22 +60,27 @@ import Testing
                     isEightBit: false,
                     content: job.content
                 )
-                return .handled(number: job.number, .forms([form], learns: false), WorkerLog())
-            case .settle(let number, let served, _, _):
-                settled(served)
-                if !served.isEmpty, let name = names.withLock({ $0[number] }) {
+                let entry = job.queueName.map { DeliveryJournal.Entry(queueID: $0, digest: [1]) }
+                return .handled(number: job.number, .forms([form], entry: entry, learns: false), WorkerLog())
+            case .settle(let settlement):
+                settled(worker, settlement.served)
+                if !settlement.served.isEmpty, let name = settlement.entry?.queueID {
                     recorded.withLock { _ = $0.insert(name) }
                 }
-                return .settled(number: number, WorkerLog())
+                return .settled(number: settlement.number, WorkerLog())
             case .check: return .checked(nil)
             case .countExpiring: return .expiring(0)
             }
         }
     }
 
-    private func scene(_ workers: FakeWorkers, replyTime: TimeAmount = .hours(1)) async throws -> NIOLoopBound<Scene> {
+    private func scene(
+        _ workers: FakeWorkers,
+        width: Int = 2,
+        replyTime: TimeAmount = .hours(1)
+    ) async throws -> NIOLoopBound<Scene> {
         let scene = try await loop.submit { [loop] in
-            let pool = WorkerPool(on: loop, WorkerPool.Settings(width: 2, maximum: 2)) { try workers.start() }
+            let pool = WorkerPool(on: loop, WorkerPool.Settings(width: width, maximum: width)) { try workers.start() }
             var settings = GatewayCore.Settings()
             settings.replyTime = replyTime
             let core = GatewayCore(
@@ -84,7 +96,7 @@ import Testing
             return NIOLoopBound(Scene(core, pool), eventLoop: loop)
         }
         .get()
-        try await wait { workers.readyCount == 2 && scene.value.pool.trouble == nil }
+        try await wait { workers.readyCount == width && scene.value.pool.trouble == nil }
         return scene
     }
 
@@ -99,7 +111,7 @@ import Testing
     private func sent() -> MessageFlow.Placement { MessageFlow.Placement(served: ["b@y.test"]) }
 
     @Test func `a second attempt waits until the first is recorded, and sends nothing`() async throws {
-        let workers = Self.workers { _ in }
+        let workers = Self.workers()
         let scene = try await scene(workers)
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: false) } }
         try await wait { scene.value.deliveries.count == 1 }
@@ -117,7 +129,7 @@ import Testing
     @Test func `a second attempt while the reply to the first is unread shows that the first was given up`()
         async throws
     {
-        let scene = try await scene(Self.workers { _ in })
+        let scene = try await scene(Self.workers())
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1") } }
         try await wait { scene.value.deliveries.count == 1 }
         let placement = sent()
@@ -131,7 +143,7 @@ import Testing
     }
 
     @Test func `an attempt after one that failed sends the message`() async throws {
-        let scene = try await scene(Self.workers { _ in })
+        let scene = try await scene(Self.workers())
         try await onLoop { for _ in 0..<2 { scene.value.bring("Q1", confirms: true) } }
         try await wait { scene.value.deliveries.count == 1 }
         try await onLoop {
@@ -148,7 +160,7 @@ import Testing
     @Test func `what takes too long gets 451, and is recorded when the next hop has it`() async throws {
         let records = Mutex<[[String]]>([])
         let scene = try await scene(
-            Self.workers { served in records.withLock { $0.append(served) } },
+            Self.workers(settled: { _, served in records.withLock { $0.append(served) } }),
             // The third attempt must be answered within this time, also on a busy machine.
             replyTime: .seconds(8)
         )
@@ -168,8 +180,36 @@ import Testing
         try await onLoop { scene.value.pool.close() }
     }
 
+    @Test(arguments: [1, 2]) func `if the worker has ended, another worker records the delivery`(
+        width: Int
+    ) async throws {
+        let handler = Mutex<Int?>(nil)
+        let records = Mutex<[(worker: Int, served: [String])]>([])
+        let workers = Self.workers(
+            handled: { worker in handler.withLock { $0 = worker } },
+            settled: { worker, served in records.withLock { $0.append((worker, served)) } }
+        )
+        let scene = try await scene(workers, width: width)
+        try await onLoop { scene.value.bring("Q1", confirms: false) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let first = try #require(handler.withLock { $0 })
+        workers.end(first)
+        let placement = sent()
+        try await onLoop {
+            scene.value.deliveries[0].done(placement)
+            scene.value.bring("Q1", confirms: true)
+        }
+        try await wait { scene.value.replies.count == 2 }
+        #expect(try await onLoop { scene.value.replies } == [0: 250, 1: 250])
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
+        let record = try #require(records.withLock { $0.count == 1 ? $0.first : nil })
+        #expect(record.worker != first)
+        #expect(record.served == ["b@y.test"])
+        try await onLoop { scene.value.pool.close() }
+    }
+
     @Test func `messages without a name do not wait for each other`() async throws {
-        let scene = try await scene(Self.workers { _ in })
+        let scene = try await scene(Self.workers())
         try await onLoop { for _ in 0..<2 { scene.value.bring(nil, confirms: true) } }
         try await wait { scene.value.deliveries.count == 2 }
         let placement = sent()

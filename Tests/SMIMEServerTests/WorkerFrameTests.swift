@@ -1,11 +1,19 @@
+import Foundation
 import LibCrypto
 import NIOCore
 import SMIMEGateway
 import SMIMEServer
+import SMIMEStore
 import Testing
 
 /// The frames between the service and its workers.
 @Suite struct WorkerFrameTests {
+    private static let entry = DeliveryJournal.Entry(
+        queueID: "mx/4XyZ",
+        digest: Array(0...31),
+        recordsSince: Date(timeIntervalSinceReferenceDate: 1 / 3)
+    )
+
     private static let requests: [WorkerRequest] = [
         .handle(
             WorkerJob(
@@ -31,8 +39,8 @@ import Testing
                 content: .bytes(ByteBuffer(bytes: [0, 255]))
             )
         ),
-        .settle(number: 1, served: ["a@b.c"], learns: true), .countExpiring, .check,
-        .settle(number: 2, served: [], learns: false, forgets: true),
+        .settle(WorkerSettlement(number: 1, entry: entry, served: ["a@b.c"], learns: true)), .countExpiring, .check,
+        .settle(WorkerSettlement(number: 2, entry: nil, forgets: true)),
     ]
 
     private static let cryptoTime: CryptoTime = {
@@ -42,7 +50,7 @@ import Testing
     }()
 
     private static let answers: [WorkerAnswer] = [
-        .ready, .unusable(reason: "gone", isLasting: true), .expiring(7),
+        .ready(locksKeys: false), .unusable(WorkerTrouble("gone", isLasting: true, hints: ["a", "b"])), .expiring(7),
         .handled(number: 1, .served, WorkerLog(fields: [LogField("k", ["a", "b"])], warnings: ["w"], cacheHits: 5)),
         .handled(
             number: 2,
@@ -63,6 +71,7 @@ import Testing
                     ),
                     WorkerMessageForm(sender: "s@y.z", recipients: [], isEightBit: false, content: .spooled(5..<5)),
                 ],
+                entry: entry,
                 learns: true
             ),
             WorkerLog()

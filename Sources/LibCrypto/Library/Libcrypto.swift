@@ -50,9 +50,11 @@ package enum Libcrypto {
     ///
     /// - Parameter size: the size of that memory in bytes, a power of two. It cannot grow later; an RSA-4096 key takes about
     ///   4 KiB.
-    package static func lockKeys(in size: Int) {
+    /// - Returns: whether the memory is locked. If it is not, keys may be swapped out.
+    package static func lockKeys(in size: Int) -> Bool {
         start()
-        _ = CRYPTO_secure_malloc_init(size, 32)
+        // 2 means that the memory is there, but the system did not lock it.
+        return CRYPTO_secure_malloc_init(size, 32) == 1
     }
 
     /// Empties this thread's error queue.

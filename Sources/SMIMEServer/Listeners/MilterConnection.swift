@@ -22,6 +22,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     let settings: MilterSettings
     let channel: any Channel
     var session = MilterSession()
+    private var envelopeShare = EnvelopeBudget.Share()
     private var events = CircularBuffer<MilterSession.Event>()
     var flow: MessageFlow?
     var envelope = MilterEnvelope(sender: MilterAddress(""))
@@ -72,6 +73,11 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         confirmation?.note(isRead: true)
         guard !isOver else { return }
         events.append(contentsOf: session.receive(unwrapInboundIn(data)))
+        core.envelopes.set(&envelopeShare, to: session.messageSize)
+        guard core.envelopes.isExhausted, envelopeShare.exceedsAssured else { return }
+        // A milter that ends the connection makes the mail server try again later.
+        core.warn(listener, channel, reason: "no memory for a message with so many recipients or so large a header")
+        close()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { work() }
@@ -174,12 +180,11 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
 
     private func take(_ bytes: ByteBuffer) {
         size += bytes.readableBytes
-        if size > settings.maximumSize, flow != nil {
-            flow?.abandon()
-            flow = nil
+        if size > settings.maximumSize, let flow {
+            core.noteUnread(role, flow.envelope, .refused, reason: "larger than --max-size")
+            flow.abandon()
+            self.flow = nil
             refusal = SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
-            core.metrics.countUnread(role, .refused)
-            core.warn(listener, channel, reason: "a message has more than \(settings.maximumSize) bytes (--max-size)")
         }
         flow?.append(bytes)
     }
@@ -233,5 +238,6 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         sender?.cancel()
         flow?.abandon()
         core.connections.remove(self)
+        core.envelopes.set(&envelopeShare, to: 0)
     }
 }

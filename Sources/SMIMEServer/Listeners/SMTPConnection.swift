@@ -23,6 +23,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     let channel: any Channel
     var session: SMTPServerSession
     private var unread = ByteBuffer()
+    private var envelopeShare = EnvelopeBudget.Share()
     var flow: MessageFlow?
     /// The number of recipients of the current message. In LMTP each one gets a reply.
     var recipientCount = 0
@@ -105,6 +106,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         confirmation?.cancel()
         timer?.cancel()
         core.connections.remove(self)
+        defer { core.envelopes.set(&envelopeShare, to: 0) }
         guard !isOver else { return }
         work()
         // A message that is being handled is finished, but its reply is not sent.
@@ -146,6 +148,8 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     /// Handles one event or one piece of input; returns false if there is none.
     private func step() -> Bool {
+        session.refusesMoreRecipients = core.envelopes.isExhausted
+        defer { core.envelopes.set(&envelopeShare, to: session.envelopeSize) }
         if let event = session.next() {
             handle(event)
         } else if unread.readableBytes > 0, session.wantsInput {
@@ -187,11 +191,12 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     private func noteRefusal() {
         guard let refusal = session.refusal else { return }
         session.refusal = nil
-        core.metrics.countUnread(role, .refused)
-        switch refusal {
-        case .size: core.warn(listener, channel, reason: "a message is larger than --max-size")
-        case .hiddenDot: core.warn(listener, channel, reason: "a message has a line of NUL characters and a dot")
-        }
+        let reason =
+            switch refusal.reason {
+            case .size: "larger than --max-size"
+            case .hiddenDot: "a line of NUL characters and a dot"
+            }
+        core.noteUnread(role, refusal.envelope, .refused, reason: reason)
     }
 
     func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }

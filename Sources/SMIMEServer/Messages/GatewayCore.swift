@@ -1,4 +1,5 @@
 package import NIOCore
+import SMIMEGateway
 
 /// The state that all listeners share. Everything here runs on the event loop.
 package final class GatewayCore {
@@ -17,12 +18,13 @@ package final class GatewayCore {
     let pool: WorkerPool
     let slots: MessageSlots
     let connections: Connections
+    let envelopes: EnvelopeBudget
     let claims = MessageClaims()
     var metrics = ServerMetrics()
     /// Whether new messages are refused because the service is stopping.
     var isStopping = false
     private let logging: (MessageLog, ServerMetrics.Result) -> Void
-    private let warn: (String) -> Void
+    let warn: (String) -> Void
     private var lastNumber: UInt64 = 0
 
     package init(
@@ -39,6 +41,8 @@ package final class GatewayCore {
         self.pool = pool
         self.slots = slots
         self.connections = connections
+        // As much as the messages themselves may use.
+        envelopes = EnvelopeBudget(maximum: slots.count << 20)
         self.logging = logging
         self.warn = warn
     }
@@ -53,6 +57,15 @@ package final class GatewayCore {
         let address = channel.remoteAddress
         let peer = address?.ipAddress.map { "\($0) port \(address?.port ?? 0)" } ?? "a client"
         warn("\(listener): \(peer): \(reason)")
+    }
+
+    /// Counts and logs a message that is answered before a worker gets it.
+    func noteUnread(_ role: GatewayRole, _ envelope: SMTPEnvelope, _ result: ServerMetrics.Result, reason: String) {
+        metrics.countUnread(role, result)
+        var log = MessageLog(role: role)
+        log.describe(envelope)
+        log.fail(reason)
+        write(log, status: result)
     }
 
     func write(_ log: MessageLog, status: ServerMetrics.Result) { logging(log, status) }

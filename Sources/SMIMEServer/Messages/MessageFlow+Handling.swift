@@ -36,12 +36,18 @@ extension MessageFlow {
             core.metrics.cache.misses += UInt64(clamping: said.cacheMisses)
             core.metrics.cryptoTime = core.metrics.cryptoTime + said.cryptoTime
             handle(outcome)
-        case .died(let signal) where !hasDied:
+        case .ended(let signal) where !wasInterrupted && !hasDied:
+            wasInterrupted = true
+            log.warnings.append("the worker was ended (signal \(signal)), and another one handled the message")
+            submit(rescuedFrom: nil)
+        // A message at which the kernel ends one worker after the other, because of their memory, is like one at which they
+        // die.
+        case .died(let signal) where !hasDied, .ended(let signal) where !hasDied:
             hasDied = true
             core.metrics.workerDeaths += 1
             log.warnings.append("a worker died at this message (signal \(signal))")
             submit(rescuedFrom: signal)
-        case .died(let signal):
+        case .died(let signal), .ended(let signal):
             core.metrics.workerDeaths += 1
             log.fail("a second worker died at this message (signal \(signal))")
             end(SMTPReply(451, "4.3.0", text: "the gateway failed at this message"))
@@ -60,11 +66,11 @@ extension MessageFlow {
         case .forms where isLate && claim == nil:
             log.fail("ready too late")
             end(.late)
-        case .forms(let forms, let learns):
+        case .forms(let forms, let entry, let learns):
             guard let slot, !forms.isEmpty else {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message"))
             }
-            self.learns = learns
+            (self.entry, self.learns) = (entry, learns)
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
             let placed = forms.map {
                 MessageForm(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
@@ -97,17 +103,22 @@ extension MessageFlow {
             let names = placement.names.joined(separator: ", ")
             return end(SMTPReply(250, "2.0.0", text: names.isEmpty ? "sent" : "sent as \(names)"))
         }
+        if placement.isUnknown {
+            core.metrics.unknown += 1
+            log.warnings.append("the next hop may have the message, so another attempt may send it twice")
+        }
         log.fail("next hop: \(failure)" + (placement.reason.map { ": \($0)" } ?? ""))
         // The served recipients are recorded before the reply, because the mail server may start the next attempt when it
         // receives the reply.
         record(placement.served) { [self] in end(failure) }
     }
 
-    /// Records that the recipients `served` have their form, and calls `then`. If the worker has ended, nothing is recorded.
+    /// Records that the recipients `served` have their form, and calls `then`.
     private func record(_ served: [String], _ then: @escaping () -> Void) {
-        guard let worker, journalName(envelope) != nil, !served.isEmpty else { return then() }
+        guard let worker, let entry, !served.isEmpty else { return then() }
         isInJournal = true
-        worker.settle(number, served: served, learns: false) { [self] isRecorded in
+        core.pool.settle(WorkerSettlement(number: number, entry: entry, served: served), by: worker) {
+            [self] isRecorded in
             if !isRecorded { log.warnings.append("not recorded: another attempt may send some of it twice") }
             then()
         }

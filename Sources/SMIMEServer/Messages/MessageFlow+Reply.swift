@@ -51,9 +51,18 @@ extension MessageFlow {
         defer { worker.release() }
         guard isTaken else { return releaseClaim() }
         if !isDelivered { core.metrics.unconfirmed += 1 }
-        let forgets = forgetsConfirmed && isDelivered && isInJournal
-        guard learns || !isDelivered || forgets else { return releaseClaim() }
-        worker.settle(number, served: isDelivered ? [] : log.served, learns: learns, forgets: forgets) { [self] _ in
+        let settlement = WorkerSettlement(
+            number: number,
+            entry: entry,
+            served: isDelivered ? [] : log.served,
+            learns: learns,
+            forgets: forgetsConfirmed && isDelivered && isInJournal
+        )
+        guard settlement.learns || settlement.changesJournal else { return releaseClaim() }
+        core.pool.settle(settlement, by: worker) { [self] isDone in
+            if !isDone, let entry = settlement.entry, settlement.changesJournal {
+                core.warn("\(entry.queueID): not recorded: another attempt may send some of it twice")
+            }
             releaseClaim()
         }
     }

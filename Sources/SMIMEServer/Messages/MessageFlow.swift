@@ -2,6 +2,7 @@ import ByteStreams
 import LibCrypto
 package import NIOCore
 package import SMIMEGateway
+import SMIMEStore
 
 /// One message on its way through the service: a slot, a worker, the next hop, and the reply.
 ///
@@ -28,6 +29,9 @@ package final class MessageFlow {
         var failure: SMTPReply?
         /// The reason for a failed connection, for the log; nil if there is none.
         var reason: String?
+        /// Whether the connection ended after the content was sent and before the reply, so that the next hop may have the
+        /// message (RFC 1047).
+        var isUnknown = false
 
         package init(served: [String] = [], failure: SMTPReply? = nil, reason: String? = nil) {
             (self.served, self.failure, self.reason) = (served, failure, reason)
@@ -62,8 +66,13 @@ package final class MessageFlow {
     var spoolFailure: StreamError?
     var log: MessageLog
     var completion: ((SMTPReply) -> Void)?
+    /// Whether a worker died at this message.
     var hasDied = false
+    /// Whether a worker was ended while it was handling this message.
+    var wasInterrupted = false
     var worker: Worker?
+    /// The message's entry in the journal; nil if it has none.
+    var entry: DeliveryJournal.Entry?
     var learns = false
     /// Whether the journal contains recipients of this message, from this attempt or an earlier one.
     var isInJournal = false
@@ -109,13 +118,11 @@ package final class MessageFlow {
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
         if let trouble = core.pool.trouble {
             core.metrics.storeErrors += 1
-            log.fail("the store cannot be used: \(trouble.reason)")
-            postpone(envelope)
+            core.noteUnread(role, envelope, .deferred, reason: "the store cannot be used: \(trouble.reason)")
             return answer(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
         guard !core.isStopping else {
-            log.fail("the gateway is stopping")
-            postpone(envelope)
+            core.noteUnread(role, envelope, .deferred, reason: "the gateway is stopping")
             return answer(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         }
         self.envelope = envelope
@@ -129,17 +136,9 @@ package final class MessageFlow {
             guard let ticket else { return }
             core.slots.withdraw(ticket)
             self.ticket = nil
-            log.fail("too many messages at a time (--max-messages)")
-            postpone(envelope)
+            core.noteUnread(role, envelope, .deferred, reason: "too many messages at a time (--max-messages)")
             answer(SMTPReply(451, "4.3.2", text: "the gateway has too many messages"))
         }
-    }
-
-    /// Counts and logs a message that gets no slot.
-    private func postpone(_ envelope: SMTPEnvelope) {
-        core.metrics.countUnread(role, .deferred)
-        log.describe(envelope)
-        core.write(log, status: .deferred)
     }
 
     /// Replaces the envelope, before `finish`: at the end of the message more is known about it.

@@ -36,6 +36,9 @@ struct MilterMessage: Sendable {
         guard envelopeBytes <= limits.envelope else { throw .envelopeTooLarge }
     }
 
+    /// The number of bytes of envelope and header that are held.
+    var size: Int { envelopeBytes + (isHeaderKept ? headerBytes : 0) }
+
     /// The envelope with all macros received so far.
     mutating func envelope(with macros: [UInt8: [MilterMacro]]) -> MilterEnvelope {
         isBegun = true

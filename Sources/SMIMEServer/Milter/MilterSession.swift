@@ -66,6 +66,9 @@ package struct MilterSession: Sendable {
     /// The number of commands that are not part of a message since the last complete message.
     var idleCommands = 0
 
+    /// The number of bytes of envelope and header that are held for the current message.
+    package var messageSize: Int { message?.size ?? 0 }
+
     package init(limits: MilterLimits = MilterLimits()) {
         self.limits = limits
         decoder = MilterPacketDecoder(limits: limits)

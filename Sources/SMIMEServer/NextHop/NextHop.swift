@@ -64,7 +64,8 @@ final class NextHop {
                 try channel.pipeline.syncOperations.handler(type: NextHopConnection.self).run(delivery, isFresh: true)
             } catch {
                 let reply = SMTPReply(451, "4.4.1", text: "the mail server behind the gateway cannot be reached")
-                delivery.fail(reply, "\(bound.value.settings.address): \(Self.reason(of: error))")
+                let reason = "\(bound.value.settings.address): \(Self.reason(of: error))"
+                delivery.fail(reply, SMTPConnectionFailure(.notTaken, reason))
             }
         }
     }

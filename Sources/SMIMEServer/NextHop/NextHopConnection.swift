@@ -168,7 +168,7 @@ final class NextHopConnection: ChannelInboundHandler {
         if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the mail server behind the gateway ended the connection"),
-            failure.reason
+            failure
         )
     }
 }

@@ -73,9 +73,10 @@ final class NextHopDelivery {
     }
 
     /// Ends the delivery, because nothing more can be sent.
-    func fail(_ reply: SMTPReply, _ reason: String) {
+    func fail(_ reply: SMTPReply, _ failure: SMTPConnectionFailure) {
         note(reply)
-        placement.reason = placement.reason ?? reason
+        placement.reason = placement.reason ?? failure.reason
+        placement.isUnknown = failure.outcome == .unknown
         delivery.done(placement)
     }
 

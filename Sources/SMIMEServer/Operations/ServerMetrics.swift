@@ -44,6 +44,10 @@ package struct ServerMetrics {
     /// The number of messages that may be delivered twice, because the next hop accepted them but the mail server could not
     /// be informed.
     var unconfirmed: UInt64 = 0
+    /// The number of messages that may be delivered twice, because the next hop ended the connection before its reply.
+    var unknown: UInt64 = 0
+    /// Whether mail can be handled: the answer of /readyz.
+    var isReady = false
     /// The number of open connections.
     var connections = 0
     /// The number of messages being received or handled.
@@ -108,10 +112,17 @@ package struct ServerMetrics {
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
             ("smime_refused_connections_total", refusedConnections, "Connections from addresses that may not connect."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
+            ("smime_unknown_total", unknown, "Messages that the next hop may have taken without a reply."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),
         ]
         for (name, value, help) in counters { text.add(name, .counter, help: help, value: Double(value)) }
+        text.add(
+            "smime_ready",
+            .gauge,
+            help: "1 if mail can be handled, otherwise 0; /readyz has the reason.",
+            value: isReady ? 1 : 0
+        )
         text.add("smime_connections", .gauge, help: "Open connections of mail servers.", value: Double(connections))
         text.add(
             "smime_messages_in_flight",

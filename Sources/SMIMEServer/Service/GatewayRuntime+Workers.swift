@@ -34,7 +34,7 @@ extension GatewayRuntime {
             opening = nil
             // A store that cannot be reached for now does not end the start. Until it can be reached, mail gets 451.
             if let trouble, trouble.isLasting {
-                opened.fail(ServerError.storeUnusable(reason: trouble.reason))
+                opened.fail(ServerError.storeUnusable(trouble))
             } else {
                 opened.succeed()
             }

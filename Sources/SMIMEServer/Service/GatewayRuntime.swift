@@ -16,6 +16,8 @@ final class GatewayRuntime {
     let settings: ServerSettings
     let manager: ServiceManager
     let logger: Logger
+    /// Writes to standard error, if the log is elsewhere; nil if it is not.
+    var console: Logger?
     let loop: any EventLoop
     let core: GatewayCore
     let nextHops: [GatewayRole: NextHop]
@@ -100,7 +102,7 @@ final class GatewayRuntime {
 
     private func becomeReady() {
         let names = settings.listeners.map { "\($0)" }.joined(separator: ", ")
-        logger.notice("ready, listening on \(names)")
+        for logger in [logger, console].compactMap(\.self) { logger.notice("ready, listening on \(names)") }
         manager.notify("READY=1\nSTATUS=listening on \(names)")
         keepWatchdogQuiet()
         countLater()
@@ -139,6 +141,7 @@ final class GatewayRuntime {
     }
 
     var metricsText: String {
+        core.metrics.isReady = trouble == nil
         core.metrics.connections = core.connections.count
         core.metrics.messagesInFlight = core.slots.used
         core.metrics.workers = core.pool.count

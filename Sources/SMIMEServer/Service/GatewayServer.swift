@@ -12,6 +12,8 @@ package struct GatewayServer: Service {
     private let settings: ServerSettings
     private let logger: Logger
     private let logsFields: Bool
+    /// Writes to standard error, if the log is elsewhere; nil if it is not.
+    private let console: Logger?
 
     /// - Parameters:
     ///   - settings: the settings of the service.
@@ -21,6 +23,9 @@ package struct GatewayServer: Service {
         logsFields = log == .journal
         let hasPriorities = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil
         logger = Logger(label: "smime") { _ in ServiceLogHandler(log, hasPriorities: hasPriorities) }
+        console =
+            log == .stderr
+            ? nil : Logger(label: "smime") { _ in ServiceLogHandler(.stderr, hasPriorities: hasPriorities) }
     }
 
     /// Runs until a signal ends it.
@@ -52,12 +57,13 @@ package struct GatewayServer: Service {
 
     package func run() async throws {
         DescriptorLimit.raise()
-        let (settings, logger, logsFields) = (settings, logger, logsFields)
+        let (settings, logger, console, logsFields) = (settings, logger, console, logsFields)
         let manager = ServiceManager(environment: ProcessInfo.processInfo.environment)
         ServiceManager.clearEnvironment()
         let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
         let runtime = try await loop.submit {
             let runtime = try GatewayRuntime(settings, on: loop, manager, logger: logger, logsFields: logsFields)
+            runtime.console = console
             return NIOLoopBound(runtime, eventLoop: loop)
         }.get()
         try await withGracefulShutdownHandler {

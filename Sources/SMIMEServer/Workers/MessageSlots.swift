@@ -27,6 +27,9 @@ package final class MessageSlots {
     /// The descriptors of the spools, in the order of `ServerWorker.spools`.
     var descriptors: [Int32] { zip(messages, forms).flatMap { [$0.descriptor, $1.descriptor] } }
 
+    /// The number of slots.
+    var count: Int { messages.count }
+
     /// The number of messages in flight.
     var used: Int { messages.count - free.count }
 

@@ -27,7 +27,7 @@ package struct MessageWorker {
     private var socket: WorkerSocket
     private let spools: [(message: ReusableSpool, forms: ReusableSpool)]
     private let tools: Tools
-    private var finished = FinishedMails()
+    private var learnable = LearnableMessages()
     private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
     /// The open store for the journal's records, if the store is on a server; nil if it was not needed yet. Connecting takes
     /// longer than recording, and an existing connection waits for a server that restarts.
@@ -49,22 +49,22 @@ package struct MessageWorker {
     /// - Throws: errors of the socket. The service is then gone, so nothing can be reported to it.
     package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
         // This is enough for the cache, which contains at most 256 private keys.
-        Libcrypto.lockKeys(in: 4 << 20)
+        let isLocked = Libcrypto.lockKeys(in: 4 << 20)
         let socket = WorkerSocket(role.socket)
         let tools: Tools
         do throws(WorkerTrouble) {
             tools = try await open()
         } catch {
-            return try socket.send(WorkerAnswer.unusable(reason: error.reason, isLasting: error.isLasting).frame)
+            return try socket.send(WorkerAnswer.unusable(error).frame)
         }
         var worker = MessageWorker(socket, role.spools, tools: tools)
-        try worker.socket.send(WorkerAnswer.ready.frame)
+        try worker.socket.send(WorkerAnswer.ready(locksKeys: isLocked).frame)
         while let frame = try worker.socket.next() {
             switch try WorkerRequest(frame) {
             case .handle(let job): try await worker.handle(job)
-            case .settle(let number, let served, let learns, let forgets):
-                let log = await worker.settle(number, served: served, learns: learns, forgets: forgets)
-                try worker.socket.send(WorkerAnswer.settled(number: number, log).frame)
+            case .settle(let settlement):
+                let log = await worker.settle(settlement)
+                try worker.socket.send(WorkerAnswer.settled(number: settlement.number, log).frame)
             case .countExpiring:
                 guard let count = await worker.countExpiring() else { continue }
                 try worker.socket.send(WorkerAnswer.expiring(count).frame)
@@ -106,8 +106,8 @@ package struct MessageWorker {
             let entry = engine.recordedEntry(of: mail) { log.warnings.append($0) }
             // Usually the author is known already, and there is nothing to learn after the delivery.
             let learns = tools.learns ? await engine.hasNews(processed) : false
-            finished.add(job.number, entry: entry, learnable: learns ? processed.learnable : nil)
-            try answer(job, outcome(of: processed, for: job, learns: learns), log: log)
+            if learns, let message = processed.learnable { learnable.add(job.number, message) }
+            try answer(job, outcome(of: processed, for: job, entry: entry, learns: learns), log: log)
         }
     }
 
@@ -146,7 +146,12 @@ package struct MessageWorker {
         )
     }
 
-    private func outcome(of processed: ProcessedMail, for job: WorkerJob, learns: Bool) -> WorkerOutcome {
+    private func outcome(
+        of processed: ProcessedMail,
+        for job: WorkerJob,
+        entry: DeliveryJournal.Entry?,
+        learns: Bool
+    ) -> WorkerOutcome {
         do {
             var writer = FormWriter(spools[job.slot].forms)
             let messages = processed.delivery.messages
@@ -161,7 +166,7 @@ package struct MessageWorker {
                 )
             }
             let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
-            return .forms(forms, learns: learns)
+            return .forms(forms, entry: entry, learns: learns)
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
         }
@@ -177,22 +182,21 @@ package struct MessageWorker {
     }
 
     /// Does the work that remains after the delivery of a message. A failure here is not a failure of the message.
-    private mutating func settle(_ number: UInt64, served: [String], learns: Bool, forgets: Bool) async -> WorkerLog {
+    private mutating func settle(_ settlement: WorkerSettlement) async -> WorkerLog {
         var log = WorkerLog()
-        guard let mail = finished[number] else { return log }
-        if !served.isEmpty, let entry = mail.entry {
-            do throws(KeystoreError) { try await record(served, of: entry) } catch {
+        if !settlement.served.isEmpty, let entry = settlement.entry {
+            do throws(KeystoreError) { try await record(settlement.served, of: entry) } catch {
                 log.warnings.append("a second attempt may send the message twice: \(error)")
             }
         }
-        if forgets, let entry = mail.entry {
+        if settlement.forgets, let entry = settlement.entry {
             do throws(KeystoreError) {
                 try await write { (journal) throws(KeystoreError) in try await journal.forget(entry) }
             } catch {
                 log.warnings.append("the same message may not be sent again to all: \(error)")
             }
         }
-        if learns, tools.learns, let message = mail.learnable, let engine = tools.engines[.incoming] {
+        if settlement.learns, let message = learnable.take(settlement.number), let engine = tools.engines[.incoming] {
             let (record, warning) = await engine.learn(from: message)
             (log.fields, log.details) = record.logFields
             if let warning { log.warnings.append(warning) }

@@ -25,6 +25,8 @@ package final class Worker {
     private(set) var isReady = false
     /// Whether the worker gets no more messages and ends after the current one.
     private(set) var isRetired = false
+    /// Whether the worker did not answer in time although it was idle. It gets no messages until it answers.
+    var isSilent = false
     /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
     /// The time at which the worker got its current message, or its last one.
@@ -79,21 +81,12 @@ package final class Worker {
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Lets the worker record the result of a message that it handled. Calls `completion` with true when it is recorded, or
-    /// with false if the worker has ended.
-    func settle(
-        _ number: UInt64,
-        served: [String],
-        learns: Bool,
-        forgets: Bool = false,
-        _ completion: @escaping (_ isDone: Bool) -> Void = { _ in }
-    ) {
+    /// Lets the worker do the work that remains for a message. Calls `completion` with true when it is done, or with false if
+    /// the worker has ended.
+    func settle(_ settlement: WorkerSettlement, _ completion: @escaping (_ isDone: Bool) -> Void) {
         guard let channel else { return completion(false) }
-        settling[number] = completion
-        channel.writeAndFlush(
-            WorkerRequest.settle(number: number, served: served, learns: learns, forgets: forgets).frame,
-            promise: nil
-        )
+        settling[settlement.number] = completion
+        channel.writeAndFlush(WorkerRequest.settle(settlement).frame, promise: nil)
     }
 
     /// Tells the worker that a message which it handled has ended and causes no further requests.
@@ -132,10 +125,11 @@ package final class Worker {
 
     func received(_ answer: WorkerAnswer) {
         switch answer {
-        case .ready:
+        case .ready(let locksKeys):
             isReady = true
+            if !locksKeys { pool.warnOfSwapping() }
             pool.started(self, trouble: nil)
-        case .unusable(let reason, let isLasting): pool.started(self, trouble: (reason, isLasting))
+        case .unusable(let trouble): pool.started(self, trouble: trouble)
         case .handled(let number, let outcome, let log):
             guard current?.job.number == number, let job = takeJob() else { return failed() }
             unfinished += 1
@@ -145,11 +139,14 @@ package final class Worker {
             pool.onSettled(log)
             settling.removeValue(forKey: number)?(true)
         case .expiring(let count): pool.onExpiring(count)
-        case .checked(let obstacle): pool.checked(obstacle)
+        case .checked(let obstacle): pool.checked(self, obstacle)
         }
     }
 
-    /// Ends the worker, because its answer cannot be parsed.
+    /// Whether the worker can handle requests.
+    var canWork: Bool { isReady && !isSilent && channel != nil }
+
+    /// Ends the worker, because its answer cannot be parsed, or because it does not answer.
     func failed() { kill(process.identifier, SIGKILL) }
 
     func disconnected() {
@@ -158,8 +155,8 @@ package final class Worker {
         endedSettling = !settling.isEmpty
         let left = settling.values
         settling = [:]
-        for completion in left { completion(false) }
         pool.ended(self)
+        for completion in left { completion(false) }
     }
 }
 

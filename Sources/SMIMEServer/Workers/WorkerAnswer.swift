@@ -1,6 +1,7 @@
 import LibCrypto
 package import NIOCore
 import SMIMEGateway
+package import SMIMEStore
 
 /// A form of a message: finished content with its envelope.
 package struct WorkerMessageForm: Equatable, Sendable {
@@ -54,8 +55,9 @@ package struct WorkerRefusal: Equatable, Sendable {
 
 /// The result of handling a message.
 package enum WorkerOutcome: Equatable, Sendable {
-    /// The forms to send to the next hop. `learns` is true if there are certificates to learn from the message.
-    case forms([WorkerMessageForm], learns: Bool)
+    /// The forms to send to the next hop. `entry` is the message's entry in the journal, or nil if it has none; `learns` is
+    /// true if there are certificates to learn from the message.
+    case forms([WorkerMessageForm], entry: DeliveryJournal.Entry?, learns: Bool)
     /// All recipients have already got the message.
     case served
     case refused(WorkerRefusal)
@@ -63,10 +65,10 @@ package enum WorkerOutcome: Equatable, Sendable {
 
 /// An answer of a worker to the service.
 package enum WorkerAnswer: Equatable, Sendable {
-    /// The store is open.
-    case ready
-    /// The store cannot be used. `isLasting` is true if an administrator must repair it, so that trying again is useless.
-    case unusable(reason: String, isLasting: Bool)
+    /// The store is open. `locksKeys` tells whether private keys are in memory that is not swapped out.
+    case ready(locksKeys: Bool)
+    /// The store cannot be used.
+    case unusable(WorkerTrouble)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
     /// The `settle` request is done, except what the warnings in the log name. The log names what was learned.
     case settled(number: UInt64, WorkerLog)
@@ -78,11 +80,14 @@ package enum WorkerAnswer: Equatable, Sendable {
     package var frame: ByteBuffer {
         WorkerFrame.encode(contentCount: contentCount) { buffer in
             switch self {
-            case .ready: buffer.writeInteger(UInt8(0))
-            case .unusable(let reason, let isLasting):
+            case .ready(let locksKeys):
+                buffer.writeInteger(UInt8(0))
+                buffer.writeFlag(locksKeys)
+            case .unusable(let trouble):
                 buffer.writeInteger(UInt8(1))
-                buffer.writeText(reason)
-                buffer.writeFlag(isLasting)
+                buffer.writeText(trouble.reason)
+                buffer.writeFlag(trouble.isLasting)
+                buffer.writeTexts(trouble.hints)
             case .handled(let number, let outcome, let log):
                 buffer.writeInteger(UInt8(2))
                 buffer.writeInteger(number)
@@ -106,7 +111,7 @@ package enum WorkerAnswer: Equatable, Sendable {
     }
 
     private var contentCount: Int {
-        guard case .handled(_, .forms(let forms, _), _) = self else { return 0 }
+        guard case .handled(_, .forms(let forms, _, _), _) = self else { return 0 }
         return forms.reduce(0) { $0 + $1.content.countInFrame }
     }
 
@@ -114,8 +119,15 @@ package enum WorkerAnswer: Equatable, Sendable {
     package init(_ frame: ByteBuffer) throws(WorkerFrameError) {
         var buffer = frame
         switch try buffer.readNumber(UInt8.self) {
-        case 0: self = .ready
-        case 1: self = .unusable(reason: try buffer.readText(), isLasting: try buffer.readFlag())
+        case 0: self = .ready(locksKeys: try buffer.readFlag())
+        case 1:
+            self = .unusable(
+                WorkerTrouble(
+                    try buffer.readText(),
+                    isLasting: try buffer.readFlag(),
+                    hints: try buffer.readTexts()
+                )
+            )
         case 2:
             self = .handled(
                 number: try buffer.readNumber(UInt64.self),
@@ -138,7 +150,7 @@ package enum WorkerAnswer: Equatable, Sendable {
 extension ByteBuffer {
     fileprivate mutating func writeOutcome(_ outcome: WorkerOutcome) {
         switch outcome {
-        case .forms(let forms, let learns):
+        case .forms(let forms, let entry, let learns):
             writeInteger(UInt8(0))
             writeList(forms) { buffer, form in
                 buffer.writeText(form.sender)
@@ -146,6 +158,7 @@ extension ByteBuffer {
                 buffer.writeFlag(form.isEightBit)
                 buffer.writeContent(form.content)
             }
+            writeOptional(entry) { $0.writeEntry($1) }
             writeFlag(learns)
         case .served: writeInteger(UInt8(1))
         case .refused(let refusal):
@@ -169,7 +182,8 @@ extension ByteBuffer {
                     content: try buffer.readContent()
                 )
             }
-            return .forms(forms, learns: try readFlag())
+            let entry = try readOptional { (buffer) throws(WorkerFrameError) in try buffer.readEntry() }
+            return .forms(forms, entry: entry, learns: try readFlag())
         case 1: return .served
         case 2:
             return .refused(

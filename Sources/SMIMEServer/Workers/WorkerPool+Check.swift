@@ -4,13 +4,15 @@ import NIOCore
 extension WorkerPool {
     /// Asks a worker whether the store can be used. A worker that is handling a message answers after the message. The answer
     /// changes `trouble`.
+    ///
+    /// If an idle worker does not answer, another one is asked, and the store counts as silent only if no worker answers.
     package func check() {
         guard !isClosing, asked == nil else { return }
         if let worker = idle.last {
-            watch(worker, for: settings.checkTime) { $0.note(.silence) }
+            watch(worker, for: settings.checkTime) { $0.setAside(worker) }
             return worker.check()
         }
-        guard let worker = active.filter(\.isReady).min(by: { $0.began < $1.began }) else { return }
+        guard let worker = active.filter(\.canWork).min(by: { $0.began < $1.began }) else { return }
         let begun = jobsBegun
         watch(worker, for: settings.busyCheckTime) { pool in
             // A message that takes long says nothing about the store. If no worker has finished a message, a new worker is
@@ -39,8 +41,26 @@ extension WorkerPool {
         asked = (worker, loop.assumeIsolated().scheduleTask(in: time) { [self] in expired(self) })
     }
 
+    /// Gives no messages to an idle worker that does not answer, and asks another one. If the worker stays silent, it is
+    /// ended.
+    private func setAside(_ worker: Worker) {
+        forgetCheck()
+        idle.removeAll { $0 === worker }
+        worker.isSilent = true
+        _ = loop.assumeIsolated().scheduleTask(in: settings.silenceTime) { [self] in
+            guard worker.isSilent, workers[ObjectIdentifier(worker)] === worker else { return }
+            warn("a worker that did not answer was ended")
+            worker.failed()
+        }
+        if active.contains(where: \.canWork) { check() } else { note(.silence) }
+    }
+
     /// Handles a worker's answer: the obstacle that it found, or nil.
-    func checked(_ obstacle: WorkerObstacle?) {
+    func checked(_ worker: Worker, _ obstacle: WorkerObstacle?) {
+        if worker.isSilent {
+            worker.isSilent = false
+            becameIdle(worker)
+        }
         forgetCheck()
         note(obstacle)
     }
@@ -53,20 +73,21 @@ extension WorkerPool {
     private func note(_ obstacle: WorkerObstacle?) {
         let before = (trouble?.reason, keyTrouble)
         keyTrouble = obstacle.flatMap { $0.isOfKeys ? $0.reason : nil }
-        trouble = obstacle.flatMap { $0.isOfKeys ? nil : ($0.reason, false) }
+        trouble = obstacle.flatMap { $0.isOfKeys ? nil : WorkerTrouble($0.reason, isLasting: false) }
         if (trouble?.reason, keyTrouble) != before { onChange() }
     }
 
     /// Handles a worker's start: it has opened the store, or could not open it.
-    func started(_ worker: Worker, trouble found: (reason: String, isLasting: Bool)?) {
+    func started(_ worker: Worker, trouble found: WorkerTrouble?) {
         if let found {
             worker.retire()
-            return failed(found.reason, isLasting: found.isLasting)
+            return failed(found)
         }
         retryDelay = .milliseconds(100)
         let wasInTrouble = trouble != nil
         trouble = nil
         if wasInTrouble { onChange() }
+        settleWaiting(by: worker)
         becameIdle(worker)
         checkAnew()
     }

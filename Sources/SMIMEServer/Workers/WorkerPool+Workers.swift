@@ -36,7 +36,7 @@ extension WorkerPool {
         let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
         if let job {
             if isRequest || worker.endedSettling {
-                job.completion(.unavailable(reason: "the worker was ended (signal \(signal))"))
+                job.completion(.ended(signal: signal))
             } else {
                 deaths += 1
                 job.completion(.died(signal: signal))
@@ -52,7 +52,7 @@ extension WorkerPool {
         if worker.isReady {
             startMissing()
         } else {
-            failed("workers cannot start (signal \(signal))", isLasting: false)
+            failed(WorkerTrouble("workers cannot start (signal \(signal))", isLasting: false))
         }
     }
 

@@ -12,7 +12,9 @@ package final class WorkerPool {
         case answered(WorkerOutcome, WorkerLog, by: Worker)
         /// The worker died by this signal while handling the message, so the message is the probable cause.
         case died(signal: Int32)
-        /// The message is not the cause: there is no worker, or another process ended the worker.
+        /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
+        case ended(signal: Int32)
+        /// There is no worker.
         case unavailable(reason: String)
     }
 
@@ -33,6 +35,10 @@ package final class WorkerPool {
         /// The time to wait, if all workers are handling messages, before a new worker is started to open the store; and then
         /// the time that the new worker has to open it.
         package var busyCheckTime = TimeAmount.seconds(10)
+        /// The time after which an idle worker that does not answer is ended.
+        package var silenceTime = TimeAmount.seconds(30)
+        /// The time for which the end of a message waits for a new worker if there is none.
+        package var settlingTime = TimeAmount.seconds(10)
 
         package init(width: Int, maximum: Int) { (self.width, self.maximum) = (width, maximum) }
     }
@@ -50,12 +56,14 @@ package final class WorkerPool {
     /// its data.
     var idle: [Worker] = []
     var waiting = CircularBuffer<Pending>()
+    /// The messages, by number, whose worker ended before the journal was changed, and which wait for a new worker.
+    var unsettled: [UInt64: (Worker) -> Void] = [:]
     private var isGrowthScheduled = false
     var isClosing = false
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
     /// The reason that no worker has an open store; nil if one has.
-    package internal(set) var trouble: (reason: String, isLasting: Bool)? = ("starting", false)
+    package internal(set) var trouble: WorkerTrouble? = WorkerTrouble("starting", isLasting: false)
     /// The reason that no private key can be used, although the store can; nil if private keys can be used.
     var keyTrouble: String?
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
@@ -68,6 +76,7 @@ package final class WorkerPool {
     var onExpiring: (Int) -> Void = { _ in }
     /// Called with warnings for the administrator.
     var warn: (String) -> Void = { _ in }
+    private var hasWarnedOfSwapping = false
     /// The number of workers that died while handling a message.
     var deaths = 0
 
@@ -76,6 +85,8 @@ package final class WorkerPool {
         self.settings = settings
         self.start = start
     }
+
+    private static let stopping = "the service is stopping"
 
     /// The number of workers.
     package var count: Int { workers.count }
@@ -90,7 +101,8 @@ package final class WorkerPool {
 
     /// Lets a worker handle `job`.
     package func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
-        if trouble?.isLasting == true, let reason = trouble?.reason { return completion(.unavailable(reason: reason)) }
+        if let trouble, trouble.isLasting { return completion(.unavailable(reason: trouble.reason)) }
+        guard !isClosing else { return completion(.unavailable(reason: Self.stopping)) }
         waiting.append(Pending(job: job, completion: completion))
         dispatch()
         if !waiting.isEmpty { growLater() }
@@ -112,6 +124,13 @@ package final class WorkerPool {
         for _ in 0..<settings.width { startWorker() }
     }
 
+    /// Warns, once, that private keys may be swapped out.
+    func warnOfSwapping() {
+        guard !hasWarnedOfSwapping else { return }
+        hasWarnedOfSwapping = true
+        warn("private keys may be swapped out: the system lets the workers lock too little memory (LimitMEMLOCK)")
+    }
+
     /// Asks a worker how many certificates expire soon.
     func countExpiring() { (idle.last ?? workers.values.first { $0.isReady })?.countExpiring() }
 
@@ -120,7 +139,7 @@ package final class WorkerPool {
         isClosing = true
         let left = waiting
         waiting.removeAll()
-        for pending in left { pending.completion(.unavailable(reason: "the service is stopping")) }
+        for pending in left { pending.completion(.unavailable(reason: Self.stopping)) }
         for worker in workers.values { retire(worker) }
     }
 
@@ -158,19 +177,19 @@ package final class WorkerPool {
             workers[ObjectIdentifier(worker)] = worker
             worker.connect(on: loop)
         } catch {
-            failed("\(error)", isLasting: false)
+            failed(WorkerTrouble("\(error)", isLasting: false))
         }
     }
 
-    func failed(_ reason: String, isLasting: Bool) {
+    func failed(_ found: WorkerTrouble) {
         // Other workers may still be able to work.
         guard !active.contains(where: \.isReady) else { return retryLater() }
-        trouble = (reason, isLasting)
+        trouble = found
         onChange()
-        if isLasting {
+        if found.isLasting {
             let left = waiting
             waiting.removeAll()
-            for pending in left { pending.completion(.unavailable(reason: reason)) }
+            for pending in left { pending.completion(.unavailable(reason: found.reason)) }
         }
         retryLater()
     }

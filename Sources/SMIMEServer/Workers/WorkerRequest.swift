@@ -42,9 +42,8 @@ package struct WorkerJob: Equatable, Sendable {
 /// A request of the service to a worker.
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
-    /// A message has ended. The recipients `served` are recorded in the journal. If `learns` is true, certificates are
-    /// learned from the message; if `forgets` is true, the journal forgets the message.
-    case settle(number: UInt64, served: [String], learns: Bool, forgets: Bool = false)
+    /// A message has ended.
+    case settle(WorkerSettlement)
     /// Asks how many of the accounts' certificates expire soon.
     case countExpiring
     /// Asks whether the store can be used.
@@ -63,12 +62,9 @@ package enum WorkerRequest: Equatable, Sendable {
                 buffer.writeInteger(UInt32(clamping: job.slot))
                 buffer.writeOptional(job.rescuedFrom) { $0.writeInteger($1) }
                 buffer.writeContent(job.content)
-            case .settle(let number, let served, let learns, let forgets):
+            case .settle(let settlement):
                 buffer.writeInteger(UInt8(1))
-                buffer.writeInteger(number)
-                buffer.writeTexts(served)
-                buffer.writeFlag(learns)
-                buffer.writeFlag(forgets)
+                buffer.writeSettlement(settlement)
             case .countExpiring: buffer.writeInteger(UInt8(2))
             case .check: buffer.writeInteger(UInt8(3))
             }
@@ -101,13 +97,7 @@ package enum WorkerRequest: Equatable, Sendable {
                     content: try buffer.readContent()
                 )
             )
-        case 1:
-            self = .settle(
-                number: try buffer.readNumber(UInt64.self),
-                served: try buffer.readTexts(),
-                learns: try buffer.readFlag(),
-                forgets: try buffer.readFlag()
-            )
+        case 1: self = .settle(try buffer.readSettlement())
         case 2: self = .countExpiring
         case 3: self = .check
         default: throw WorkerFrameError()

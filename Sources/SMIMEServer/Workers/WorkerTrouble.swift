@@ -2,25 +2,28 @@ import Foundation
 package import SMIMEStore
 
 /// The reason that a worker cannot work.
-package struct WorkerTrouble: Error, Sendable {
+package struct WorkerTrouble: Error, Equatable, Sendable {
     /// One sentence, in lower case and without a full stop.
     package let reason: String
     /// Whether an administrator must repair the store, so that trying again is useless.
     package let isLasting: Bool
+    /// Ways to repair the store, for the administrator who starts the service.
+    package let hints: [String]
 
-    package init(_ reason: String, isLasting: Bool) {
+    package init(_ reason: String, isLasting: Bool, hints: [String] = []) {
         self.reason = reason
         self.isLasting = isLasting
+        self.hints = hints
     }
 
     /// The trouble that `error` of the store causes.
-    package init(_ error: KeystoreError) {
+    package init(_ error: KeystoreError, hints: [String]) {
         let isLasting =
             switch error {
             case .corrupt, .missing, .newer, .noStore, .older, .unusableAddress: true
             default: false
             }
-        self.init("\(error)", isLasting: isLasting)
+        self.init("\(error)", isLasting: isLasting, hints: hints)
     }
 }
 

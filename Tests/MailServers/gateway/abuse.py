@@ -24,12 +24,14 @@ def run(around):
     spellings(around)
     broken_hop(around)
     tried_again(around)
+    workers(around)
     idle(around)
     gone(around)
     full(around)
     check(around.service.metric("smime_messages_in_flight") == 0, "a message stays in flight")
     check(around.service.stop() == 0, "SIGTERM does not end it with 0")
     memory(around)
+    envelopes(around)
     strangers(around)
     stopping(around)
 
@@ -229,6 +231,14 @@ def broken_hop(around):
             wire.expect("451")
     taken = sorted(address for entry in arrived(around, "in-part") for address in entry["recipients"])
     check(taken == ["bob@example.com", "eve@example.net"], f"{taken} have it")
+    step("a hop that ends the connection in place of a reply: it may have the message, which is counted")
+    unknown = around.service.metric("smime_unknown_total")
+    with Wire(around) as wire:
+        wire.begin("gone-content@plain.test")
+        wire.send(message("no-reply", "gone-content@plain.test", "x") + b".\r\n")
+        wire.expect("451")
+    check(around.service.metric("smime_unknown_total") == unknown + 1, "it is not counted")
+    logs(around, "the next hop may have the message")
     around.sink.kill()
     around.sink.wait()
     with Wire(around) as wire:
@@ -287,6 +297,44 @@ def tried_again(around):
             wire.socket.close()
             time.sleep(0.5)
         check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
+
+
+def workers(around):
+    present = around.service.workers()
+    if len(present) > 1:
+        step("a worker that hangs while it is idle: the others go on")
+        for worker in present:
+            os.kill(worker, signal.SIGSTOP)
+            try:
+                # Until the next check finds the worker, it may still get a message.
+                time.sleep(7)
+                for number in range(5):
+                    is_well(around, f"beside-hanging{worker}-{number}")
+                check(around.service.is_ready(), "the service is not ready with one worker that hangs")
+            finally:
+                os.kill(worker, signal.SIGCONT)
+            time.sleep(1)
+    step("a worker that is killed while it handles a message: another one handles it")
+    wait_until(lambda: len(around.service.workers()) >= min(2, os.cpu_count()), "there are no workers")
+    for attempt in range(40):
+        present = around.service.workers()
+        for worker in present:
+            os.kill(worker, signal.SIGSTOP)
+        with Wire(around) as wire:
+            wire.begin("x@plain.test")
+            wire.send(message(f"interrupted{attempt}", "x@plain.test", "x") + b".\r\n")
+            time.sleep(0.2)
+            # Which of them has the message is not known.
+            os.kill(random.choice(present), signal.SIGKILL)
+            for worker in present:
+                os.kill(worker, signal.SIGCONT)
+            wire.expect("250")
+        check(len(arrived(around, f"interrupted{attempt}")) == 1, "it did not come once")
+        if "another one handled the message" in around.service.log():
+            break
+        wait_until(lambda: len(around.service.workers()) >= len(present), "no new worker comes")
+    logs(around, "another one handled the message")
+    wait_until(around.service.is_ready, "the service is not ready again")
 
 
 def idle(around):
@@ -394,6 +442,34 @@ def memory(around):
         wire.expect("552")
     is_well(around, "after-memory")
     around.service.stop()
+
+
+def envelopes(around):
+    step("many clients with very many recipients: the memory for them is limited")
+    around.service = Service(around, "--max-messages", "4", hops="sink").start()
+    is_well(around, "before-envelopes")
+    before = around.service.use()["service_mb"]
+    domain = ".".join(["d" * 60] * 3)
+    wires, refused = [], 0
+    for number in range(12):
+        wire = Wire(around)
+        wires.append(wire)
+        wire.say("MAIL FROM:<a@x.test>", "250")
+        for start in range(0, 9000, 100):
+            wire.send(b"".join(f"RCPT TO:<r{start + n}@{domain}>\r\n".encode() for n in range(100)))
+            refused += sum(wire.reply().startswith("452") for _ in range(100))
+    is_well(around, "beside-envelopes")
+    growth = around.service.use()["service_mb"] - before
+    step(f"the service grew by {growth:.1f} MB, and refused {refused} of {12 * 9000} recipients")
+    check(refused > 0 and growth < 32, "the memory for envelopes is not limited")
+    for wire in wires:
+        wire.socket.close()
+    wait_until(lambda: around.service.metric("smime_connections") == 0, "connections stay")
+    with Wire(around) as wire:
+        wire.begin(*[f"r{n}@{domain}" for n in range(200)])
+        wire.send(message("after-envelopes", "x@plain.test", "x") + b".\r\n")
+        wire.expect("250")
+    check(around.service.stop() == 0, "SIGTERM does not end it with 0")
 
 
 def strangers(around):

@@ -2,7 +2,8 @@
 
 FOLDER/log has a line of JSON for each message taken ("taken"), one for each reply that was given to its client ("replied"), so that it
 can be told what was in flight when the sink was killed, and one when content has come ("begun"). What recipients it does not take, their addresses say: `later`, `never`, and
-behind the content `later-content` and `never-content`. Content for `slow-content` takes three seconds.
+behind the content `later-content` and `never-content`. Content for `slow-content` takes three seconds, and after content for `gone-content`
+the connection ends without a reply.
 """
 
 import asyncio
@@ -74,6 +75,8 @@ class Sink:
                     locals_ = {address.split("@")[0] for address in envelope["recipients"]}
                     if "slow-content" in locals_:
                         await asyncio.sleep(3)
+                    if "gone-content" in locals_:
+                        return
                     if "later-content" in locals_:
                         reply = "451 4.3.0 come back later"
                     elif "never-content" in locals_:

@@ -209,12 +209,12 @@ class Service:
         self.wait_ready()
         return self
 
-    def wait_ready(self):
-        def is_ready():
-            check(self.process.poll() is None, f"the service ended with {self.process.poll()}: {self.log()[-1000:]}")
-            return self.get("readyz")[0] == 200
+    def is_ready(self):
+        check(self.process.poll() is None, f"the service ended with {self.process.poll()}: {self.log()[-1000:]}")
+        return self.get("readyz")[0] == 200
 
-        wait_until(is_ready, "the service is not ready")
+    def wait_ready(self):
+        wait_until(self.is_ready, "the service is not ready")
 
     def get(self, path):
         try:

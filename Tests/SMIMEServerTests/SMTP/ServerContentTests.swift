@@ -70,7 +70,7 @@ import Testing
         driver.send("\(envelope)DATA\r\n")
         driver.send("0123456\r\n0123456\r\n0123456\r\n.\r\n", inPiecesOf: 5)
         #expect(driver.codes == [250, 250, 250, 354] + replies)
-        #expect(driver.session.refusal == .size && driver.session.violation == nil)
+        #expect(driver.session.refusal?.reason == .size && driver.session.violation == nil)
         #expect(driver.entries.filter { $0 == .abandoned }.count == 1)
         #expect(!driver.entries.contains(.endOfMessage))
         driver.send("\(envelope)BDAT 11 LAST\r\n012345678\r\n\(envelope)BDAT 8\r\n01234\r\n0BDAT 3 LAST\r\n12\n")

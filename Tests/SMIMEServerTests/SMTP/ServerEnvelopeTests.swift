@@ -47,7 +47,7 @@ import Testing
         var driver = ServerDriver()
         driver.send("MAIL FROM:<a@x.test> \(text)\r\n")
         #expect(driver.codes == [code])
-        #expect((driver.session.refusal == .size) == (code == 552))
+        #expect((driver.session.refusal?.reason == .size) == (code == 552))
     }
 
     @Test(

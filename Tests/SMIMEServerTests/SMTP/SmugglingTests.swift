@@ -55,7 +55,7 @@ import Testing
         #expect(driver.codes == [250, 250, 354, 554])
         #expect(driver.envelopes.count == 1)
         #expect(driver.entries.contains(.abandoned))
-        #expect(driver.session.refusal == .hiddenDot)
+        #expect(driver.session.refusal?.reason == .hiddenDot)
         driver.send("NOOP\r\n")
         #expect(driver.codes.last == 250)
     }

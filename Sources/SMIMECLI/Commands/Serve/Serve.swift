@@ -107,12 +107,16 @@ extension SMIMECommand {
             do {
                 store = try await global.store(.readOnly, password: origin, asks: false)
             } catch let error as KeystoreError {
-                throw WorkerTrouble(error)
+                throw WorkerTrouble(error, hints: Failure(error).hints)
             } catch {
                 throw WorkerTrouble(Failure(error).message, isLasting: false)
             }
             guard store.exists else {
-                throw WorkerTrouble("\(store.location.path): there is no store", isLasting: true)
+                throw WorkerTrouble(
+                    "\(store.location.path): there is no store",
+                    isLasting: true,
+                    hints: [Failure.bringBack]
+                )
             }
             var options = GatewayEngine.Options()
             options.systemAnchors = !noSystemAnchors
@@ -131,7 +135,7 @@ extension Failure {
         switch error {
         case .settings: self.init(.usage, error.description)
         case .cannotListen, .cannotListenForMetrics: self.init(.cannotCreate, error.description)
-        case .storeUnusable: self.init(.configuration, error.description, hints: [Failure.bringBack])
+        case .storeUnusable(let trouble): self.init(.configuration, error.description, hints: trouble.hints)
         case .system: self.init(.tryAgain, error.description)
         }
     }

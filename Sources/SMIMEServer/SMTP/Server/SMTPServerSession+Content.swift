@@ -27,7 +27,7 @@ extension SMTPServerSession {
             return
         }
         guard length <= settings.maximumSize - transaction.contentSize else {
-            refusal = .size
+            noteRefusal(.size)
             refuseChunk(length: length, isLast: isLast, tooLarge)
             return endTransaction()
         }
@@ -136,11 +136,15 @@ extension SMTPServerSession {
     }
 
     /// Refuses a message whose content is still being received.
-    private mutating func discard(_ reason: Refusal, _ reply: SMTPReply) {
-        refusal = reason
+    private mutating func discard(_ reason: Refusal.Reason, _ reply: SMTPReply) {
+        noteRefusal(reason)
         state = .discarding(reply)
         pending = .abandoned
         transaction?.isBegun = false
+    }
+
+    private mutating func noteRefusal(_ reason: Refusal.Reason) {
+        refusal = transaction.map { Refusal(reason: reason, envelope: $0.envelope) }
     }
 
     private var hiddenDot: SMTPReply {
@@ -161,7 +165,7 @@ extension SMTPServerSession {
         transaction?.contentSize += length
         switch transaction?.decoder.next(from: &bytes) {
         case .content where transaction?.decoder.hasHiddenDot == true:
-            refusal = .hiddenDot
+            noteRefusal(.hiddenDot)
             refuseChunk(length: remaining - length, isLast: isLast, hiddenDot)
             endTransaction()
         case .content(let content): pending = .content(content)

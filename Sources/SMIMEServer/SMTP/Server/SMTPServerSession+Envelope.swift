@@ -15,7 +15,10 @@ extension SMTPServerSession {
         guard let parameters = parameters(of: path) else { return }
         for parameter in parameters {
             if let refusal = refusal(ofMailParameter: parameter) {
-                if refusal.code == 552 { self.refusal = .size }
+                if refusal.code == 552 {
+                    let envelope = SMTPEnvelope(sender: path.mailbox, xforward: client.xforward, clientName: name)
+                    self.refusal = Refusal(reason: .size, envelope: envelope)
+                }
                 return reject(refusal.code, refusal.enhancedCode ?? "5.5.4", text: refusal.text)
             }
         }
@@ -61,6 +64,9 @@ extension SMTPServerSession {
         let (count, size) = (transaction?.envelope.recipients.count ?? 0, transaction?.size ?? 0)
         guard count < settings.maximumRecipients, argument.utf8.count <= settings.maximumEnvelopeSize - size else {
             return reply(452, "4.5.3", text: "too many recipients in one message")
+        }
+        guard !refusesMoreRecipients || size < settings.assuredEnvelopeSize else {
+            return reply(452, "4.3.1", text: "no memory for more recipients now")
         }
         transaction?.size += argument.utf8.count
         transaction?.envelope.recipients.append(.init(path.mailbox, parameters: parameters))

@@ -38,6 +38,8 @@ package struct SMTPServerSession: Sendable {
         package var maximumRecipients = 10_000
         /// The maximum number of bytes of all addresses and parameters of a message. Further recipients are refused with 452.
         package var maximumEnvelopeSize = 4 << 20
+        /// The number of these bytes up to which recipients are accepted even with ``SMTPServerSession/refusesMoreRecipients``.
+        package var assuredEnvelopeSize = 16 << 10
         /// The maximum length in bytes of a command line including its end: the 512 of RFC 5321 §4.5.3.1.4, increased for the
         /// extensions.
         package var maximumLineLength = 2048
@@ -55,13 +57,19 @@ package struct SMTPServerSession: Sendable {
         }
     }
 
-    /// The reason that the session itself refuses a message.
-    package enum Refusal: Sendable {
-        /// The message is larger than the maximum size.
-        case size
-        /// The message has a line of NULs and one dot. A server that removes NULs would interpret the line as the end of the
-        /// message.
-        case hiddenDot
+    /// A message that the session itself refuses.
+    package struct Refusal: Sendable {
+        package enum Reason: Sendable {
+            /// The message is larger than the maximum size.
+            case size
+            /// The message has a line of NULs and one dot. A server that removes NULs would interpret the line as the end of
+            /// the message.
+            case hiddenDot
+        }
+
+        package let reason: Reason
+        /// The envelope as far as it is known.
+        package let envelope: SMTPEnvelope
     }
 
     /// The next task of the caller.
@@ -99,8 +107,14 @@ package struct SMTPServerSession: Sendable {
     package internal(set) var violation: String?
     /// The reason for ending the connection of a client that sends commands but no mail; nil if there is none.
     package internal(set) var abuse: String?
-    /// The reason that the session itself refused a message; nil if there is none. The caller may reset it.
+    /// The message that the session itself refused; nil if there is none. The caller may reset it.
     package internal(set) var refusal: Refusal?
+
+    /// Whether no further recipients are accepted for a long envelope, because the server has no memory for them.
+    package var refusesMoreRecipients = false
+
+    /// The number of bytes in the addresses and parameters of the envelope that is being received.
+    package var envelopeSize: Int { transaction?.size ?? 0 }
 
     package init(_ settings: Settings) {
         self.settings = settings
