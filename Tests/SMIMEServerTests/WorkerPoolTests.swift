@@ -14,14 +14,15 @@ import Testing
     private func pool(
         of workers: FakeWorkers,
         width: Int,
-        maximum: Int
+        maximum: Int,
+        checkTime: TimeAmount = .hours(1)
     ) async throws -> NIOLoopBound<WorkerPool> {
         try await loop.submit { [loop] in
             var settings = WorkerPool.Settings(width: width, maximum: maximum)
             settings.busyCheckTime = .milliseconds(200)
             // In these tests only checks may start more workers, although answers may take long on a busy machine.
             settings.growthDelay = .hours(1)
-            settings.checkTime = .hours(1)
+            settings.checkTime = checkTime
             let pool = WorkerPool(on: loop, settings) { try workers.start() }
             pool.onChange = { workers.note(pool.trouble?.reason) }
             pool.open()
@@ -98,6 +99,38 @@ import Testing
             try await onLoop { pool.value.check() }
             try await Task.sleep(for: .milliseconds(20))
         }
+        #expect(workers.notes == [nil])
+        try await onLoop { pool.value.close() }
+    }
+
+    @Test func `an idle worker that does not answer gets no messages, and another one is asked`() async throws {
+        let silent = Mutex(Int?.none)
+        let isArmed = Mutex(false)
+        let handlers = Mutex<Set<Int>>([])
+        let workers = FakeWorkers { worker, request in
+            switch request {
+            case .handle(let job):
+                handlers.withLock { _ = $0.insert(worker) }
+                return .handled(number: job.number, .served, WorkerLog())
+            case .check:
+                if isArmed.withLock({ $0 }) { silent.withLock { $0 = $0 ?? worker } }
+                return silent.withLock { $0 == worker } ? nil : .checked(nil)
+            default: return nil
+            }
+        }
+        let pool = try await pool(of: workers, width: 2, maximum: 2, checkTime: .milliseconds(100))
+        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        let before = [0, 1].map { workers.checks(of: $0) }
+        isArmed.withLock { $0 = true }
+        try await wait {
+            pool.value.check()
+            // The answer to one earlier check may still have been on its way.
+            return silent.withLock { $0.map { workers.checks(of: 1 - $0) >= before[1 - $0] + 2 } ?? false }
+        }
+        for number in UInt64(1)...10 { try await submit(number, to: pool) }
+        try await wait { workers.jobCount == 10 }
+        let first = try #require(silent.withLock { $0 })
+        #expect(handlers.withLock { $0 } == [1 - first])
         #expect(workers.notes == [nil])
         try await onLoop { pool.value.close() }
     }

@@ -143,6 +143,9 @@ package final class Worker {
         }
     }
 
+    /// Whether the worker has a message to handle.
+    var isBusy: Bool { current != nil }
+
     /// Whether the worker can handle requests.
     var canWork: Bool { isReady && !isSilent && channel != nil }
 

@@ -59,7 +59,8 @@ extension WorkerPool {
     func checked(_ worker: Worker, _ obstacle: WorkerObstacle?) {
         if worker.isSilent {
             worker.isSilent = false
-            becameIdle(worker)
+            // It may have got a message before it was found silent. Then it becomes idle after that message.
+            if !worker.isBusy { becameIdle(worker) }
         }
         forgetCheck()
         note(obstacle)
