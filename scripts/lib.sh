@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly BUILD_PACKAGES=(pkg-config libssl-dev libsqlite3-dev libidn2-dev zlib1g-dev)
 readonly TOOL_PACKAGES=(openssl gpgsm libnss3-tools neomutt tmux sqlite3 time xxd strace faketime postfix postgresql slapd bind9
-    bind9-utils dns-root-data libunbound8 swaks miltertest python3 mandoc zsh fish bash-completion)
+    bind9-utils dns-root-data libunbound8 swaks miltertest curl iproute2 nftables adduser python3 mandoc zsh fish bash-completion)
 
 complain() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 

@@ -34,4 +34,12 @@ struct MailServerTests {
         let soak = environment["SMIME_TEST_SOAK"].flatMap { Int($0) } ?? 2000
         try TestProgram("Tests/MailServers/serve", seconds: 1200 + 4 * killed + soak / 5).run(part)
     }
+
+    /// The arguments are the set-ups of docs/postfix.md, then docs/exim.md and docs/opensmtpd.md.
+    @Test(.serialized, arguments: ["users", "exchange", "people", "exim", "opensmtpd"])
+    func `The service set up by the listings of docs as they are printed signs, encrypts, returns and verifies`(
+        page: String
+    ) throws {
+        try TestProgram("Tests/MailServers/pages", seconds: 600).run(page)
+    }
 }

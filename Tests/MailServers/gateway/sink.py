@@ -1,4 +1,4 @@
-"""The last mail server: accepts messages, and stores each one before it confirms it. `sink.py PORT FOLDER`
+"""The last mail server: accepts messages, and stores each one before it confirms it. `sink.py PORT FOLDER [ADDRESS]`
 
 FOLDER/log has a line of JSON for each message taken ("taken"), one for each reply that was given to its client ("replied"), so that it
 can be told what was in flight when the sink was killed, and one when content has come ("begun"). What recipients it does not take, their addresses say: `later`, `never`, and
@@ -102,7 +102,8 @@ class Sink:
 
 async def main():
     sink = Sink(sys.argv[2])
-    server = await asyncio.start_server(sink.serve, "127.0.0.1", int(sys.argv[1]), limit=300_000_000, backlog=1000, reuse_address=True)
+    address = sys.argv[3] if len(sys.argv) > 3 else "127.0.0.1"
+    server = await asyncio.start_server(sink.serve, address, int(sys.argv[1]), limit=300_000_000, backlog=1000, reuse_address=True)
     await server.serve_forever()
 
 
