@@ -23,6 +23,8 @@ def run(around):
     large(around)
     if shutil.which("miltertest"):
         scripted(around)
+    else:
+        step("miltertest is not installed: its scripts (incoming, refused, aborted) are skipped")
     abused(around)
     check(around.service.stop() == 0, "SIGTERM does not end it with 0")
 
