@@ -60,3 +60,12 @@ package struct PublicKeyDigest: Hashable, Sendable {
         }
     }
 }
+
+extension [UInt8] {
+    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is malformed.
+    var publicKeyBits: [UInt8]? {
+        guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
+        _ = try? fields.next(.sequence)
+        return try? fields.next(.bitString).bits()
+    }
+}

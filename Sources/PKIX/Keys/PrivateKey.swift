@@ -113,12 +113,3 @@ extension PrivateKey: CustomStringConvertible, CustomReflectable {
     /// Empty, so that `dump` and other reflection do not reveal the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
-
-extension [UInt8] {
-    /// The subjectPublicKey of an encoded SubjectPublicKeyInfo; nil if it is malformed.
-    var publicKeyBits: [UInt8]? {
-        guard var fields = try? ElementReader(ASN1Node.read(self)) else { return nil }
-        _ = try? fields.next(.sequence)
-        return try? fields.next(.bitString).bits()
-    }
-}
