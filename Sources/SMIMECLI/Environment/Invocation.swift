@@ -81,7 +81,7 @@ extension Invocation {
     static func isService(_ words: ArraySlice<String>) -> Bool { verb(in: words) == "serve" }
 
     /// The first word that is neither a global option nor its value.
-    private static func verb(in words: ArraySlice<String>) -> String? {
+    static func verb(in words: ArraySlice<String>) -> String? {
         var rest = words
         while let option = rest.first, option.hasPrefix("-") {
             rest = rest.dropFirst(globalNames.contains(option) ? 2 : 1)

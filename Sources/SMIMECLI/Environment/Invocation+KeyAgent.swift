@@ -7,5 +7,5 @@ extension Invocation {
     ]
 
     /// Whether the verb asks an agent.
-    var asksKeyAgent: Bool { Self.verbsWithAgent.contains(where: calls) }
+    var asksKeyAgent: Bool { Self.verb(in: words[...]).map(Self.verbsWithAgent.contains) == true }
 }
