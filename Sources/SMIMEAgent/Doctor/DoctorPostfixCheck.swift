@@ -128,14 +128,14 @@ struct DoctorPostfixCheck: DoctorCheck {
     /// Checks that the filter runs as the owner of the store, who alone can open it.
     private mutating func checkOwner(_ service: PostfixWiring.Service, _ words: [String], user: String) {
         guard let option = words.firstIndex(of: "--home"), option + 1 < words.count,
-            let owner = getpwnam(String(user.prefix { $0 != ":" }))
+            let owner = SystemUser(named: String(user.prefix { $0 != ":" }))
         else { return }
         var status = stat()
         let home = words[option + 1]
         guard stat(home, &status) == 0 else {
             return addWiring(service.name, text: "\(home): no such store", "see docs/postfix.md")
         }
-        if status.st_uid != owner.pointee.pw_uid {
+        if status.st_uid != owner.id {
             addWiring(service.name, text: "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import InternetMessage
+import SMIMEAgent
 import SMIMEStore
 
 extension Failure {
@@ -88,8 +89,8 @@ extension Failure {
     /// The user who owns `path`, if this process could run as that user; nil otherwise.
     private static func owner(of path: String) -> String? {
         var status = stat()
-        guard geteuid() == 0, lstat(path, &status) == 0, let user = getpwuid(status.st_uid) else { return nil }
-        return String(cString: user.pointee.pw_name)
+        guard geteuid() == 0, lstat(path, &status) == 0 else { return nil }
+        return SystemUser(id: status.st_uid)?.name
     }
 
     private static func permissionHints(_ path: String, why: String) -> [String] {

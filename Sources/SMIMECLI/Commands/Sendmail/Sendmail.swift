@@ -88,7 +88,7 @@ extension SMIMECommand {
                 readsHeader: arguments.readsHeader,
                 from: arguments.sender.map(EnvelopeSender.init),
                 named: arguments.name,
-                user: getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "nobody",
+                user: SystemUser(id: getuid())?.name ?? "nobody",
                 AddressQualifier(domain: domain)
             )
         }
