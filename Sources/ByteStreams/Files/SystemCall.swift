@@ -33,4 +33,9 @@ package enum SystemCall {
         }
         return 0
     }
+
+    /// Calls write(2) once with `text`, without allocating memory, so that a signal handler may call it (signal-safety(7)).
+    package static func writeText(_ text: StaticString, to descriptor: Int32) {
+        text.withUTF8Buffer { _ = write(descriptor, $0.baseAddress, $0.count) }
+    }
 }

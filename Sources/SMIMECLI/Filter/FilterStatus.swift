@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import SMIMEAgent
 import SMIMEGateway
@@ -35,7 +36,7 @@ enum FilterStatus {
                 // The pipe may have no reader, and writing must not block. Only a few functions are allowed here:
                 // signal-safety(7)
                 var target = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-                if poll(&target, 1, 0) == 1 { _ = write(STDERR_FILENO, reason.utf8Start, reason.utf8CodeUnitCount) }
+                if poll(&target, 1, 0) == 1 { SystemCall.writeText(reason, to: STDERR_FILENO) }
                 _exit(ExitStatus.tryAgain.rawValue)
             }
         }

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import InternetMessage
 import LibCrypto
@@ -92,7 +93,7 @@ enum Program {
     /// Reports the lack of memory as `stop` would, but without allocating memory.
     private static func stopForLackOfMemory() -> Never {
         let text: StaticString = "smime: error: too little memory\nsmime: hint: raise the limit: ulimit -v 262144\n"
-        _ = text.withUTF8Buffer { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        SystemCall.writeText(text, to: STDERR_FILENO)
         _exit(ExitStatus.tryAgain.rawValue)
     }
 
