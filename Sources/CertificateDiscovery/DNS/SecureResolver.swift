@@ -19,10 +19,10 @@ package struct SecureResolver: Sendable {
     /// The DNS type of SMIMEA records.
     private static let type: CInt = 53
     private static let internet: CInt = 1
-    private static let noError: CInt = 0
-    private static let noSuchName: CInt = 3
+    fileprivate static let noError: CInt = 0
+    fileprivate static let noSuchName: CInt = 3
     /// The maximum number of records for a name; further records are ignored.
-    private static let maximumRecords = 100
+    fileprivate static let maximumRecords = 100
     /// Where Debian stores the keys of the root zone: in the package `dns-root-data`, and in the state folder of `unbound`.
     private static let rootKeys = ["/usr/share/dns/root.key", "/var/lib/unbound/root.key"]
 
@@ -55,26 +55,9 @@ package struct SecureResolver: Sendable {
         about names: [String],
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [Answer] {
-        let library = try UnboundLibrary.shared
-        guard let context = library.create() else { throw DiscoveryOutage("libunbound cannot be started") }
-        defer { library.delete(context) }
-        try configure(context, library)
-        let questions = names.map { _ in Question(library) }
-        for (name, question) in zip(names, questions) {
-            let argument = Unmanaged.passUnretained(question).toOpaque()
-            let code = library.resolve(context, name, Self.type, Self.internet, argument, Question.take, nil)
-            guard code == 0 else { throw Self.failure(code, library) }
-        }
-        // Queries in progress are cancelled before `questions` is released.
-        try withExtendedLifetime(questions) { () throws(DiscoveryOutage) in
-            while questions.contains(where: { $0.answer == nil }), ContinuousClock.now < deadline {
-                var entry = pollfd(fd: library.descriptor(context), events: Int16(POLLIN), revents: 0)
-                guard poll(&entry, 1, 50) > 0 else { continue }
-                let code = library.process(context)
-                guard code == 0 else { throw Self.failure(code, library) }
-            }
-        }
-        return questions.map { $0.answer ?? .outage(.timeLimit) }
+        let context = try UnboundContext(resolver: resolver, anchorFile: anchorFile)
+        for name in names { try context.ask(about: name, type: Self.type, class: Self.internet) }
+        return try context.answers(until: deadline)
     }
 
     /// The path of the trust anchor file.
@@ -90,57 +73,27 @@ package struct SecureResolver: Sendable {
         }
         return file
     }
+}
 
-    private func configure(_ context: OpaquePointer, _ library: UnboundLibrary) throws(DiscoveryOutage) {
-        func demand(_ code: CInt) throws(DiscoveryOutage) {
-            guard code == 0 else { throw Self.failure(code, library) }
-        }
-        // Makes libunbound use a thread of this process instead of a separate process.
-        try demand(library.useThread(context, 1))
-        // Allows queries to loopback addresses, because the host's own resolver often listens there.
-        try demand(library.setOption(context, "do-not-query-localhost:", "no"))
-        if let resolver {
-            try demand(library.addResolver(context, resolver))
-        } else {
-            try demand(library.readResolvers(context, nil))
-        }
-        try demand(library.addAnchors(context, try anchorFile()))
-    }
-
-    private static func failure(_ code: CInt, _ library: UnboundLibrary) -> DiscoveryOutage {
-        DiscoveryOutage("libunbound says: \(library.errorText(code).map { String(cString: $0) } ?? "error \(code)")")
-    }
-
-    /// A query in progress.
-    private final class Question {
-        var answer: Answer?
-        private let library: UnboundLibrary
-
-        init(_ library: UnboundLibrary) { self.library = library }
-
-        /// The callback for libunbound, which calls it on the thread that calls `process`.
-        static let take: ub_callback_function = { argument, error, result in
-            guard let argument else { return }
-            let question = Unmanaged<Question>.fromOpaque(argument).takeUnretainedValue()
-            guard error == 0, let result else {
-                question.answer = .outage(DiscoveryOutage("DNS gives no answer"))
-                return
-            }
-            question.answer = SecureResolver.answer(result.pointee)
-            question.library.freeResult(result)
-        }
-    }
-
-    private static func answer(_ result: ub_result) -> Answer {
+extension SecureResolver.Answer {
+    /// The answer of libunbound, with copies of the records.
+    init(_ result: ub_result) {
         guard result.bogus == 0 else {
-            return .outage(DiscoveryOutage("the answer of DNS is not signed as it must be"))
+            self = .outage(DiscoveryOutage("the answer of DNS is not signed as it must be"))
+            return
         }
-        guard result.rcode == noError || result.rcode == noSuchName else {
-            return .outage(DiscoveryOutage("DNS gives no answer (code \(result.rcode))"))
+        guard [SecureResolver.noError, SecureResolver.noSuchName].contains(result.rcode) else {
+            self = .outage(DiscoveryOutage("DNS gives no answer (code \(result.rcode))"))
+            return
         }
         let lifetime = Duration.seconds(max(0, result.ttl))
-        guard result.havedata != 0 else { return .none(lifetime: lifetime) }
-        guard result.secure != 0 else { return .unsigned }
-        return .records(result.records(limit: maximumRecords), lifetime: lifetime)
+        self =
+            if result.havedata == 0 {
+                .none(lifetime: lifetime)
+            } else if result.secure == 0 {
+                .unsigned
+            } else {
+                .records(result.records(limit: SecureResolver.maximumRecords), lifetime: lifetime)
+            }
     }
 }
