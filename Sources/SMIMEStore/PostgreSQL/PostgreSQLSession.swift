@@ -15,8 +15,7 @@ final class PostgreSQLSession: Sendable {
 
     /// When the connection was opened.
     let start = ContinuousClock.now
-    private let library: PostgreSQLLibrary
-    nonisolated(unsafe) private let connection: OpaquePointer
+    private let handle: PostgreSQLHandle
     nonisolated(unsafe) private var prepared: [PostgreSQLStatement: String] = [:]
     nonisolated(unsafe) private var nameCount = 0
     /// The statements that begin the transaction. They are sent together with the next statement.
@@ -28,20 +27,12 @@ final class PostgreSQLSession: Sendable {
     ///
     /// - Throws: `SQLError` of the kind `.unreachable`
     init(_ address: PostgreSQLAddress) throws {
-        library = try PostgreSQLLibrary.shared
-        guard let connection = library.connection(address.options) else {
-            throw SQLError(.denied, "no memory for a connection")
-        }
-        self.connection = connection
-        // By default libpq writes the server's notices to standard error.
-        _ = library.setNoticeProcessor(connection, { _, _ in }, nil)
+        handle = try PostgreSQLHandle(address.options)
         do {
-            guard isConnected else { throw failure(nil) }
+            guard handle.isConnected else { throw failure(nil) }
             try execute(Self.settings)
         } catch let error as SQLError { throw SQLError(.unreachable, error.message) }
     }
-
-    deinit { library.finish(connection) }
 
     /// The search path excludes tables of other roles. The lock timeout is the same as for SQLite.
     private static let settings = """
@@ -51,8 +42,7 @@ final class PostgreSQLSession: Sendable {
 
     /// Whether the session is connected and not in a transaction.
     var isIdle: Bool {
-        (try? receiveRest()) != nil && beginning.isEmpty && isConnected
-            && Int(library.transactionStatus(connection)) == PQTRANS_IDLE
+        (try? receiveRest()) != nil && beginning.isEmpty && handle.isConnected && handle.isOutsideTransaction
     }
 
     /// Whether the server is read-only according to its latest answer: it is a standby, or is configured as read-only.
@@ -61,17 +51,12 @@ final class PostgreSQLSession: Sendable {
     }
 
     /// Whether the server reported that the setting `name` is on. The server reports this without a query.
-    private func isOn(_ name: String) -> Bool {
-        library.parameterStatus(connection, name).map { String(cString: $0) } == "on"
-    }
-
-    private var isConnected: Bool { Int(library.status(connection)) == CONNECTION_OK }
+    private func isOn(_ name: String) -> Bool { handle.parameter(name) == "on" }
 
     /// Runs statements without arguments, and waits for the answers.
     func execute(_ statements: String) throws {
         try receiveRest()
-        guard let pointer = library.exec(connection, statements) else { throw failure(nil) }
-        let result = PostgreSQLResult(library, takingOwnership: pointer)
+        guard let result = handle.execute(statements) else { throw failure(nil) }
         guard Self.isSuccess(result) else { throw failure(result) }
     }
 
@@ -93,8 +78,7 @@ final class PostgreSQLSession: Sendable {
     /// Ends a transaction without changes. Does not wait for the server's answer.
     func finishReading() {
         guard beginning.isEmpty else { return beginning = [] }
-        let commit = PostgreSQLStatement("COMMIT", [])
-        isAnswering = library.sendQuery(connection, commit.sql, 0, nil, nil, nil, nil, 1) == 1
+        isAnswering = handle.send("COMMIT")
     }
 
     /// Rolls back the transaction, if the server can be reached.
@@ -129,25 +113,24 @@ final class PostgreSQLSession: Sendable {
     /// - Throws: the first error.
     private func exchange(_ requests: [Request]) throws -> PostgreSQLResult {
         try receiveRest()
-        guard library.enterPipelineMode(connection) == 1 else { throw failure(nil) }
+        guard handle.enterPipeline() else { throw failure(nil) }
         for request in requests { guard send(request) else { throw failure(nil) } }
-        guard library.pipelineSync(connection) == 1 else { throw failure(nil) }
+        guard handle.synchronizePipeline() else { throw failure(nil) }
         var last: PostgreSQLResult?
         var first: SQLError?
         for request in requests {
-            guard let pointer = library.getResult(connection) else { throw failure(nil) }
-            let result = PostgreSQLResult(library, takingOwnership: pointer)
+            guard let result = handle.nextResult() else { throw failure(nil) }
             if Self.isSuccess(result) {
                 if case .prepare(let name, let statement) = request { prepared[statement] = name }
             } else if first == nil {
                 first = failure(result)
             }
             last = result
-            discardResults()
+            handle.discardResults()
         }
         // This discards the answer to the synchronization.
-        discardResults()
-        guard library.exitPipelineMode(connection) == 1 else { throw first ?? failure(nil) }
+        handle.discardResults()
+        guard handle.exitPipeline() else { throw first ?? failure(nil) }
         if let first { throw first }
         guard let last else { throw SQLError(.other, "nothing to send") }
         return last
@@ -155,40 +138,17 @@ final class PostgreSQLSession: Sendable {
 
     private func send(_ request: Request) -> Bool {
         switch request {
-        case .prepare(let name, let statement):
-            let count = Int32(truncatingIfNeeded: statement.types.count)
-            return library.sendPrepare(connection, name, statement.text, count, statement.types) == 1
-        case .execute(let name, let arguments):
-            return arguments.withPointers {
-                library.sendPrepared(connection, name, $0.count, $0.values, $0.lengths, $0.formats, 1) == 1
-            }
-        case .once(let statement, let arguments):
-            return arguments.withPointers {
-                let (types, values) = (statement.types, $0.values)
-                return library.sendQuery(
-                    connection,
-                    statement.text,
-                    $0.count,
-                    types,
-                    values,
-                    $0.lengths,
-                    $0.formats,
-                    1
-                ) == 1
-            }
+        case .prepare(let name, let statement): handle.prepare(statement, as: name)
+        case .execute(let name, let arguments): handle.send(prepared: name, arguments)
+        case .once(let statement, let arguments): handle.send(statement, arguments)
         }
     }
 
     private func receiveRest() throws {
         guard isAnswering else { return }
-        discardResults()
+        handle.discardResults()
         isAnswering = false
-        guard isConnected else { throw failure(nil) }
-    }
-
-    /// Discards the rest of an answer.
-    private func discardResults() {
-        while let rest = library.getResult(connection) { library.clear(rest) }
+        guard handle.isConnected else { throw failure(nil) }
     }
 
     private static func isSuccess(_ result: PostgreSQLResult) -> Bool {
@@ -197,10 +157,14 @@ final class PostgreSQLSession: Sendable {
 
     private func failure(_ result: PostgreSQLResult?) -> SQLError {
         let (state, message) = result?.error ?? (nil, nil)
-        let own = library.errorMessage(connection).map { String(cString: $0) }
+        let own = handle.errorMessage
         // A standby reports this code for serializable transactions. Other servers report it for features that they do not
         // support.
         let isUnsupported = state == "0A000" && isReadOnly
-        return SQLError(state: isUnsupported ? "25006" : state, message: message ?? own, isConnected: isConnected)
+        return SQLError(
+            state: isUnsupported ? "25006" : state,
+            message: message ?? own,
+            isConnected: handle.isConnected
+        )
     }
 }
