@@ -15,7 +15,7 @@ package actor RevocationFetcher: RevocationSource {
     }
 
     /// An OCSP response to be stored, with the certificate and the period that it applies to.
-    package struct Kept: Hashable, Sendable {
+    package struct FetchedResponse: Hashable, Sendable {
         /// The response; its signature was verified.
         package let response: OCSPResponse
         /// The `nameDigest` of the certificate that the response is about.
@@ -43,7 +43,7 @@ package actor RevocationFetcher: RevocationSource {
     /// The valid lists that were fetched; the caller can store them.
     package private(set) var certificateLists: [CertificateList] = []
     /// The OCSP responses that were used; the caller can store them.
-    package private(set) var responses: [Kept] = []
+    package private(set) var responses: [FetchedResponse] = []
 
     /// The services that did not answer or could not be reached, as host and port (`ServiceURL.service`). These services are
     /// not asked again.
@@ -108,7 +108,7 @@ package actor RevocationFetcher: RevocationSource {
             let response = OCSPResponse(der: der)
             if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
                 if let name = try? certificate.nameDigest {
-                    let kept = Kept(response: response, certificate: name, lifetime: lifetime)
+                    let kept = FetchedResponse(response: response, certificate: name, lifetime: lifetime)
                     if !responses.contains(kept) { responses.append(kept) }
                 }
                 return response
