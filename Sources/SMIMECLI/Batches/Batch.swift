@@ -11,7 +11,7 @@ struct Batch {
     /// The inputs. If there are several, messages name the input.
     private let paths: [String]
     /// The problems of the store that were already reported; shared by the work for all inputs.
-    private let saidOfStore = Said()
+    private let reportedStoreProblems = ReportedSentences()
 
     init(_ paths: [String], _ output: FileOptions? = nil) throws {
         self.paths = paths
@@ -99,7 +99,7 @@ struct Batch {
         failure.isReported = true
         var subject = name.map { "\($0): " } ?? ""
         if let problem = (error as? KeystoreError)?.problemOfStore(failure.message) {
-            guard saidOfStore.insert(problem) else { return failure }
+            guard reportedStoreProblems.insert(problem) else { return failure }
             subject = ""
         }
         let isNamed = paths.count == 1 || failure.message.hasPrefix(subject)
@@ -110,7 +110,7 @@ struct Batch {
 }
 
 /// Sentences that were reported already.
-private final class Said: Sendable {
+private final class ReportedSentences: Sendable {
     private let sentences = Mutex<Set<String>>([])
 
     /// Records `sentence`, and returns whether it was not recorded before.
