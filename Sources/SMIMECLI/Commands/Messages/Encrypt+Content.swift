@@ -7,7 +7,7 @@ import SMIMEStore
 
 extension SMIMECommand.Encrypt {
     /// Writes a CMS object with the content of the file at `path`, without MIME around it.
-    func encryptContent(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
+    func encryptContent(_ path: String, _ common: EncryptionContext) async throws -> [EncryptedFile] {
         let content = try protection.content(
             of: path,
             isText: text,
@@ -35,7 +35,7 @@ extension SMIMECommand.Encrypt {
     }
 
     /// Rejects mail with a Bcc field, because every recipient could read that field.
-    private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: Common) throws {
+    private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: EncryptionContext) throws {
         guard to.isEmpty, common.secret == nil, let header,
             try !RecipientPlan.hiddenRecipients(of: header).isEmpty
         else { return }

@@ -9,7 +9,7 @@ import SMIMEStore
 
 extension SMIMECommand.Encrypt {
     /// The values that all files share.
-    struct Common: Sendable {
+    struct EncryptionContext: Sendable {
         let opening: StoreOpening
         /// The recipients' certificates that were given as files.
         let extra: [Certificate]
@@ -18,7 +18,7 @@ extension SMIMECommand.Encrypt {
         let asked: OnlineRevocation
     }
 
-    func encrypt(_ path: String, _ common: Common) async throws -> [EncryptedFile] {
+    func encrypt(_ path: String, _ common: EncryptionContext) async throws -> [EncryptedFile] {
         guard !protection.isBare else { return try await encryptContent(path, common) }
         let opened = try MessageInput.open(path, isText: text, fields: textFields)
         let source =
@@ -90,7 +90,7 @@ extension SMIMECommand.Encrypt {
         _ secret: SharedSecret?,
         signedBy signer: Certificate? = nil,
         hiding confidentiality: HeaderConfidentiality? = nil,
-        _ body: (RecipientPlan.Copy, any ByteSink) throws -> Void
+        body: (RecipientPlan.Copy, any ByteSink) throws -> Void
     ) throws -> [EncryptedFile] {
         try copies.map { copy in
             let target = files.target(for: path).map { RecipientPlan.Copy.path($0, number: copy.number) }
@@ -131,7 +131,7 @@ extension SMIMECommand.Encrypt {
         return protector
     }
 
-    func lookup(_ common: Common, _ store: Store) async throws -> RecipientLookup {
+    func lookup(_ common: EncryptionContext, _ store: Store) async throws -> RecipientLookup {
         try await store.lookup(
             systemAnchors: !noSystemAnchors,
             options: protection.validation,
@@ -140,7 +140,7 @@ extension SMIMECommand.Encrypt {
         )
     }
 
-    func plan(_ common: Common, _ lookup: RecipientLookup) async throws -> RecipientPlan {
+    func plan(_ common: EncryptionContext, _ lookup: RecipientLookup) async throws -> RecipientPlan {
         RecipientPlan(
             lookup: lookup,
             time: givenTime ?? .now,

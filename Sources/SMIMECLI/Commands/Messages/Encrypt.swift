@@ -130,7 +130,7 @@ extension SMIMECommand {
             try TakenPlaces(global.location, reading: files.paths + toCert + secrets.files)
                 .check(files.paths.flatMap(targets))
             let opening = try global.opening(.readOnly, password: secrets.storePassword)
-            let common = Common(
+            let common = EncryptionContext(
                 opening: opening,
                 extra: try Certificate.unchecked(from: toCert),
                 secret: try secrets.secret(isNew: true),
