@@ -8,7 +8,7 @@ extension Problem {
     /// The problem that `error` describes.
     ///
     /// - Throws: `error` itself if it is not about the message, such as a file that cannot be read.
-    package init(tellingOf error: any Error) throws {
+    package init(describing error: any Error) throws {
         switch error {
         case CMSError.decryptionFailed: self.init(.decryptionFailed, "\(CMSError.decryptionFailed)")
         case let error as MessageError where error == .certificatesOnly: self.init(.certificatesOnly, "\(error)")

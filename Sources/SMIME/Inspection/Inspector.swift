@@ -40,12 +40,12 @@ struct Inspector {
         var layer = Inspection.Layer(outline: outline, content: nil, problems: outline.problems)
         if type == .compressedData, outline.problems.isEmpty {
             do { layer.content = try content(of: decompress(stream), depth: depth + 1) } catch {
-                layer.problems.append(try Problem(tellingOf: error))
+                layer.problems.append(try Problem(describing: error))
             }
         }
         guard isSigned, let count = outline.contentCount, count > 0, outline.contentType == "data" else { return layer }
         do { layer.content = try content(of: spool.finish(), depth: depth + 1) } catch {
-            layer.problems.append(try Problem(tellingOf: error))
+            layer.problems.append(try Problem(describing: error))
         }
         return layer
     }
@@ -81,7 +81,7 @@ struct Inspector {
         var result = Inspection.Part(place.part.entity)
         var found: FoundLayer?
         do throws(MessageError) { found = try place.layer() ?? place.looseSignature } catch {
-            result.problems.append(try Problem(tellingOf: error))
+            result.problems.append(try Problem(describing: error))
             found = place.bodyAsLayer
         }
         if let found {
@@ -108,7 +108,7 @@ struct Inspector {
         }
         let children: [MessagePlace]
         do { children = try place.parts() } catch {
-            problems.append(try Problem(tellingOf: error))
+            problems.append(try Problem(describing: error))
             return []
         }
         return try children.map { try part($0) }
@@ -128,7 +128,7 @@ struct Inspector {
             }
             result.problems += Layer.understatement(of: layer.outline.type, found.declaredType)
             result.layer = layer
-        } catch { result.problems.append(try Problem(tellingOf: error)) }
+        } catch { result.problems.append(try Problem(describing: error)) }
     }
 
     private func mayOpen(_ depth: Int) -> Bool { depth < MessageOpener.maximumLayers && layers < Self.maximumObjects }

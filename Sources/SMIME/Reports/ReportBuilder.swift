@@ -35,7 +35,7 @@ struct ReportBuilder: Sendable {
 
     /// Adds an error about the message to the report as a problem. Any other error is rethrown.
     mutating func note(_ error: any Error) throws {
-        note(try Problem(tellingOf: error))
+        note(try Problem(describing: error))
         isMalformed = true
     }
 

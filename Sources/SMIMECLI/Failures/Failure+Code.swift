@@ -6,7 +6,7 @@ extension Failure {
     /// that of the exit status.
     var code: String {
         guard let cause else { return status.name }
-        if let problem = try? Problem(tellingOf: cause) { return problem.code }
+        if let problem = try? Problem(describing: cause) { return problem.code }
         let code = SMIMEError(cause).code
         return code == .bug ? status.name : code.description.kebabCase
     }

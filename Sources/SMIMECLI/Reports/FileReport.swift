@@ -76,7 +76,7 @@ struct FileFailure: Sendable {
     ///   - error: the error of the library.
     ///   - failure: the failure as the command reported it.
     init(_ error: any Error, _ failure: Failure) {
-        knownProblem = try? Problem(tellingOf: error)
+        knownProblem = try? Problem(describing: error)
         cause = FailureReport(failure).error
     }
 }
