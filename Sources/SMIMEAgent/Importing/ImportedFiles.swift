@@ -55,7 +55,7 @@ package struct ImportedFiles {
             certificateLists += message.certificateLists
             return
         }
-        guard try !MailSources.isMailFromSomebody(source) else {
+        guard try !MailSources.beginsAsMail(source) else {
             return mails.append((InputName.shown(file), source))
         }
         guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
@@ -91,7 +91,7 @@ package struct ImportedFiles {
         _ file: String,
         isLocked: Bool,
         _ passphrases: ImportPassphrase,
-        _ body: (borrowing Passphrase?) throws(CMSError) -> Value
+        body: (borrowing Passphrase?) throws(CMSError) -> Value
     ) throws -> Value {
         do { return try passphrases.open(file, isLocked: isLocked, body) } catch CMSError.limitExceeded(
             PKCS12.iterationLimit

@@ -14,7 +14,7 @@ package struct MailCertificates: Sendable {
     ///
     /// - Throws: the errors of opening and of the key provider.
     package init?(_ source: any ByteSource, opener: MessageOpener) async throws {
-        guard try MailSources.isMailFromSomebody(source) else { return nil }
+        guard try MailSources.beginsAsMail(source) else { return nil }
         let report = try await opener.open(source).report
         var seen: Set<Fingerprint> = []
         let fitting = report.coverage == .whole ? report.signers.filter(\.integrity.holds) : []

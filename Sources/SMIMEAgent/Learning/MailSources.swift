@@ -55,7 +55,7 @@ package final class MailSources {
     }
 
     /// Whether `source` begins as a mailbox does, or as a mail with a sender.
-    package static func isMailFromSomebody(_ source: any ByteSource) throws -> Bool {
+    package static func beginsAsMail(_ source: any ByteSource) throws -> Bool {
         try MboxReader.isMbox(source) || header(of: source)?.first("From") != nil
     }
 

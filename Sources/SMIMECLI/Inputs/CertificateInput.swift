@@ -31,7 +31,7 @@ struct CertificateInput {
             if let message = try CertificatesMessage(source) {
                 return .files(message.certificates.map { .certificate($0) })
             }
-            guard try MailSources.isMailFromSomebody(source) else {
+            guard try MailSources.beginsAsMail(source) else {
                 return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)))
             }
             return .mail(try await mail(source, path))
