@@ -28,7 +28,7 @@ struct VerdictWords {
             case .untrusted: Self.distrust(claim, problem, why: why, signer: signer, context: context)
             case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
             case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
-            case .mismatch: "NOT valid: \(claim), \(Self.mismatches(problem)) (\(why))"
+            case .mismatch: "NOT valid: \(claim), \(Self.mismatchText(problem)) (\(why))"
             case .partial: "NOT valid for the whole message: a part is \(claim)"
             }
     }
@@ -114,7 +114,7 @@ struct VerdictWords {
         }
     }
 
-    private static func mismatches(_ problem: Problem?) -> String {
+    private static func mismatchText(_ problem: Problem?) -> String {
         switch problem?.kind {
         case .signerNotFrom: "but From names another sender"
         case .signerIsSender: "who is in Sender, but not in From"
