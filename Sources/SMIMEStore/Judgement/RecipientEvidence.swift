@@ -20,7 +20,7 @@ struct RecipientEvidence: Sendable {
         in database: SQLDatabase
     ) throws {
         let byAddress = Dictionary(grouping: found, by: \.address)
-        var domains: [AddressScope: RecipientRecord.Known] = [:]
+        var domains: [AddressScope: RecipientRecord.KnownCertificates] = [:]
         var unreadable: Set<AddressScope> = []
         let hasIdentities = try database.remembered(.hasIdentities) {
             try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self)

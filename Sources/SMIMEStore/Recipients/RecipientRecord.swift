@@ -5,7 +5,7 @@ import PKIX
 /// The table of recipients.
 enum RecipientRecord {
     /// The certificates known for some addresses.
-    struct Known: Sendable {
+    struct KnownCertificates: Sendable {
         /// The recipients, newest certificate first.
         var recipients: [KnownRecipient] = []
         /// The addresses with a learned certificate that cannot be read and is ignored.
@@ -25,15 +25,15 @@ enum RecipientRecord {
         try known(for: address, in: database).recipients
     }
 
-    private static func known(for address: AddressScope, in database: SQLDatabase) throws -> Known {
-        let cost = { (known: Known) in known.recipients.map(\.certificate).encodedCount }
+    private static func known(for address: AddressScope, in database: SQLDatabase) throws -> KnownCertificates {
+        let cost = { (known: KnownCertificates) in known.recipients.map(\.certificate).encodedCount }
         return try database.remembered(.candidates, [address.key], cost: cost) {
             let rows = try database.rows(
                 "\(columns(in: database)) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
                 [address.key]
             )
             let recipients = try rows.compactMap { try recipient($0, in: database) }
-            return Known(
+            return KnownCertificates(
                 recipients: recipients.decidedByKey,
                 unreadable: recipients.count < rows.count ? [address] : []
             )
@@ -61,9 +61,9 @@ enum RecipientRecord {
     /// - Parameter domains: the certificates of domains that were read before. Newly read ones are added.
     static func candidates(
         for address: AddressScope,
-        _ domains: inout [AddressScope: Known],
+        _ domains: inout [AddressScope: KnownCertificates],
         in database: SQLDatabase
-    ) throws -> Known {
+    ) throws -> KnownCertificates {
         var own = try known(for: address, in: database)
         guard let mailbox = address.address else { return own }
         let domain = AddressScope(domainOf: mailbox)
