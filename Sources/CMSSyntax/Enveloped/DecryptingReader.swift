@@ -13,14 +13,14 @@ final class DecryptingReader: ByteReader {
     private let reader: BERReader
     private let layout: EnvelopedLayout
     private let ciphertext: OctetStringReader
-    private let work: Work
+    private let method: DecryptionMethod
     private let tagCount: Int
     private let attributes: [UInt8]?
     private let input = Window()
     private var pending: ArraySlice<UInt8> = []
     private var isAtEnd = false
 
-    private enum Work {
+    private enum DecryptionMethod {
         case streaming(CipherContext)
         case whole(BufferedDecryption)
     }
@@ -35,11 +35,11 @@ final class DecryptingReader: ByteReader {
         tagCount = encryption.tagCount
         self.attributes = attributes
         if encryption.cipher.mode == .ccm {
-            work = .whole(BufferedDecryption(encryption, key.bytes))
+            method = .whole(BufferedDecryption(encryption, key.bytes))
         } else {
             let context = try encryption.makeContext(key.bytes, isEncrypting: false)
             if let attributes { try context.authenticate(attributes) }
-            work = .streaming(context)
+            method = .streaming(context)
         }
     }
 
@@ -71,7 +71,7 @@ final class DecryptingReader: ByteReader {
     }
 
     private func update(_ input: Span<UInt8>, into buffer: inout MutableSpan<UInt8>) throws -> Int {
-        switch work {
+        switch method {
         case .streaming(let context): return try context.update(input, into: &buffer)
         case .whole(let decryption):
             try decryption.append(input)
@@ -89,7 +89,7 @@ final class DecryptingReader: ByteReader {
                 throw CMSError.decryptionFailed
             }
         }
-        switch work {
+        switch method {
         case .streaming(let context):
             if layout.isAuthenticated { try context.expectTag(trailer.tag) }
             return try context.finish(into: &buffer)

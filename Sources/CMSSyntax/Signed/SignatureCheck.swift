@@ -119,10 +119,11 @@ extension SignedData {
             check.isDigestKnown = false
             check.problems.append(Problem(.digestMismatch, "signature and digest name different algorithms"))
         }
-        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        typealias AttributeType = ASN1ObjectIdentifier.CMSAttribute
         let secure = [
-            Known.smimeCapabilities, Known.encryptionKeyPreference, Known.signingTime, Known.messageDigest,
-            Known.contentType, Known.signingCertificate, Known.signingCertificateV2,
+            AttributeType.smimeCapabilities, AttributeType.encryptionKeyPreference, AttributeType.signingTime,
+            AttributeType.messageDigest,
+            AttributeType.contentType, AttributeType.signingCertificate, AttributeType.signingCertificateV2,
         ]
         if signer.unsignedAttributes.contains(where: { secure.contains($0.type) }) {
             check.problems.append(
@@ -148,14 +149,14 @@ extension SignedData {
     }
 
     private func checkSigned(_ signer: SignerInfo, _ check: inout AttributeCheck) {
-        typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        let type = signer.signedValue(Known.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
+        typealias AttributeType = ASN1ObjectIdentifier.CMSAttribute
+        let type = signer.signedValue(AttributeType.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
         if type != contentTypeOID {
             check.problems.append(
                 Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another")
             )
         }
-        let value = signer.signedValue(Known.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
+        let value = signer.signedValue(AttributeType.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
         if let value {
             if let digest = signer.digest, contentDigests[digest] != Array(value.bytes) {
                 check.isContentChanged = true
@@ -164,11 +165,11 @@ extension SignedData {
         } else {
             check.problems.append(Problem(.messageDigestAttribute, "the signed message digest is missing or repeated"))
         }
-        for once in [Known.signingTime, Known.smimeCapabilities, Known.encryptionKeyPreference]
+        for once in [AttributeType.signingTime, AttributeType.smimeCapabilities, AttributeType.encryptionKeyPreference]
         where !signer.signedAttributes.all(once).isEmpty && signer.signedValue(once) == nil {
             check.problems.append(Problem(.attributeDoubled, "a signed attribute is given more than once: \(once)"))
         }
-        if !signer.signedAttributes.all(Known.signingTime).isEmpty, signer.signingTime == nil {
+        if !signer.signedAttributes.all(AttributeType.signingTime).isEmpty, signer.signingTime == nil {
             check.problems.append(Problem(.signingTimeMalformed, "the signing time cannot be read"))
         }
     }

@@ -144,20 +144,23 @@ package struct SignedDataWriter {
     private static let announcedCapabilities = Result { try SMIMECapability.encode(SMIMECapability.ours) }
 
     private static func signedAttributes(_ signer: Signer, _ contentDigest: [UInt8], time: Date) throws -> [Attribute] {
-        typealias Known = ASN1ObjectIdentifier.CMSAttribute
+        typealias AttributeType = ASN1ObjectIdentifier.CMSAttribute
         let preference = signer.identity.encryptionCertificate.map { certificate in
             let value = EntityIdentifier(certificate).encryptionKeyPreference()
-            return Attribute(Known.encryptionKeyPreference, values: [value])
+            return Attribute(AttributeType.encryptionKeyPreference, values: [value])
         }
         return [preference].compactMap(\.self) + [
-            Attribute(Known.contentType, values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]),
             Attribute(
-                Known.messageDigest,
+                AttributeType.contentType,
+                values: [try der { try $0.serialize(ASN1ObjectIdentifier.ContentType.data) }]
+            ),
+            Attribute(
+                AttributeType.messageDigest,
                 values: [try der { try $0.serialize(ASN1OctetString(contentBytes: contentDigest[...])) }]
             ),
-            Attribute(Known.signingTime, values: [try signingTime(time)]),
-            Attribute(Known.smimeCapabilities, values: [try announcedCapabilities.get()]),
-            Attribute(Known.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
+            Attribute(AttributeType.signingTime, values: [try signingTime(time)]),
+            Attribute(AttributeType.smimeCapabilities, values: [try announcedCapabilities.get()]),
+            Attribute(AttributeType.signingCertificateV2, values: [try SigningCertificate.encode(signer.certificate)]),
         ]
     }
 

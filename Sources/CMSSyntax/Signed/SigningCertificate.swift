@@ -73,8 +73,10 @@ struct SigningCertificate {
 extension SignerInfo {
     /// The certificates to which the signing-certificate attributes bind the signature, at most one for each version.
     var signingCertificates: [SigningCertificate] {
-        typealias Known = ASN1ObjectIdentifier.CMSAttribute
-        return [(Known.signingCertificate, false), (Known.signingCertificateV2, true)].compactMap { type, isVersion2 in
+        typealias AttributeType = ASN1ObjectIdentifier.CMSAttribute
+        return [(AttributeType.signingCertificate, false), (AttributeType.signingCertificateV2, true)].compactMap {
+            type,
+            isVersion2 in
             guard signedAttributes.contains(where: { $0.type == type }) else { return nil }
             // An attribute that occurs twice is ignored (RFC 5035 §3).
             return signedValue(type).flatMap { try? SigningCertificate($0, isVersion2: isVersion2) } ?? .unreadable
