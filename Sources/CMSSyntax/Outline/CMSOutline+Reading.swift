@@ -98,7 +98,9 @@ extension CMSOutline {
     /// Reads the optional sets of certificates and of revocation lists.
     private mutating func readCertificates(_ reader: BERReader) throws {
         var unreadable = 0
-        try forEach(in: reader, .context(0), limit: SignedData.maximumCertificates, "certificates") { outline, der in
+        try forEach(in: reader, .context(0), limit: SignedData.maximumCertificates, of: "certificates") {
+            outline,
+            der in
             // Attribute certificates and obsolete PKCS#6 certificates have other tags; they are skipped.
             guard der.first == 0x30 else { return }
             do { outline.certificates.append(try Certificate(der: der)) } catch { unreadable += 1 }
@@ -108,7 +110,7 @@ extension CMSOutline {
             problems.append(Problem(.certificateUnreadable, text))
         }
         unreadable = 0
-        try forEach(in: reader, .context(1), limit: SignedData.maximumCertificates, "CRLs") { outline, der in
+        try forEach(in: reader, .context(1), limit: SignedData.maximumCertificates, of: "CRLs") { outline, der in
             guard der.first == 0x30 else { return }
             do { outline.certificateLists.append(try CertificateList(der: der)) } catch { unreadable += 1 }
         }
@@ -120,7 +122,7 @@ extension CMSOutline {
 
     private mutating func readSigners(_ reader: BERReader) throws {
         guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no SignerInfos") }
-        try forEach(in: reader, .set, limit: SignedData.maximumSigners, "signers") { outline, der in
+        try forEach(in: reader, .set, limit: SignedData.maximumSigners, of: "signers") { outline, der in
             outline.reading { $0.signers.append(try SignerInfo(berEncoded: ASN1Node.read(der))) }
         }
     }
@@ -128,7 +130,7 @@ extension CMSOutline {
     private mutating func readRecipients(_ reader: BERReader) throws {
         let limit = EnvelopedLayout.maximumRecipients
         guard try reader.peek()?.identifier == .set else { throw CMSError.malformed(.cms, "no RecipientInfos") }
-        try forEach(in: reader, .set, limit: limit, "recipients") { outline, der in
+        try forEach(in: reader, .set, limit: limit, of: "recipients") { outline, der in
             outline.reading { outline in
                 outline.recipients += try RecipientInfo.read(ASN1Node.read(der))
                 guard outline.recipients.count <= limit else { throw CMSError.limitExceeded("\(limit) recipients") }
@@ -150,14 +152,14 @@ extension CMSOutline {
         in reader: BERReader,
         _ identifier: ASN1Identifier,
         limit: Int,
-        _ what: String,
-        _ body: (inout Self, [UInt8]) -> Void
+        of kind: String,
+        body: (inout Self, [UInt8]) -> Void
     ) throws {
         guard try reader.peek()?.identifier == identifier else { return }
         try reader.enter(identifier)
         var seen = 0
         while try reader.peek() != nil {
-            guard seen < limit else { throw CMSError.limitExceeded("\(limit) \(what)") }
+            guard seen < limit else { throw CMSError.limitExceeded("\(limit) \(kind)") }
             seen += 1
             let element = try reader.readElement()
             try spend(element.count)

@@ -39,7 +39,7 @@ package enum KeyDerivationFunction {
     private func withParameters(
         _ secret: UnsafeRawBufferPointer,
         _ digest: DigestAlgorithm,
-        _ body: (UnsafePointer<OSSL_PARAM>) -> CInt
+        body: (UnsafePointer<OSSL_PARAM>) -> CInt
     ) -> CInt {
         var (salt, info, secretName) = ([UInt8](), [UInt8](), smime_OSSL_KDF_PARAM_SECRET())
         switch self {

@@ -109,7 +109,7 @@ struct SafeOpener {
     private mutating func decrypt<Value>(
         _ ciphertext: [UInt8],
         _ scheme: PasswordEncryption,
-        _ parse: ([UInt8]) throws -> Value
+        parse: ([UInt8]) throws -> Value
     ) throws(CMSError) -> Value {
         let cost = try scheme.cost()
         for index in forms.indices where index == 0 || budget.repeats(cost) {

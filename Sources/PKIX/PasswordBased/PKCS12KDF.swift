@@ -53,8 +53,8 @@ enum PKCS12KDF {
             count: digest.byteCount
         )
         return first.withBytes { first in
-            hasSumWithLeadingZero(salt.octets, first)
-                || passphrase.withBytes { hasSumWithLeadingZero($0, first) }
+            hasSumWithLeadingZero(salt.octets, plus: first)
+                || passphrase.withBytes { hasSumWithLeadingZero($0, plus: first) }
         }
     }
 
@@ -65,7 +65,7 @@ enum PKCS12KDF {
     /// blocks, and `addend` to one block.
     private static func hasSumWithLeadingZero(
         _ bytes: Span<UInt8>,
-        _ addend: Span<UInt8>
+        plus addend: Span<UInt8>
     ) -> Bool {
         guard !bytes.isEmpty, !addend.isEmpty else { return false }
         return stride(from: 0, to: bytes.count, by: blockCount).contains { start in

@@ -83,7 +83,7 @@ package struct FileImport {
         )
         let store = if let existing { existing } else { try await writable() }
         var report = try await store.add(plan.batch, at: time)
-        let harvested = await harvest(contents.mails, in: store, unreadable, warn) {
+        let harvested = await harvest(contents.mails, in: store, unreadable: unreadable, warn: warn) {
             learned($0)
             report.add($0)
         }
@@ -107,8 +107,8 @@ package struct FileImport {
     private func harvest(
         _ mails: [(file: String, source: any ByteSource)],
         in store: Store,
-        _ unreadable: (any Error) -> Void,
-        _ warn: @escaping @Sendable (String) -> Void,
+        unreadable: (any Error) -> Void,
+        warn: @escaping @Sendable (String) -> Void,
         learned: (LearningReport) -> Void
     ) async -> HarvestSummary {
         guard !mails.isEmpty else { return HarvestSummary() }

@@ -61,13 +61,13 @@ package struct Harvest: Sendable {
             var pending: [Outcome] = []
             var started = 0
             var bytes = 0
-            while !isInterrupted(), report.failure == nil, let item = next(sources, &report, unreadable) {
+            while !isInterrupted(), report.failure == nil, let item = next(sources, &report, unreadable: unreadable) {
                 if started >= jobs, let outcome = await group.next() {
                     bytes += outcome.count
                     pending.append(outcome)
                     advance(bytes)
                 }
-                if pending.count >= Self.batchSize { await store(&pending, &report, learned) }
+                if pending.count >= Self.batchSize { await store(&pending, &report, learned: learned) }
                 let index = started
                 group.addTask(executorPreference: globalConcurrentExecutor) {
                     Outcome(index: index, place: item.place, count: item.source.count, verdict: await verify(item))
@@ -75,7 +75,7 @@ package struct Harvest: Sendable {
                 started += 1
             }
             for await outcome in group { pending.append(outcome) }
-            await store(&pending, &report, learned)
+            await store(&pending, &report, learned: learned)
         }
         report.isInterrupted = isInterrupted()
         return report
@@ -85,7 +85,7 @@ package struct Harvest: Sendable {
     private func next(
         _ sources: MailSources,
         _ report: inout HarvestSummary,
-        _ unreadable: (any Error) -> Void
+        unreadable: (any Error) -> Void
     ) -> MailSources.Item? {
         while true {
             do { return try sources.next() } catch let refusal as MailSources.Refusal {
@@ -120,7 +120,7 @@ package struct Harvest: Sendable {
     private func store(
         _ pending: inout [Outcome],
         _ report: inout HarvestSummary,
-        _ learned: (LearningReport) -> Void
+        learned: (LearningReport) -> Void
     ) async {
         defer { pending = [] }
         guard report.failure == nil else { return }

@@ -60,7 +60,7 @@ package struct SignerSelection: Sendable {
     ) async throws -> SignedDataWriter.Signer {
         let author = try MailAuthor.sole(in: header)
         guard author != nil || !isMail else { throw AgentError.noAuthor }
-        let keyed = try await chosenIdentity(author, store, time: time, options: options, warn)
+        let keyed = try await chosenIdentity(author, in: store, time: time, options: options, warn: warn)
         if let author {
             switch try await store.read({ try $0.match(of: keyed.certificate, with: author) }) {
             case .named: break
@@ -91,10 +91,10 @@ package struct SignerSelection: Sendable {
 
     private func chosenIdentity(
         _ author: EmailAddress?,
-        _ store: Store,
+        in store: Store,
         time: Date,
         options: ValidationOptions,
-        _ warn: (Warning) -> Void
+        warn: (Warning) -> Void
     ) async throws -> Identity {
         if let identity {
             let keyed = try await store.accounts.identity(identity)

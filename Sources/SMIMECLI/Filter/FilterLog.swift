@@ -11,7 +11,7 @@ struct FilterLog {
     let warnings = WarningList()
 
     /// Adds a value to the line; does nothing if the value is nil.
-    mutating func add(_ key: String, _ value: String?) { line.add(key, value) }
+    mutating func add(_ key: String, value: String?) { line.add(key, value) }
 
     /// Adds a list behind the status; does nothing if the list is empty.
     mutating func addDetail(_ key: String, _ items: [String]) { line.addDetail(key, items) }

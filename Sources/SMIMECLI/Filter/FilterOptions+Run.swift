@@ -23,14 +23,14 @@ extension FilterOptions {
     ) async throws {
         var line = FilterLog()
         if let log { line.target = log }
-        line.add("direction", role.rawValue)
-        line.add("queue_id", queueId)
-        line.add("sender", sender == .null ? "<>" : sender.text)
+        line.add("direction", value: role.rawValue)
+        line.add("queue_id", value: queueId)
+        line.add("sender", value: sender == .null ? "<>" : sender.text)
         do {
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
             let source = try Input.standardInput()
             guard source.count > 0 else { throw GatewayRefusal.emptyMessage(emptyName) }
-            line.add("message_id", UnparsedMessage.messageID(of: source))
+            line.add("message_id", value: UnparsedMessage.messageID(of: source))
             trap()
             let store = try await store(&line)
             let (engine, mail) = (GatewayEngine(store, engineOptions), try mail(role, source))

@@ -39,12 +39,14 @@ enum Program {
         if FilterWorker.current != nil { FilterStatus.leaveSignals() }
         let invocation = Invocation.current
         // Without its arguments, the command would print its help and end with success, and a mail would be lost.
-        guard !invocation.bytes.isEmpty else { stop("cannot read the command line", "mount /proc where this runs") }
+        guard !invocation.bytes.isEmpty else {
+            stop("cannot read the command line", hint: "mount /proc where this runs")
+        }
         EnvironmentPassphrases.take(invocation.passphraseVariables)
         if invocation.calls(SMIMECommand.Sendmail.name) { SendmailLoop.mark() }
         // The Swift runtime ends the process with a signal if it cannot open the files that it needs for threads.
         guard hasDescriptors(invocation.mayDeliver ? 16 : 4) else {
-            stop("too few file descriptors", "raise the limit: ulimit -n 64")
+            stop("too few file descriptors", hint: "raise the limit: ulimit -n 64")
         }
         if invocation.isFilter, FilterWorker.current == nil {
             FilterStatus.catchSignals()
@@ -56,7 +58,7 @@ enum Program {
         }
         // `doctor` reports missing tools itself.
         if !invocation.calls("doctor") {
-            IDNLibrary.whenMissing { stop("cannot load \($0)", "install libidn2-0") }
+            IDNLibrary.whenMissing { stop("cannot load \($0)", hint: "install libidn2-0") }
         }
         FilterWorker.noteStarted()
         // This thread waits and receives the signals, because threads of Swift's runtime do not receive them.
@@ -97,7 +99,7 @@ enum Program {
         _exit(ExitStatus.tryAgain.rawValue)
     }
 
-    private static func stop(_ message: String, _ hint: String? = nil) -> Never {
+    private static func stop(_ message: String, hint: String? = nil) -> Never {
         let failure = Failure(.tryAgain, message, hints: hint.map { [$0] } ?? [])
         if Invocation.current.isFilter { exit(FilterStatus.report(failure).rawValue) }
         Console.error(message)

@@ -10,7 +10,7 @@ protocol PassphraseOptions {
 
 extension PassphraseOptions {
     var origin: PassphraseOrigin {
-        PassphraseOrigin("password", passwordFile, descriptor: passwordFd, variable: passwordEnv)
+        PassphraseOrigin("password", file: passwordFile, descriptor: passwordFd, variable: passwordEnv)
     }
 
     /// Whether the options name a source for the passphrase, so that the user is not asked.
@@ -55,7 +55,12 @@ struct StorePasswordOptions: ParsableArguments {
     var storePasswordEnv: String?
 
     var origin: PassphraseOrigin {
-        PassphraseOrigin("store-password", storePasswordFile, descriptor: storePasswordFd, variable: storePasswordEnv)
+        PassphraseOrigin(
+            "store-password",
+            file: storePasswordFile,
+            descriptor: storePasswordFd,
+            variable: storePasswordEnv
+        )
     }
 
     func validate() throws { try origin.validate() }
@@ -71,7 +76,7 @@ struct NewPasswordOptions: ParsableArguments {
     var newPasswordEnv: String?
 
     var origin: PassphraseOrigin {
-        PassphraseOrigin("new-password", newPasswordFile, descriptor: newPasswordFd, variable: newPasswordEnv)
+        PassphraseOrigin("new-password", file: newPasswordFile, descriptor: newPasswordFd, variable: newPasswordEnv)
     }
 
     func validate() throws { try origin.validate() }

@@ -10,7 +10,7 @@ struct PassphraseOrigin: Sendable {
     private let variable: String?
 
     /// - Parameter option: the options' name without `-file`, `-fd` and `-env`.
-    init(_ option: String, _ file: String?, descriptor: Int32?, variable: String?) {
+    init(_ option: String, file: String?, descriptor: Int32?, variable: String?) {
         self.option = option
         self.file = file
         self.descriptor = descriptor

@@ -36,8 +36,8 @@ package struct Delivery: Sendable {
     private func send(
         _ message: Message,
         to recipients: [String],
-        _ transport: any MailTransport,
-        _ named: (String) -> Void
+        through transport: any MailTransport,
+        named: (String) -> Void
     ) async throws(TransportError) {
         let name = try await transport.send(message.content, from: message.sender ?? sender, to: recipients)
         if let name { named(name) }
@@ -63,7 +63,9 @@ package struct Delivery: Sendable {
         warn: @Sendable (String) -> Void = { _ in }
     ) async throws {
         guard let store, let entry else {
-            for message in messages { try await send(message, to: message.recipients, transport, named) }
+            for message in messages {
+                try await send(message, to: message.recipients, through: transport, named: named)
+            }
             return
         }
         let lock = try await DeliveryLock(store.location, for: entry)
@@ -82,7 +84,7 @@ package struct Delivery: Sendable {
                 let waiting = message.recipients.filter { !served.contains($0) }
                 guard !waiting.isEmpty else { continue }
                 // A refused message must not prevent the others from being sent: they might never be sent otherwise.
-                do { try await send(message, to: waiting, transport, named) } catch {
+                do { try await send(message, to: waiting, through: transport, named: named) } catch {
                     failure = failure ?? error
                     continue
                 }

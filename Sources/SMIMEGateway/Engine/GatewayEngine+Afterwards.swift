@@ -41,10 +41,10 @@ extension GatewayEngine {
                 return (record, isReadOnly ? "not learned: the store's server only reads" : nil)
             }
             guard report.changesStore, let entry = report.entries.first else { return (record, nil) }
-            record.add("learned", entry.kind.rawValue)
-            record.addDetail("learned_certificate", "\(entry.certificate.fingerprint)")
-            record.addDetail("known_certificate", entry.previous.map { "\($0.fingerprint)" })
-            if entry.isHeld { record.addDetail("held", "yes") }
+            record.add("learned", value: entry.kind.rawValue)
+            record.addDetail("learned_certificate", value: "\(entry.certificate.fingerprint)")
+            record.addDetail("known_certificate", value: entry.previous.map { "\($0.fingerprint)" })
+            if entry.isHeld { record.addDetail("held", value: "yes") }
             return (record, nil)
         } catch {
             return (record, "not learned: \(error)")

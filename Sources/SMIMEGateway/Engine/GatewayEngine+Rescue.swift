@@ -46,7 +46,7 @@ extension GatewayEngine {
             by: try await host(),
             tagsSubjects: try await store.tagsSubjects()
         )
-        work.record.add("verdict", "permerror")
+        work.record.add("verdict", value: "permerror")
         work.record.add(work.recipients.map { MailRecord.RecipientValue($0, value: "delivered") })
         let content = try Spool.source(memoryLimit: options.memoryLimit) { try message.write(to: $0) }
         return ProcessedMail(Delivery(from: mail.sender.text, [Delivery.Message(content, to: work.recipients)]))

@@ -87,7 +87,7 @@ package struct GatewayEngine: Sendable {
             guard mail.source.count > 0 else { throw GatewayRefusal.emptyMessage() }
             let waiting = try await waiting(for: mail)
             guard !waiting.isEmpty || mail.recipients.isEmpty else {
-                record.add("actions", "sent before")
+                record.add("actions", value: "sent before")
                 return result(.sentBefore)
             }
             var work = work(for: waiting, warnings)

@@ -79,14 +79,19 @@ extension GatewayRefusal {
         case is CancellationError, StreamError.cancelled: return "interrupted"
         case MIMEError.unreadable(let cause): return text(of: cause, in: subject)
         case MessageError.cipherBelowFloor(let cipher, let floor):
-            return said("\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)", subject)
+            return sentence(
+                "\(cipher.name) is below \(Setting.encryptionFloor.rawValue), which is \(floor.name)",
+                on: subject
+            )
         case StreamError.cannotCreate, StreamError.cannotOpen, StreamError.committed, StreamError.notRegular,
             StreamError.spoolFailed, is AgentError, is GatewayRefusal, is KeystoreError, is SettingError,
             is TransportError:
             return "\(error)"
-        default: return said("\(error)", subject)
+        default: return sentence("\(error)", on: subject)
         }
     }
 
-    private static func said(_ text: String, _ subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
+    private static func sentence(_ text: String, on subject: String?) -> String {
+        subject.map { "\($0): \(text)" } ?? text
+    }
 }

@@ -8,8 +8,8 @@ extension MailRecord {
     /// Adds the verdict on incoming mail, and the action for each recipient.
     mutating func add(_ plan: IncomingPlan) {
         let report = plan.deepestReport
-        add("verdict", report.status.rawValue)
-        add("signer", (report.plainSigner ?? report.signers.first)?.address)
+        add("verdict", value: report.status.rawValue)
+        add("signer", value: (report.plainSigner ?? report.signers.first)?.address)
         add(
             plan.messages.flatMap { message in
                 message.recipients.map { RecipientValue($0, value: message.isDecrypted ? "decrypted" : "delivered") }
@@ -31,7 +31,7 @@ extension MailRecord {
         add(
             plan.decisions.map { RecipientValue($0.recipient.text, value: $0.isPassed ? "passed" : $0.action.rawValue) }
         )
-        addDetail("signer_certificate", plan.signerCertificate.map { "\($0)" })
+        addDetail("signer_certificate", value: plan.signerCertificate.map { "\($0)" })
         let encryptions = plan.encryptions
         addDetail("cipher", Self.unique(encryptions.map(\.cipher)))
         addDetail("certificates", encryptions.map { RecipientValue($0.recipient.text, value: "\($0.certificate)") })

@@ -32,18 +32,18 @@ package struct MailRecord: Equatable, Sendable {
     package init() {}
 
     /// Adds a value. Nil is ignored.
-    mutating func add(_ key: String, _ value: String?) {
+    mutating func add(_ key: String, value: String?) {
         if let value { fields.append(Field(key: key, value: .text(value))) }
     }
 
     /// Adds the action for each recipient.
     mutating func add(_ outcomes: [RecipientValue]) {
-        add("recipients", "\(outcomes.count)")
+        add("recipients", value: "\(outcomes.count)")
         fields.append(Field(key: "actions", value: .perRecipient(outcomes)))
     }
 
     /// Adds a value to the details. Nil is ignored.
-    mutating func addDetail(_ key: String, _ value: String?) {
+    mutating func addDetail(_ key: String, value: String?) {
         if let value { details.append(Field(key: key, value: .text(value))) }
     }
 

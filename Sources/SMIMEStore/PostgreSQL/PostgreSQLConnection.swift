@@ -33,7 +33,7 @@ struct PostgreSQLConnection: SQLConnection {
         _ sql: String,
         _ arguments: SQLArguments,
         keepsStatement: Bool,
-        _ body: (SQLRow) throws -> Bool
+        body: (SQLRow) throws -> Bool
     ) throws {
         guard !keepsStatement else {
             _ = try session.run(sql, arguments).forEach(body)

@@ -31,6 +31,6 @@ protocol SQLConnection {
         _ sql: String,
         _ arguments: SQLArguments,
         keepsStatement: Bool,
-        _ body: (SQLRow) throws -> Bool
+        body: (SQLRow) throws -> Bool
     ) throws
 }

@@ -35,7 +35,7 @@ final class SQLDatabase {
         _ kind: CacheKey.Kind,
         _ arguments: @autoclosure () -> SQLArguments = [],
         cost: (Value) -> Int = { _ in 0 },
-        _ make: () throws -> Value
+        make: () throws -> Value
     ) throws -> Value {
         guard let memory else { return try make() }
         let key = CacheKey(kind: kind, arguments: arguments().values)
@@ -102,7 +102,7 @@ final class SQLDatabase {
     }
 
     /// Passes the rows of a query's result to `body` one after the other, for results that are too large for memory.
-    func forEach(_ sql: String, _ arguments: SQLArguments = [], _ body: (SQLRow) throws -> Void) throws {
+    func forEach(_ sql: String, _ arguments: SQLArguments = [], body: (SQLRow) throws -> Void) throws {
         try connection.query(sql, arguments, keepsStatement: false) { row in
             try body(row)
             return true
@@ -158,6 +158,6 @@ private struct NoConnection: SQLConnection {
         _ sql: String,
         _ arguments: SQLArguments,
         keepsStatement: Bool,
-        _ body: (SQLRow) throws -> Bool
+        body: (SQLRow) throws -> Bool
     ) throws { throw SQLDatabase.NotRemembered() }
 }

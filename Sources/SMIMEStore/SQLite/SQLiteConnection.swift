@@ -51,7 +51,7 @@ struct SQLiteConnection: SQLConnection {
         _ sql: String,
         _ arguments: SQLArguments,
         keepsStatement: Bool,
-        _ body: (SQLRow) throws -> Bool
+        body: (SQLRow) throws -> Bool
     ) throws {
         try SQLError.translating {
             let statement =

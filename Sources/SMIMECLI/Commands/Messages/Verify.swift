@@ -154,7 +154,8 @@ extension SMIMECommand {
                 let content = try await opener.verify(cms: object, detached: source, isMail: canonical)
                 guard content.report.isContentChanged else { return Checked(content: content) }
                 let other = try await opener.verify(cms: object, detached: source, isMail: !canonical)
-                let step = other.report.isContentChanged ? nil : otherLineEnds(path, detachedSignature)
+                let step =
+                    other.report.isContentChanged ? nil : stepForOtherLineEnds(of: path, signature: detachedSignature)
                 return Checked(content: content, step: step)
             }
             if let object = try verification.object(in: source) {
@@ -172,7 +173,7 @@ extension SMIMECommand {
         }
 
         /// The command for a signature that is valid if the file's line ends are changed to the other kind.
-        private func otherLineEnds(_ path: String, _ signature: String) -> VerdictStep {
+        private func stepForOtherLineEnds(of path: String, signature: String) -> VerdictStep {
             let files = "-b \(VerdictStep.argument(signature)) \(path == "-" ? "FILE" : VerdictStep.argument(path))"
             return canonical
                 ? VerdictStep(

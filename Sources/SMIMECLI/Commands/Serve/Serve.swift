@@ -102,7 +102,7 @@ extension SMIMECommand {
 
         /// The store, the settings and the other objects that a worker needs.
         private func tools() async throws(WorkerTrouble) -> MessageWorker.Tools {
-            let origin = PassphraseOrigin("password", passwordFile, descriptor: nil, variable: nil)
+            let origin = PassphraseOrigin("password", file: passwordFile, descriptor: nil, variable: nil)
             let store: Store
             do {
                 store = try await global.store(.readOnly, password: origin, asks: false)

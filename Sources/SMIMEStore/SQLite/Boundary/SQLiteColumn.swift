@@ -12,11 +12,11 @@ enum SQLiteColumn {
             // SQLite requires reading the text before its length.
             .text(
                 String(
-                    decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, index),
+                    decoding: bytes(UnsafeRawPointer(sqlite3_column_text(statement, index)), statement, at: index),
                     as: UTF8.self
                 )
             )
-        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(statement, index), statement, index)))
+        case SQLITE_BLOB: .blob([UInt8](bytes(sqlite3_column_blob(statement, index), statement, at: index)))
         default: nil
         }
     }
@@ -24,7 +24,7 @@ enum SQLiteColumn {
     private static func bytes(
         _ start: UnsafeRawPointer?,
         _ statement: SQLiteStatement,
-        _ index: Int32
+        at index: Int32
     ) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
     }
