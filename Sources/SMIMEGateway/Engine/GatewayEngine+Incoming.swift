@@ -14,9 +14,9 @@ extension GatewayEngine {
 
     func incoming(
         _ mail: GatewayMail,
-        _ work: inout Work
+        _ context: inout MailContext
     ) async throws -> (mail: ProcessedMail, report: VerificationReport) {
-        let plan = try await plan(mail, &work)
+        let plan = try await plan(mail, &context)
         // The mail server returns undeliverable mail to its envelope sender. An attacker who sent another person's
         // ciphertext must not get the decrypted text this way.
         let returned = try await store.decryptedSender().text
@@ -32,26 +32,26 @@ extension GatewayEngine {
         let processed = ProcessedMail(
             delivery,
             learnable: plan.learnable,
-            services: work.services,
+            services: context.services,
             store: store
         )
         return (processed, plan.deepestReport)
     }
 
-    private func plan(_ mail: GatewayMail, _ work: inout Work) async throws -> IncomingPlan {
+    private func plan(_ mail: GatewayMail, _ context: inout MailContext) async throws -> IncomingPlan {
         let filter = IncomingFilter(
             store: store,
-            provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: work.warn),
+            provider: StoreKeyProvider(store, systemAnchors: options.systemAnchors, warn: context.warn),
             time: .now,
             host: try await host(),
             options: options.validation,
-            revocation: work.services,
-            warn: work.warn
+            revocation: context.services,
+            warn: context.warn
         )
         // Mail from an account of this store that must be encrypted must not pass unencrypted as incoming mail.
-        try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: work.recipients)
-        let plan = try await filter.plan(mail.source, to: work.recipients)
-        work.record.add(plan)
+        try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: context.recipients)
+        let plan = try await filter.plan(mail.source, to: context.recipients)
+        context.record.add(plan)
         return plan
     }
 }

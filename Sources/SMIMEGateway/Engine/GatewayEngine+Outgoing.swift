@@ -12,16 +12,16 @@ extension GatewayEngine {
         return await engine.result(for: mail) { try await engine.decisions(on: mail, $0) }
     }
 
-    func decisions(on mail: GatewayMail, _ work: Work) async throws -> [PolicyDecision] {
-        let recipients = try await addresses(work.recipients)
-        return try await filter(work).decisions(on: mail.source, from: mail.sender, to: recipients)
+    func decisions(on mail: GatewayMail, _ context: MailContext) async throws -> [PolicyDecision] {
+        let recipients = try await addresses(context.recipients)
+        return try await filter(context).decisions(on: mail.source, from: mail.sender, to: recipients)
     }
 
-    func outgoing(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
-        let recipients = try await addresses(work.recipients)
-        let plan = try await filter(work).plan(mail.source, from: mail.sender, to: recipients)
-        work.record.add(plan)
-        let hasOutages = await work.services.hasOutages
+    func outgoing(_ mail: GatewayMail, _ context: inout MailContext) async throws -> ProcessedMail {
+        let recipients = try await addresses(context.recipients)
+        let plan = try await filter(context).plan(mail.source, from: mail.sender, to: recipients)
+        context.record.add(plan)
+        let hasOutages = await context.services.hasOutages
         try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
         // All messages are finished before the first one is sent.
         let messages = try plan.messages.map { message in
@@ -29,23 +29,23 @@ extension GatewayEngine {
             let texts = Set(message.recipients.map(\.text))
             return Delivery.Message(
                 try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
-                to: zip(work.recipients, recipients).filter { texts.contains($1.text) }.map(\.0)
+                to: zip(context.recipients, recipients).filter { texts.contains($1.text) }.map(\.0)
             )
         }
-        return ProcessedMail(Delivery(from: mail.sender.text, messages), services: work.services)
+        return ProcessedMail(Delivery(from: mail.sender.text, messages), services: context.services)
     }
 
-    private func filter(_ work: Work) async throws -> OutgoingFilter {
+    private func filter(_ context: MailContext) async throws -> OutgoingFilter {
         OutgoingFilter(
             store: store,
             time: .now,
             systemAnchors: options.systemAnchors,
             options: options.validation,
-            revocation: work.services,
+            revocation: context.services,
             flags: options.levels,
             honoursRequests: options.honoursRequests,
             host: try await host(),
-            warn: work.warn
+            warn: context.warn
         )
     }
 

@@ -12,10 +12,10 @@ extension GatewayEngine {
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
         warnings.add("the gateway died at this message (signal \(signal))")
-        return await result(for: mail, warnings) { work in
+        return await result(for: mail, warnings) { context in
             switch mail.role {
             case .outgoing: throw try await death(at: mail)
-            case .incoming: try await unread(mail, &work)
+            case .incoming: try await unread(mail, &context)
             }
         }
     }
@@ -39,16 +39,16 @@ extension GatewayEngine {
             )
     }
 
-    private func unread(_ mail: GatewayMail, _ work: inout Work) async throws -> ProcessedMail {
-        try await RequiredEncryption(store: store).checkEnvelope(from: mail.sender, to: work.recipients)
+    private func unread(_ mail: GatewayMail, _ context: inout MailContext) async throws -> ProcessedMail {
+        try await RequiredEncryption(store: store).checkEnvelope(from: mail.sender, to: context.recipients)
         let message = try UnparsedMessage(
             mail.source,
             by: try await host(),
             tagsSubjects: try await store.tagsSubjects()
         )
-        work.record.add("verdict", value: "permerror")
-        work.record.add(work.recipients.map { MailRecord.RecipientValue($0, value: "delivered") })
+        context.record.add("verdict", value: "permerror")
+        context.record.add(context.recipients.map { MailRecord.RecipientValue($0, value: "delivered") })
         let content = try Spool.source(memoryLimit: options.memoryLimit) { try message.write(to: $0) }
-        return ProcessedMail(Delivery(from: mail.sender.text, [Delivery.Message(content, to: work.recipients)]))
+        return ProcessedMail(Delivery(from: mail.sender.text, [Delivery.Message(content, to: context.recipients)]))
     }
 }

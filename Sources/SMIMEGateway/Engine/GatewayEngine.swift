@@ -47,10 +47,10 @@ package struct GatewayEngine: Sendable {
     /// yet. All resulting messages are finished.
     package func handle(_ mail: GatewayMail) async -> GatewayResult<ProcessedMail> {
         let engine = forOneMessage()
-        return await engine.result(for: mail) { work in
+        return await engine.result(for: mail) { context in
             switch mail.role {
-            case .outgoing: try await engine.outgoing(mail, &work)
-            case .incoming: try await engine.incoming(mail, &work).mail
+            case .outgoing: try await engine.outgoing(mail, &context)
+            case .incoming: try await engine.incoming(mail, &context).mail
             }
         }
     }
@@ -62,7 +62,7 @@ package struct GatewayEngine: Sendable {
     }
 
     /// The data that is available while a mail is handled.
-    struct Work {
+    struct MailContext {
         /// The recipients who have not received the mail yet.
         let recipients: [String]
         var record = MailRecord()
@@ -76,7 +76,7 @@ package struct GatewayEngine: Sendable {
     func result<Value: Sendable>(
         for mail: GatewayMail,
         _ warnings: WarningList = WarningList(),
-        _ body: (inout Work) async throws -> Value
+        _ body: (inout MailContext) async throws -> Value
     ) async -> GatewayResult<Value> {
         var record = MailRecord()
         func result(_ outcome: GatewayResult<Value>.Outcome) -> GatewayResult<Value> {
@@ -90,19 +90,19 @@ package struct GatewayEngine: Sendable {
                 record.add("actions", value: "sent before")
                 return result(.sentBefore)
             }
-            var work = work(for: waiting, warnings)
-            defer { record = work.record }
-            let value = try await body(&work)
-            record = work.record
+            var context = context(for: waiting, warnings)
+            defer { record = context.record }
+            let value = try await body(&context)
+            record = context.record
             return result(.finished(value))
         } catch {
             return result(.refused(await refusal(for: error, of: mail)))
         }
     }
 
-    func work(for recipients: [String], _ warnings: WarningList = WarningList()) -> Work {
+    func context(for recipients: [String], _ warnings: WarningList = WarningList()) -> MailContext {
         let services = OnlineRevocation(StoreOpening(store), isDemanded: options.demandsServices)
-        return Work(recipients: recipients, warnings: warnings, services: services)
+        return MailContext(recipients: recipients, warnings: warnings, services: services)
     }
 
     private func waiting(for mail: GatewayMail) async throws -> [String] {

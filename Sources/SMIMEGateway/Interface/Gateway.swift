@@ -56,8 +56,8 @@ public struct Gateway: Sendable {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
             if let fault = GatewayMail.envelopeFault(from: sender, to: mail.recipients) { throw fault }
-            var work = engine.work(for: mail.recipients)
-            return try await deliveries(of: engine.outgoing(mail, &work))
+            var context = engine.context(for: mail.recipients)
+            return try await deliveries(of: engine.outgoing(mail, &context))
         }
     }
 
@@ -74,8 +74,8 @@ public struct Gateway: Sendable {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
-            var work = engine.work(for: recipients)
-            let (processed, report) = try await engine.incoming(mail, &work)
+            var context = engine.context(for: recipients)
+            let (processed, report) = try await engine.incoming(mail, &context)
             return try await IncomingMessage(
                 deliveries: deliveries(of: processed),
                 report: report,
@@ -95,7 +95,7 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
-            return try await engine.decisions(on: mail, engine.work(for: mail.recipients))
+            return try await engine.decisions(on: mail, engine.context(for: mail.recipients))
         }
     }
 
