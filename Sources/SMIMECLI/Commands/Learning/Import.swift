@@ -160,7 +160,10 @@ extension ImportPlan.Advice {
         case .addAsRecipient(let certificate, let address):
             "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
         case .reissueAsEndEntity:
-            "have it renewed with basicConstraints CA:FALSE, as by openssl req -x509 -addext basicConstraints=critical,CA:FALSE"
+            """
+            replace it by a certificate that is not marked as an authority; if you made it with openssl req -x509, \
+            add: -addext basicConstraints=critical,CA:FALSE
+            """
         }
     }
 }
