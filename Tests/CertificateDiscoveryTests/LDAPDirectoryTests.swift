@@ -36,7 +36,7 @@ struct LDAPDirectoryTests {
         #expect(try values(server.secureURL + base + "??base", server).isEmpty)
     }
 
-    @Test func `a server with a foreign certificate is told nothing`() throws {
+    @Test func `nothing is sent to a server with a foreign certificate`() throws {
         let server = try DirectoryServer([])
         for url in [server.url, server.secureURL] {
             #expect(throws: DiscoveryOutage.self) { try values(url + "/dc=example,dc=com", server, isKnown: false) }
@@ -81,7 +81,7 @@ struct LDAPDirectoryTests {
         }
     }
 
-    @Test func `what is missing is said`() throws {
+    @Test func `errors name what is missing`() throws {
         let server = try DirectoryServer([])
         #expect(throws: DiscoveryOutage("the directory cannot be searched: No such object")) {
             try values(server.url + "/dc=nowhere", server)

@@ -109,7 +109,7 @@ import Testing
         #expect(codes([last], ["milter_default_action": "accept"]) == ["mta-milter-action"])
     }
 
-    @Test func `A listener for the other direction is told`() {
+    @Test func `A listener for the other direction is reported`() {
         let port = Self.port("-o content_filter=smime-in:unix:/run/smime/incoming")
         let transport = Self.transport.replacing("smime-out", with: "smime-in")
         #expect(codes([port, transport, Self.back]) == ["mta-direction"])

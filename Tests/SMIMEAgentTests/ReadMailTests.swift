@@ -95,7 +95,7 @@ import Testing
         #expect(!ReadMail(try message(text), Self.unsigned).text().contains("covered"))
     }
 
-    @Test func `All texts together have a limit, and what is left out is said`() throws {
+    @Test func `All texts together have a limit, and the result says what is left out`() throws {
         let text = mixed(String(repeating: "a", count: 60), String(repeating: "z", count: 60), "c")
         let mail = ReadMail(try message(text, totalLimit: 100), Self.unsigned)
         #expect(mail.text().count { $0 == "z" } == 40)

@@ -223,7 +223,7 @@ import Testing
         #expect(try await home.open(.readOnly).settings.value(of: "key") == "ours")
     }
 
-    @Test func `without the server one is told in time`() async throws {
+    @Test func `a missing server is reported in time`() async throws {
         let location = StoreLocation(home: "/nonexistent/home").on(
             try PostgreSQLAddress("postgresql:///x?host=/nonexistent")
         )

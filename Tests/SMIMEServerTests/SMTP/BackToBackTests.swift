@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("a refusal is told as it was said, and the next message goes through")
+    @Test("a refusal is passed on with its code and text, and the next message goes through")
     func refusal() {
         let extensions = Set(SMTPExtension.allCases)
         var wire = Wire(extensions: extensions, seed: 1)

@@ -58,7 +58,7 @@ import Testing
         #expect(driver.session.endOfContent().readableBytes == 0)
     }
 
-    @Test("a hop that refuses in the midst of the content is told no more", arguments: [true, false])
+    @Test("nothing more is sent to a hop that refuses in the midst of the content", arguments: [true, false])
     func earlyReply(byChunk: Bool) {
         var driver = Self.sending(byChunk: byChunk, size: 100)
         driver.send("x\r\n")
@@ -144,7 +144,7 @@ import Testing
         #expect(driver.events == [.unusable(.init(.noMessage, "421 4.4.2 idle"))])
     }
 
-    @Test("of very many refusals the weightiest are told")
+    @Test("of very many refusals the most important ones are reported")
     func manyRefusals() {
         var driver = ClientDriver(extensions: ClientDriver.everything)
         driver.begin(SMTPEnvelope(sender: "", recipients: (1...300).map { .init("r\($0)@y.test") }))

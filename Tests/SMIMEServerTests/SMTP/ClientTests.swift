@@ -74,7 +74,7 @@ import Testing
         #expect(driver.takeEvents() == [.ready])
     }
 
-    @Test("where the sender is refused, what is said to the recipients does not count", arguments: [true, false])
+    @Test("if the sender is refused, the replies about the recipients do not count", arguments: [true, false])
     func refusedSender(isPipelined: Bool) {
         var driver = ClientDriver(extensions: isPipelined ? ClientDriver.everything : ClientDriver.nothing)
         driver.begin(.plain)

@@ -68,7 +68,7 @@ import Testing
         #expect(driver.codes == [250, code])
     }
 
-    @Test("an envelope holds everything that was said, as it was written")
+    @Test("an envelope keeps all addresses and parameters as the client wrote them")
     func envelope() throws {
         var driver = ServerDriver(.lmtp)
         driver.send(
