@@ -63,6 +63,38 @@ import Testing
         #expect(try await count() == 1)
     }
 
+    @Test func `a folder of revocation lists is read once for callers that come together`() async throws {
+        let home = try await TestHome()
+        let folder = try home.folder(
+            "lists",
+            ["bad.crl": [1, 2, 3], "good.crl": try Fixtures.cert("revoked/crl.der")]
+        )
+        try await home.store.settings.set("revocation.directory", to: folder)
+        let warned = Mutex<[String]>([])
+        let store = home.store
+        let lists = FolderLists { text in warned.withLock { $0.append(text) } }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<16 { group.addTask { try await lists.contents(in: store).lists.count } }
+            for try await count in group { #expect(count == 1) }
+        }
+        #expect(warned.withLock { $0 } == ["\(folder)/bad.crl: not a readable revocation list"])
+    }
+
+    @Test func `an unreadable folder of revocation lists is reported once to callers that come together`() async throws
+    {
+        let home = try await TestHome()
+        let missing = home.path + "/missing"
+        try await home.store.settings.set("revocation.directory", to: missing)
+        let warned = Mutex<[String]>([])
+        let store = home.store
+        let lists = FolderLists { text in warned.withLock { $0.append(text) } }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<16 { group.addTask { try await lists.contents(in: store).failure != nil } }
+            for try await isUnreadable in group { #expect(isUnreadable) }
+        }
+        #expect(warned.withLock { $0.count } == 1)
+    }
+
     @Test func `a cipher rule for a sender is set and removed`() async throws {
         let home = try await TestHome()
         let alice = try EmailAddress("alice@example.com")

@@ -109,6 +109,9 @@ package actor FolderLists {
 
     private let warn: @Sendable (String) -> Void
     private var known: Contents?
+    private var isReading = false
+    /// The callers that wait for the end of the reading that is in progress.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameter warn: called for files that are not lists, or cannot be read.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
@@ -118,12 +121,20 @@ package actor FolderLists {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {
+        // The actor lets other callers in while the first one reads. If that fails, the next caller tries.
+        while isReading { await withCheckedContinuation { waiting.append($0) } }
         if let known { return known }
+        isReading = true
+        defer {
+            isReading = false
+            waiting.forEach { $0.resume() }
+            waiting = []
+        }
         var contents = Contents()
         do { contents.lists = try await store.revocationLists(warn: warn) } catch let error as SettingError {
             guard case .folderUnreadable = error else { throw error }
             contents.failure = error
-            if known == nil { warn("\(error); its revocation lists do not count") }
+            warn("\(error); its revocation lists do not count")
         }
         known = contents
         return contents
