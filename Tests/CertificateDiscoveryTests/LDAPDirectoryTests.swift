@@ -4,8 +4,7 @@ import PKIX
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: DirectoryServer.isInstalled, "slapd is not installed (Debian: apt install slapd)"))
-struct LDAPDirectoryTests {
+@Suite(.startsServer(.slapd)) struct LDAPDirectoryTests {
     private func values(
         _ url: String,
         _ server: DirectoryServer,

@@ -3,8 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: NameServer.isInstalled, "BIND is not installed (Debian: apt install bind9 bind9-utils)"))
-struct SecureResolverTests {
+@Suite(.startsServer(.bind)) struct SecureResolverTests {
     private let bob: String
     private let carol: String
 

@@ -4,11 +4,10 @@ import Testing
 
 /// Gateways that share a store on a PostgreSQL server. `scripts/test --fleet` runs only this suite, `--servers` runs it with
 /// the others.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["SMIME_TEST_SERVERS"] != nil, "scripts/test --fleet runs it"))
-struct FleetTests {
+@Suite(.startsServer(.postgreSQL)) struct FleetTests {
     /// SMIME_TEST_FLEET sets the number of messages.
-    @Test(.enabled(if: PostgreSQLServer.programs != nil, "postgresql is not installed"))
-    func `Four gateways on one database lose nothing and send nothing in clear while all of it is being killed`() throws
+    @Test func `Four gateways on one database lose nothing and send nothing in clear while all of it is being killed`()
+        throws
     {
         let count = ProcessInfo.processInfo.environment["SMIME_TEST_FLEET"].flatMap { Int($0) } ?? 200
         try TestProgram("Tests/MailServers/fleet", seconds: 900 + count).run()

@@ -1,9 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The filter with real mail servers, set up as described in docs/. `scripts/test --servers` runs these tests.
-@Suite(.enabled(if: ProcessInfo.processInfo.environment["SMIME_TEST_SERVERS"] != nil, "scripts/test --servers runs it"))
-struct MailServerTests {
+@Suite(.startsServer(.mail)) struct MailServerTests {
     /// SMIME_TEST_KILLED sets the number of mails that pass Postfix while the filter is repeatedly killed.
     @Test func `Postfix set up as in docs/filter loses nothing, doubles nothing, and sends nothing in clear`() throws {
         let environment = ProcessInfo.processInfo.environment

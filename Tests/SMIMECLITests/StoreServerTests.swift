@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The command with a store on a PostgreSQL server.
-@Suite(.enabled(if: PostgreSQLServer.programs != nil, "postgresql is not installed")) final class StoreServerTests {
+@Suite(.startsServer(.postgreSQL)) final class StoreServerTests {
     private static let server = Result { try PostgreSQLServer(port: Int.random(in: 20_000..<32_000)) }
 
     private let temporary: TemporaryFolder

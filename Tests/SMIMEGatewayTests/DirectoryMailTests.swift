@@ -6,8 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-@Suite(.enabled(if: DirectoryServer.isInstalled, "slapd is not installed (Debian: apt install slapd)"))
-struct DirectoryMailTests {
+@Suite(.startsServer(.slapd)) struct DirectoryMailTests {
     @Test func `mail is encrypted to what a directory has, and waits while it is away if it must be`() async throws {
         let office = try await TestHome.office()
         let settings = office.store.settings

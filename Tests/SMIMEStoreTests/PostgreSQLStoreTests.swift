@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The properties that only a store on a server has.
-@Suite(.withPostgreSQL) struct PostgreSQLStoreTests {
+@Suite(.startsServer(.postgreSQL)) struct PostgreSQLStoreTests {
     private func home() throws -> TemporaryHome { try TemporaryHome(on: PostgreSQLServer.shared.get()) }
 
     @Test(arguments: [Store.Mode.readOnly, .readWrite, .readWriteExisting])

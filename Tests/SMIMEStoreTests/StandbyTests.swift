@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A store on a read-only server.
-@Suite(.withPostgreSQL) struct StandbyTests {
+@Suite(.startsServer(.postgreSQL)) struct StandbyTests {
     private let entry = DeliveryJournal.Entry(queueID: "q", digest: [1])
 
     @Test func `a standby is read, and written once it is promoted`() async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The permissions of database roles.
-@Suite(.withPostgreSQL) final class StoreRoleTests {
+@Suite(.startsServer(.postgreSQL)) final class StoreRoleTests {
     let home: TemporaryHome
     let server: PostgreSQLServer
     let name: String

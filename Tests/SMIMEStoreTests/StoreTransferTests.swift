@@ -5,7 +5,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-@Suite(.withPostgreSQL) struct StoreTransferTests {
+@Suite(.startsServer(.postgreSQL)) struct StoreTransferTests {
     /// An SQLite store with rows in most tables.
     private func filled() async throws -> (TemporaryHome, Store) {
         let home = try TemporaryHome(on: nil)

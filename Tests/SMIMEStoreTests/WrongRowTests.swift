@@ -187,8 +187,7 @@ import Testing
         )
     }
 
-    @Test(.withPostgreSQL) func `on a server a lying column hides no revocation list`() async throws {
-        guard StoreEngine.isPostgreSQL else { return }
+    @Test(.onPostgreSQL) func `on a server a lying column hides no revocation list`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("revoking")
         #expect(try await scene.reasons().kept[0] == "revoked")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `smime serve` as seen by a mail server, over unix sockets.
-@Suite struct ServeTests {
+@Suite(.startsServer(.mail)) struct ServeTests {
     private let alice = "alice@example.com"
     private let bob = "bob@example.com"
 
