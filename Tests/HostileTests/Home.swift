@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// A folder with its own store; it is removed when this object is released.
+/// The environment of commands that get hostile input: a store, a home and a folder for temporary files in a
+/// `TemporaryFolder`, which is removed with this object.
 final class Home: Sendable {
     private let temporary: TemporaryFolder
     let program: String

@@ -38,9 +38,7 @@ import Testing
 
     @Test func `a folder of revocation lists is read again when its files change`() async throws {
         let home = try await TestHome()
-        let folder = NSTemporaryDirectory() + "smime-lists-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let folder = try home.folder("lists", [:])
         try await home.store.settings.set("revocation.directory", to: folder)
         func write(_ bytes: [UInt8], _ name: String) throws {
             try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))

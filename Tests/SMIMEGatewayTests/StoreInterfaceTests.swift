@@ -5,9 +5,13 @@ import Testing
 
 /// Filling, changing, checking, copying and restoring a store through the public interface alone.
 @Suite final class StoreInterfaceTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "smime-\(UUID().uuidString)").path
+    private let temporary: TemporaryFolder
+    private let folder: String
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.path
+    }
 
     private func file(_ name: String) -> String { Fixtures.root.appending(path: "certs/\(name)").path }
 

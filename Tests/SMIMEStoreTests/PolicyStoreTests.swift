@@ -23,8 +23,9 @@ import Testing
     }
 
     @Test func `setting a rule adds to it, unsetting removes the named parts`() async throws {
-        let home = try await TemporaryHomeStore()
-        let policy = home.store.policy
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let policy = store.policy
         let domain = try scope("example.org")
         _ = try await policy.set(Policy.Rule(domain, encrypt: .require, missing: .deferral))
         let merged = try await policy.set(Policy.Rule(try scope("@EXAMPLE.org"), sign: .never, override: .nothing))
@@ -38,8 +39,9 @@ import Testing
     }
 
     @Test func `only rules that can apply are looked up`() async throws {
-        let home = try await TemporaryHomeStore()
-        let policy = home.store.policy
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let policy = store.policy
         for pattern in [
             "bob@a.example.org", "a.example.org", "*.example.org", "*.org", "example.org", "eve@a.example.org",
         ] {
@@ -53,16 +55,5 @@ import Testing
                 "recipient *.org",
             ]
         )
-    }
-}
-
-/// A store in its own home, which is removed with this object.
-private struct TemporaryHomeStore {
-    let home: TemporaryHome
-    let store: Store
-
-    init() async throws {
-        home = try TemporaryHome()
-        store = try await home.open()
     }
 }
