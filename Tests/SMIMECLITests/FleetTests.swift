@@ -7,9 +7,9 @@ import Testing
 @Suite(.startsServer(.postgreSQL)) struct FleetTests {
     /// SMIME_TEST_FLEET sets the number of messages.
     @Test func `Four gateways on one database lose nothing and send nothing in clear while all of it is being killed`()
-        throws
+        async throws
     {
         let count = ProcessInfo.processInfo.environment["SMIME_TEST_FLEET"].flatMap { Int($0) } ?? 200
-        try TestProgram("Tests/MailServers/fleet", seconds: 900 + count).run()
+        try await TestProgram("Tests/MailServers/fleet", seconds: 900 + count).run()
     }
 }

@@ -2,7 +2,7 @@ public import Foundation
 import Testing
 
 /// Runs a transcript in its own folder, with its own home, store and folder for temporary files.
-public struct TranscriptRunner {
+public struct TranscriptRunner: Sendable {
     let transcript: Transcript
     /// The working folder of every run; beside it are `home`, `store`, `tmp` and `bin`.
     let folder: URL
@@ -27,11 +27,15 @@ public struct TranscriptRunner {
         environment = Self.environment(below: root)
     }
 
-    /// Runs every step. Each difference becomes an issue at the transcript's line.
+    /// Runs every step, on a thread of its own. Each difference becomes an issue at the transcript's line.
     ///
     /// The folder is always removed.
-    public mutating func run() throws {
-        for finding in try review() {
+    public func run() async throws {
+        let findings = try await BlockingWork.run {
+            var runner = self
+            return try runner.review()
+        }
+        for finding in findings {
             Issue.record("\(finding.text)", sourceLocation: here(finding.line))
         }
     }
