@@ -4,10 +4,15 @@ import SMIME
 /// Opens an archive like a server: many mails in a task group, with keys in memory.
 ///
 /// Prints the time, the memory after the first tenth and at the end, and the longest delay of a task that needs a
-/// cooperative thread. For comparison it also prints the delay of an ordinary thread, which is due to the machine.
+/// cooperative thread. For comparison it also prints the delay of an ordinary thread, which is due to the machine. Ends
+/// with status 1 if memory or delay are beyond their bounds.
 struct ArchiveBench {
     /// The number of mails that are open at once, as in a server that reads no faster than it processes.
     private let width = 64
+    /// The bound of the memory, in MB, that the mails after the first tenth may add.
+    private let memoryBound = 5.0
+    /// The bound of a task's longest delay beyond that of an ordinary thread.
+    private let delayBound = Duration.milliseconds(20)
 
     let keys: Keyring
     let mail: [UInt8]
@@ -31,6 +36,14 @@ struct ArchiveBench {
                 + " tenth, \(Self.decimal(memory.late)) MB at the end; longest wait for a cooperative thread"
                 + " \(Self.decimal(task / .milliseconds(1))) ms, for a plain thread \(Self.decimal(thread / .milliseconds(1))) ms"
         )
+        let failures = [
+            memory.late - memory.early > memoryBound ? "memory grew by more than \(Self.decimal(memoryBound)) MB" : nil,
+            task - thread > delayBound ? "a cooperative thread was blocked for more than \(delayBound)" : nil,
+        ].compactMap(\.self)
+        guard failures.isEmpty else {
+            failures.forEach { print($0) }
+            exit(1)
+        }
     }
 
     /// Opens `mail` `count` times and returns the memory of the process in MB.
