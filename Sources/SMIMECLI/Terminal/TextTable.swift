@@ -5,7 +5,7 @@ import InternetMessage
 struct TextTable {
     private var rows: [[String]] = []
     /// Whether the last column is wrapped instead of cut if the terminal is too narrow for it. If there is no room beside the
-    /// other columns, the last one stands below them.
+    /// other columns, the last one stands below them. The other columns are not cut.
     var wrapsLast = false
 
     mutating func add(_ cells: String...) { rows.append(cells.map(\.escapedForDisplay)) }
@@ -23,7 +23,7 @@ struct TextTable {
     /// - Parameter width: the number of columns of the terminal; nil for no limit.
     private func lines(width: Int?) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
-        let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 } }
+        let counts = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].columnCount : 0 } }
         var widths = counts.map { $0.max() ?? 0 }
         if wrapsLast { return wrappedLines(widths, width: width) }
         if let width {
@@ -36,8 +36,8 @@ struct TextTable {
         return rows.map { row in
             let last = row.lastIndex { !$0.isEmpty } ?? 0
             return zip(row, widths).prefix(last + 1).enumerated().map { index, cell in
-                let text = cell.0.count > cell.1 ? cell.0.prefix(max(0, cell.1 - 1)) + Self.mark : cell.0
-                return index == last ? text + "\n" : Self.padded(String(text), to: cell.1 + Self.gap)
+                let text = Self.cut(cell.0, to: cell.1)
+                return index == last ? text + "\n" : Self.padded(text, to: cell.1 + Self.gap)
             }.joined()
         }
     }
@@ -45,7 +45,7 @@ struct TextTable {
     /// The lines with a wrapped last column; all rows have as many cells as `widths`.
     private func wrappedLines(_ widths: [Int], width: Int?) -> [String] {
         let others = widths.dropLast().reduce(0) { $0 + $1 + Self.gap }
-        let isBelow = width.map { $0 - others < WrappedText.leastWidth } ?? false
+        let isBelow = width.map { $0 - others < min(widths.last ?? 0, WrappedText.leastWidth) } ?? false
         let indent = isBelow ? Self.indent : others
         return rows.map { row in
             let first = zip(row.dropLast(), widths).map { Self.padded($0, to: $1 + Self.gap) }.joined()
@@ -58,7 +58,11 @@ struct TextTable {
     }
 
     private static func padded(_ text: String, to width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
+        text + String(repeating: " ", count: max(0, width - text.columnCount))
+    }
+
+    private static func cut(_ text: String, to width: Int) -> String {
+        text.columnCount > width ? text.prefix(columns: width - 1) + mark : text
     }
 
     /// Narrows the widest of `columns` until all fit into `width`, or all have the minimum width.

@@ -1,4 +1,5 @@
 import Foundation
+import InternetMessage
 
 /// A text wrapped at its blanks, so that its lines fit a terminal.
 ///
@@ -11,7 +12,7 @@ struct WrappedText {
     ///   - width: the number of columns of a line.
     ///   - taken: the number of columns of the first line that are already used.
     init(_ text: String, width: Int, taken: Int = 0) {
-        guard width >= Self.leastWidth, text.count > width - taken else {
+        guard width >= Self.leastWidth, text.columnCount > width - taken else {
             lines = [text]
             return
         }
@@ -22,7 +23,7 @@ struct WrappedText {
             let room = width - (lines.count == 1 ? taken : 0)
             if last.allSatisfy({ $0 == " " }) {
                 lines[lines.count - 1] = last + piece
-            } else if last.count + 1 + piece.count <= room {
+            } else if last.columnCount + 1 + piece.columnCount <= room {
                 lines[lines.count - 1] = "\(last) \(piece)"
             } else {
                 lines.append(piece)
