@@ -44,16 +44,15 @@ struct ImportCommandReport: Encodable {
         }
         for (kind, entries) in [("intermediate", result.intermediates), ("anchor", result.anchors)] {
             for entry in entries {
-                add(kind, name: "\(entry.certificate.subject)", entry.certificate, isNew: entry.isNew)
+                add(kind, name: entry.certificate.subject.shortName, entry.certificate, isNew: entry.isNew)
             }
         }
         for entry in result.crls {
-            let until = entry.list.nextUpdate.map { " until \($0.day)" } ?? ""
             table.add(
                 state(entry.isNew),
                 "crl",
-                entry.list.issuer.description,
-                "\(entry.list.thisUpdate.day)\(until)",
+                entry.list.issuer.shortName,
+                entry.list.nextUpdate.map { "until \($0.day)" } ?? "of \(entry.list.thisUpdate.day)",
                 entry.list.fingerprint.short
             )
         }
@@ -62,7 +61,9 @@ struct ImportCommandReport: Encodable {
 
     private static func state(_ isNew: Bool) -> String { isNew ? "new" : "known" }
 
+    /// The end of the validity; also its begin if that is in the future.
     private static func validity(_ certificate: Certificate) -> String {
-        "\(certificate.notBefore.day) to \(certificate.notAfter.day)"
+        let begin = certificate.notBefore > .now ? "\(certificate.notBefore.day) " : ""
+        return "\(begin)until \(certificate.notAfter.day)"
     }
 }

@@ -140,11 +140,6 @@ struct VerdictWords {
     private static func named(_ signer: VerificationReport.Signer?) -> String { "\(signer?.name ?? "unknown")'s" }
 }
 
-extension DistinguishedName {
-    /// The common name; the whole name if there is no common name.
-    fileprivate var shortName: String { commonName ?? "\(self)" }
-}
-
 extension VerificationReport.Signer {
     /// The part of the sentence about the signer. It says `signed by …` only if the certificate is trusted and the content
     /// unchanged.

@@ -40,6 +40,7 @@ extension SMIMECommand.RecipientCommand {
                     try list?.add(RecipientReport(overview))
                 }
             }
+            table.wrapsLast = true
             if list == nil { try Console.print(table.text) }
             try list?.finish()
         }
@@ -51,8 +52,8 @@ extension SMIMECommand.RecipientCommand {
                 }
             }
             guard let selected = overview.selected else {
-                let reason = overview.candidates.first.map { "unusable: \($0.reason)" } ?? ""
-                return table.add(overview.address.text, reason)
+                let reason = overview.candidates.first.map { "\($0.reason)" } ?? ""
+                return table.add(overview.address.text, "unusable", reason)
             }
             table.add(overview.address.text, "until \(selected.notAfter.day)", selected.fingerprint.short)
         }

@@ -48,7 +48,7 @@ extension SMIMECommand.TrustCommand {
                 for anchor in anchors {
                     let certificate = anchor.certificate
                     table.add(
-                        certificate.subject.description,
+                        certificate.subject.shortName,
                         "until \(certificate.notAfter.day)",
                         certificate.fingerprint.short
                     )
@@ -57,7 +57,7 @@ extension SMIMECommand.TrustCommand {
                     let end = list.nextUpdate
                     let state = end.map { $0 < .now ? "ended" : "until" } ?? "without an end"
                     table.add(
-                        "revocation list of \(list.issuer)",
+                        "revocation list of \(list.issuer.shortName)",
                         [state, end?.day].compactMap(\.self).joined(separator: " "),
                         file ?? list.fingerprint.short
                     )
@@ -139,7 +139,7 @@ extension SMIMECommand.TrustCommand {
                 var table = TextTable()
                 for entry in added.anchors {
                     let state = entry.isNew ? "new" : "known"
-                    table.add(state, entry.certificate.subject.description, entry.certificate.fingerprint.short)
+                    table.add(state, entry.certificate.subject.shortName, entry.certificate.fingerprint.short)
                 }
                 return table.text
             }
