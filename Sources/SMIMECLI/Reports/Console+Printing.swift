@@ -14,16 +14,10 @@ extension Console {
 
     /// Writes the sentence of a verdict, and the lines that follow it, to standard output.
     ///
-    /// - Parameters:
-    ///   - file: the name of the file, which is written before the sentence; nil if no name is written.
-    ///   - wraps: whether the lines are wrapped at blanks if standard output is a terminal.
-    static func print(_ verdict: VerdictSentence, file: String?, lines: [String], wraps: Bool) throws {
+    /// - Parameter file: the name of the file, which is written before the sentence; nil if no name is written.
+    static func print(_ verdict: VerdictSentence, file: String?, lines: [String]) throws {
         let first = sentence(verdict, behind: file.map { "\($0.escapedForDisplay): " } ?? "", on: STDOUT_FILENO)
-        let rest = lines.map { line in
-            let line = line.escapedForDisplay
-            return wraps ? WrappedText.text(line, on: STDOUT_FILENO) : line
-        }
-        let text = ([first] + rest).joined(separator: "\n") + "\n"
+        let text = ([first] + lines.map(\.escapedForDisplay)).joined(separator: "\n") + "\n"
         try Output.write(to: nil, isReport: true) { try $0.write(text) }
     }
 

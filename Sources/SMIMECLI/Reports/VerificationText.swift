@@ -7,26 +7,36 @@ extension VerificationReport {
     /// The lines that follow the verdict's sentence: the axes, and further remarks for the reader. With `details`, also each
     /// layer and signer with all findings.
     ///
-    /// - Parameter descriptor: the stream on which the lines are shown.
-    func lines(below verdict: VerdictSentence, details: Bool, on descriptor: Int32 = STDOUT_FILENO) -> [String] {
+    /// - Parameters:
+    ///   - descriptor: the stream on which the lines are shown. For a terminal, they are wrapped at blanks.
+    ///   - taken: the number of columns of each line that the caller uses.
+    func lines(
+        below verdict: VerdictSentence,
+        details: Bool,
+        on descriptor: Int32 = STDOUT_FILENO,
+        taken: Int = 0
+    ) -> [String] {
+        let width = Terminal.width(descriptor).map { $0 - taken }
+        func shown(_ rows: [ReportRow]) -> [String] { rows.flatMap { $0.lines(width: width) } }
         var lines = [verdict.axesLine()].compactMap(\.self)
-        guard details else { return lines + verdict.remarks.map(\.line) }
+            .flatMap { line in width.map { WrappedText(line, width: $0).lines } ?? [line] }
+        guard details else { return lines + shown(verdict.remarks.map { $0.row() }) }
         // What is encrypted may be signed inside.
         let isUnopened = status == .unsigned && problems.contains { $0.kind == .encrypted }
         let word = isUnopened ? "not checked" : status.rawValue
-        lines.append("  verdict     \(word)\(coverage == .part ? ", a part of the message only" : "")")
-        lines.append("  summary     \(summary.rawValue)")
-        lines += layerLines(on: descriptor)
-        if let headers, isHeaderKnown { lines += headers.lines }
+        let part = coverage == .part ? ", a part of the message only" : ""
+        lines += shown([ReportRow("verdict", word + part), ReportRow("summary", summary.rawValue)])
+        lines += layerLines(on: descriptor, taken: taken)
+        if let headers, isHeaderKnown { lines += shown(headers.rows) }
         for (index, layer) in layers.enumerated() {
             let place = layers.count > 1 ? place(of: layer, at: index) : nil
-            for signer in layer.signers { lines += signer.lines(place: place) }
+            for signer in layer.signers { lines += shown(signer.rows(place: place)) }
         }
-        return lines + problems.map(\.line)
+        return lines + shown(problems.map { $0.row() })
     }
 
     /// The layers as a tree.
-    private func layerLines(on descriptor: Int32) -> [String] {
+    private func layerLines(on descriptor: Int32, taken: Int) -> [String] {
         guard !layers.isEmpty else { return [] }
         var tree = TextTree("layers", indent: "  ")
         for (level, layer) in Self.levels(of: layers) {
@@ -36,7 +46,7 @@ extension VerificationReport {
                 tree.add("\(problem.level.rawValue): \(problem.text) (\(problem.code))", level: level + 2)
             }
         }
-        return tree.lines(on: descriptor)
+        return tree.lines(on: descriptor, taken: taken)
     }
 
     /// The layers with their levels in the tree. An inner layer is one level below the outer layer; the parts of a message
@@ -76,35 +86,34 @@ extension VerificationReport {
 
 extension HeaderReport {
     /// The protected fields, and the outer fields that differ from them or are additional.
-    fileprivate var lines: [String] {
+    fileprivate var rows: [ReportRow] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
-        return lists.map { "  header      \($0): \($1.listedForDisplay)" }
-            + differing.map { Self.line($0, value: "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
-            + added.filter(ProtectedHeader.isShown).map { Self.line($0, value: "outside only: \(outside[$0] ?? "")") }
+        return lists.map { ReportRow("header", "\($0): \($1.listedForDisplay)") }
+            + differing.map { Self.row($0, value: "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
+            + added.filter(ProtectedHeader.isShown).map { Self.row($0, value: "outside only: \(outside[$0] ?? "")") }
     }
 
-    private static func line(_ name: String, value: String) -> String {
-        let shown = value.replacing("\n", with: ", ")
-        return "  \(name.padded(to: 11)) \(shown)"
+    private static func row(_ name: String, value: String) -> ReportRow {
+        ReportRow(name, value.replacing("\n", with: ", "))
     }
 }
 
 extension VerificationReport.Signer {
-    fileprivate func lines(place: String?) -> [String] {
-        var lines = ["  signer      \(certificate.map { "\($0.subject)" } ?? "unknown")"]
-        if let place { lines.append("  signs       \(place)") }
+    fileprivate func rows(place: String?) -> [ReportRow] {
+        var rows = [ReportRow("signer", certificate.map { "\($0.subject)" } ?? "unknown")]
+        if let place { rows.append(ReportRow("signs", place)) }
         if let certificate {
-            lines.append("  addresses   \(certificate.addresses.joined(separator: ", "))")
-            lines.append("  certificate \(certificate.fingerprint)")
+            rows.append(ReportRow("addresses", certificate.addresses.joined(separator: ", ")))
+            rows.append(ReportRow("certificate", "\(certificate.fingerprint)"))
         }
-        if let signingTime { lines.append("  signed at   \(signingTime.timestamp)") }
-        lines.append("  signature   \(signature) with \(digest)")
+        if let signingTime { rows.append(ReportRow("signed at", signingTime.timestamp)) }
+        rows.append(ReportRow("signature", "\(signature) with \(digest)"))
         for (name, axis, isUnknown) in axes {
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
-            lines.append("  \(name.padded(to: 11)) \(verdict)")
-            lines += axis.problems.map { "  \($0.line)" }
+            rows.append(ReportRow(name, verdict))
+            rows += axis.problems.map { $0.row(level: 1) }
         }
-        return lines
+        return rows
     }
 
     /// The five axes with their names, and whether the result of each is unknown.
@@ -120,12 +129,8 @@ extension VerificationReport.Signer {
 }
 
 extension Problem {
-    fileprivate var line: String { "  \(level.rawValue): \(text) (\(code))" }
-}
-
-extension String {
-    /// The text, padded with blanks to `width` characters.
-    ///
-    /// Foundation's `padding` would convert the text to an `NSString`, which takes longer than the rest of the report.
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    /// - Parameter level: 1 for a row below the axis that the problem affects.
+    fileprivate func row(level: Int = 0) -> ReportRow {
+        ReportRow(remark: "\(text) (\(code))", label: self.level.rawValue, level: level)
+    }
 }

@@ -44,8 +44,11 @@ enum Console {
 
     /// Prints one line of information whose blanks place its parts, as in a tree or in columns. It is not wrapped.
     static func row(_ message: String) {
-        if !isQuiet { write("smime: \(message.escapedForDisplay)\n") }
+        if !isQuiet { write("\(rowStart)\(message.escapedForDisplay)\n") }
     }
+
+    /// The text in front of a row.
+    static let rowStart = "smime: "
 
     /// Prints one line without `smime:` in front, for mail servers, which read the beginning of the line.
     static func plain(_ message: String) { write("\(message.escapedForDisplay)\n") }
@@ -53,7 +56,7 @@ enum Console {
     /// Prints a message as one line, which is wrapped at blanks on a terminal.
     private static func say(_ message: String, as kind: String, color: String) {
         let label = isColored(STDERR_FILENO) ? "\u{1B}[\(color)m\(kind)\u{1B}[0m" : kind
-        let taken = "smime: \(kind): ".count
+        let taken = "smime: \(kind): ".columnCount
         write("smime: \(label): \(WrappedText.text(message.escapedForDisplay, on: STDERR_FILENO, taken: taken))\n")
     }
 

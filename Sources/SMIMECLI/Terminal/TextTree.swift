@@ -24,9 +24,12 @@ struct TextTree {
         text(hasBranches: Self.hasBranches(on: STDOUT_FILENO), width: Terminal.width(STDOUT_FILENO))
     }
 
-    /// The lines without wrapping, for messages on `descriptor`.
-    func lines(on descriptor: Int32) -> [String] {
-        text(hasBranches: Self.hasBranches(on: descriptor), width: nil).split(separator: "\n").map(String.init)
+    /// The lines for `descriptor`.
+    ///
+    /// - Parameter taken: the number of columns of each line that the caller uses.
+    func lines(on descriptor: Int32, taken: Int) -> [String] {
+        let width = Terminal.width(descriptor).map { $0 - taken }
+        return text(hasBranches: Self.hasBranches(on: descriptor), width: width).split(separator: "\n").map(String.init)
     }
 
     private static func hasBranches(on descriptor: Int32) -> Bool { isatty(descriptor) == 1 && Terminal.isUnicode }
@@ -61,7 +64,7 @@ struct TextTree {
     /// `text` with its line end, wrapped to `width`: the first line begins with `first`, all others with `next`.
     private static func wrapped(_ text: String, behind first: String, then next: String, _ width: Int?) -> String {
         guard let width else { return "\(first)\(text)\n" }
-        let lines = WrappedText(text, width: width - next.count).lines
+        let lines = WrappedText(text, width: width - next.columnCount).lines
         return first + lines.joined(separator: "\n" + next) + "\n"
     }
 }

@@ -123,12 +123,14 @@ extension SMIMECommand {
         private func describe(_ report: VerificationReport, _ context: SignerContext, path: String) {
             let name = InputFile.name(path)
             let verdict = VerdictSentence(report, file: path == "-" ? nil : path, verb: "decrypt", context: context)
+            let taken = "\(Console.rowStart)\(name.escapedForDisplay): ".columnCount
             if verification.verbose {
                 Console.note(verdict, file: name)
-                let lines = report.lines(below: verdict, details: true, on: STDERR_FILENO)
+                let lines = report.lines(below: verdict, details: true, on: STDERR_FILENO, taken: taken)
                 for line in lines { Console.row("\(name): \(line)") }
             } else {
-                for line in tree(of: report).lines(on: STDERR_FILENO) { Console.row("\(name): \(line)") }
+                let lines = tree(of: report).lines(on: STDERR_FILENO, taken: taken)
+                for line in lines { Console.row("\(name): \(line)") }
                 if let hidden = report.headers?.hidden, !hidden.isEmpty {
                     Console.note("\(name): hidden header fields: \(hidden.listedForDisplay)")
                 }

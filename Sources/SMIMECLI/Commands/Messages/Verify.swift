@@ -125,14 +125,16 @@ extension SMIMECommand {
             let report = checked.content.report
             let file = path == "-" || detachedSignature != nil ? nil : path
             let verdict = VerdictSentence(report, file: file, context: context)
-            let lines = report.lines(below: verdict, details: verification.verbose)
             if content == "-" {
                 // The content is written to standard output, so the verdict goes to standard error.
                 Console.note(verdict, file: InputFile.name(path))
-                lines.forEach(Console.row)
+                let taken = Console.rowStart.columnCount
+                report.lines(below: verdict, details: verification.verbose, on: STDERR_FILENO, taken: taken)
+                    .forEach(Console.row)
             } else {
                 let name = isAlone ? nil : InputFile.name(path)
-                try Console.print(verdict, file: name, lines: lines, wraps: !verification.verbose)
+                let lines = report.lines(below: verdict, details: verification.verbose)
+                try Console.print(verdict, file: name, lines: lines)
             }
             if let step = checked.step ?? verdict.step { Console.hint(step.text) }
         }
