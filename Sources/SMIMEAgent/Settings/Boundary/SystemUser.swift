@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A user of this system.
 package struct SystemUser: Sendable {
