@@ -41,7 +41,7 @@ import Testing
     @Test(.serialized, arguments: ["users", "exchange", "people", "exim", "opensmtpd"])
     func `The service set up by the listings of docs as they are printed signs, encrypts, returns and verifies`(
         page: String
-    ) throws {
-        try TestProgram("Tests/MailServers/pages", seconds: 600).run(page)
+    ) async throws {
+        try await TestProgram("Tests/MailServers/pages", seconds: 600).run(page)
     }
 }
