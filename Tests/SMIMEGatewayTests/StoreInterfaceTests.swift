@@ -61,6 +61,26 @@ import Testing
         #expect(error?.code == .unusableRecipient)
     }
 
+    @Test(arguments: [true, false])
+    func `a copy for several recipients names no Bcc recipient, even without encryption`(signing: Bool) async throws {
+        let store = try await store()
+        let visible = "From: alice@example.com\nTo: bob@example.com\nSubject: Hello\n"
+        let hidden = "bcc: carol@example.com,\n dave@example.com\nResent-Bcc: erin@example.com\n"
+        let body = "\nBcc: a line of the text\n"
+        let copies = try await store.protect(
+            Message((visible + hidden + body).utf8),
+            signing: signing,
+            encrypting: false
+        )
+        let copy = try #require(copies.first)
+        #expect(copies.count == 1)
+        #expect(copy.recipients.map(\.text) == ["bob@example.com", "carol@example.com", "dave@example.com"])
+        let written = try String(decoding: copy.message.bytes(), as: UTF8.self)
+        for name in ["carol", "dave", "erin"] { #expect(!written.contains(name), "\(written)") }
+        #expect(written.contains(body))
+        if !signing { #expect(written == visible + body) }
+    }
+
     @Test func `a store that was opened for reading learns nothing new`() async throws {
         let reader = try await Store.open("\(folder)/reader")
         _ = try await reader.add(contentsOf: file("ca/root.pem"), trusting: true)

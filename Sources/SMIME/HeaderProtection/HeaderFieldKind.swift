@@ -1,4 +1,4 @@
-import InternetMessage
+package import InternetMessage
 
 /// How header protection treats a header field.
 ///
@@ -60,4 +60,12 @@ enum HeaderFieldKind {
 
     /// Required fields, which mail servers add if the author omitted them (RFC 6409 §8.2, §8.3).
     static let completedNames: Set = ["date", "message-id"]
+}
+
+extension HeaderField {
+    /// The names of the fields that name recipients whom the other recipients must not see.
+    package static let hiddenRecipientNames: Set = ["Bcc", "Resent-Bcc"]
+
+    /// Whether the field names recipients whom the other recipients must not see.
+    package var namesHiddenRecipients: Bool { Self.hiddenRecipientNames.contains { isNamed($0) } }
 }

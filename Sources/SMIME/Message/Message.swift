@@ -167,6 +167,17 @@ public struct Message: Sendable {
         return message
     }
 
+    /// The message without the fields that name hidden recipients. Signing and encrypting omit these fields, too.
+    package func withoutHiddenRecipients() throws(SMIMEError) -> Message {
+        let message = try settled()
+        let header = message.header
+        guard header.fields.contains(where: \.namesHiddenRecipients) else { return message }
+        let kept = header.fields.filter { !$0.namesHiddenRecipients }.flatMap(\.rawBytes)
+        let head = Array(header.leadingBytes) + kept
+        return try Message(RewrittenSource(head, message.source, after: header.range.upperBound))
+            .protectingHeader(headers)
+    }
+
     /// The bytes that `write` would write.
     package func settledSource() throws(SMIMEError) -> any ByteSource { try settled().source }
 

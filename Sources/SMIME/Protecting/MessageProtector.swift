@@ -42,7 +42,7 @@ package struct MessageProtector: Sendable {
     ///   reading.
     package init(
         _ source: any ByteSource,
-        omitting: Set<String> = ["Bcc", "Resent-Bcc"],
+        omitting: Set<String> = HeaderField.hiddenRecipientNames,
         headers: HeaderPolicy = HeaderPolicy()
     ) throws {
         try self.init(source, structure: MIMEReader.message(in: source), omitting: omitting, headers: headers)
@@ -52,7 +52,7 @@ package struct MessageProtector: Sendable {
     init(
         _ source: any ByteSource,
         structure: Entity,
-        omitting: Set<String> = ["Bcc", "Resent-Bcc"],
+        omitting: Set<String> = HeaderField.hiddenRecipientNames,
         headers: HeaderPolicy
     ) throws(MessageError) {
         self.source = source

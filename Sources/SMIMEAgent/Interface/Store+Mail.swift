@@ -35,6 +35,8 @@ extension Store {
     /// - Settings and announced capabilities choose the cipher.
     /// - The account and the settings choose the header protection.
     ///
+    /// Without encryption there is one copy for To, Cc and Bcc. No copy has a Bcc field, whether it is protected or not.
+    ///
     /// Throws unless every recipient can read the mail.
     ///
     /// - Throws: `.unusableRecipient` with every recipient without a usable certificate, `.noCommonCipher`,
@@ -56,8 +58,9 @@ extension Store {
                 ? try await SignerSelection().signer(for: mail.header, in: self, at: time, under: lookup.options) : nil
             let mail = mail.protectingHeader(try await headerPolicy(of: account))
             guard encrypting else {
-                let signed = try signer.map { try mail.protected(by: $0, at: time) } ?? mail
-                return [Copy(message: signed, recipients: try RecipientPlan.everyRecipient(of: mail.header))]
+                let copy =
+                    try signer.map { try mail.protected(by: $0, at: time) } ?? mail.withoutHiddenRecipients()
+                return [Copy(message: copy, recipients: try RecipientPlan.everyRecipient(of: mail.header))]
             }
             let plan = RecipientPlan(
                 lookup: lookup,

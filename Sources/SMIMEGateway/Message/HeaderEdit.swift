@@ -1,5 +1,6 @@
 import ByteStreams
 import InternetMessage
+import SMIME
 
 /// Removes, replaces and adds fields in a message's header. The body stays unchanged, byte for byte.
 struct HeaderEdit {

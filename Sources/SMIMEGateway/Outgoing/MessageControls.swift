@@ -33,7 +33,7 @@ package struct MessageControls: Sendable {
                 request = request.merging(ProtectionRequest(parsing: field.value))
                 unread += ProtectionRequest.unread(in: field.value)
                 isEdited = true
-            } else if field.isNamed("Bcc") || field.isNamed("Resent-Bcc") {
+            } else if field.namesHiddenRecipients {
                 isEdited = true
             } else if field.isNamed("Subject"),
                 let (tagged, rest) = try tags.read(
