@@ -1,6 +1,7 @@
 import ByteStreams
 
 /// The line end of a text.
+@nonexhaustive
 public enum LineEnd: String, Sendable, Hashable {
     case crlf = "\r\n"
     case lf = "\n"

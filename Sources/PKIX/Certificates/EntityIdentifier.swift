@@ -4,6 +4,7 @@ package import SwiftASN1
 /// The reference to a signer's or recipient's certificate in CMS.
 ///
 /// SignerIdentifier and RecipientIdentifier of RFC 5652 §5.3 and §6.2.1.
+@nonexhaustive
 public enum EntityIdentifier: Hashable, Sendable {
     /// The issuer's name, in the DER of the certificate, and the octets of the serial number.
     case issuerAndSerial(issuer: [UInt8], serialNumber: [UInt8])

@@ -4,6 +4,7 @@ import SwiftASN1
 
 extension PKCS12 {
     /// The programs that must be able to read a written file.
+    @nonexhaustive
     public enum Compatibility: String, CaseIterable, Sendable {
         /// Any program that supports PBES2: AES-256-CBC and HMAC-SHA-256, 100,000 iterations of PBKDF2.
         case modern

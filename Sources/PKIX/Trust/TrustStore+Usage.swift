@@ -1,5 +1,6 @@
 extension TrustStore {
     /// The purpose that certificates must have.
+    @nonexhaustive
     public enum Usage: Hashable, Sendable {
         /// Any purpose: the extended key usage is ignored.
         case any

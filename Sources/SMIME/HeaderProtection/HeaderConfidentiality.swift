@@ -6,6 +6,7 @@ import InternetMessage
 /// Recipients who can decrypt the message see the hidden fields again.
 ///
 /// RFC 9788 §3
+@nonexhaustive
 public enum HeaderConfidentiality: String, CaseIterable, Hashable, Sendable {
     /// The subject becomes `[...]`. Comments, Keywords (RFC 9788 §3.2.1) and the copy of the subject that Outlook stores in a
     /// field of its own are removed.

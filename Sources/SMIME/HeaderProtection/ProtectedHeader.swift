@@ -7,6 +7,7 @@ package import InternetMessage
 /// RFC 9788 §4
 public struct ProtectedHeader: Sendable {
     /// How the fields were copied into the entity.
+    @nonexhaustive
     public enum Scheme: String, Sendable {
         /// `hp="cipher"`: the sender hid some fields and recorded the outer fields (RFC 9788 §2.1.1).
         case cipher = "hp-cipher"

@@ -4,6 +4,7 @@ extension VerificationReport {
     /// One layer of protection.
     public struct Layer: Sendable {
         /// The kind of a layer.
+        @nonexhaustive
         public enum Kind: String, Sendable {
             case authenticatedEncrypted = "authenticated-encrypted"
             case compressed

@@ -4,6 +4,7 @@ public import PKIX
 /// The result of learning from verified messages.
 public struct LearningReport: Sendable {
     /// How a certificate relates to the certificates that were known for its address.
+    @nonexhaustive
     public enum Kind: String, Sendable {
         /// The issuer or the key is not that of a known certificate.
         case changed

@@ -3,6 +3,7 @@ package import Foundation
 /// The result of checking a store, including what was removed.
 public struct StoreCheck: Sendable {
     /// What a check may remove. Private keys and files are never removed.
+    @nonexhaustive
     public enum Cleaning: Sendable {
         /// Nothing is removed or changed.
         case nothing

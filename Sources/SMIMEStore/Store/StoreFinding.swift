@@ -1,6 +1,7 @@
 /// A finding of a check of the store.
 public struct StoreFinding: Sendable, Equatable {
     /// The severity of a finding.
+    @nonexhaustive
     public enum Level: String, Sendable {
         /// Information only.
         case note
