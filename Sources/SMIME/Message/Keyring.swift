@@ -5,7 +5,11 @@ public struct Keyring: KeyProvider {
     /// The identities that decrypt messages.
     public var identities: [Identity]
     /// Certificates of signers whose messages may not contain them.
-    public var certificates: [Certificate]
+    public var certificates: [Certificate] {
+        didSet { places = CertificatePlaces(certificates) }
+    }
+    /// Where the certificates are in `certificates`.
+    private var places: CertificatePlaces
     /// The errors to treat as warnings.
     public var accepted: VerdictExceptions = []
     /// The trusted certificates, and how strictly certificates are judged.
@@ -24,6 +28,7 @@ public struct Keyring: KeyProvider {
     ) {
         self.identities = identities
         self.certificates = certificates
+        places = CertificatePlaces(certificates)
         trust = TrustStore(anchors: anchors, systemAnchors: systemAnchors ? SystemAnchors() : nil)
     }
 
@@ -42,7 +47,7 @@ public struct Keyring: KeyProvider {
 
     /// The `certificates` that `signers` name.
     public func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
-        certificates.filter { certificate in signers.contains { $0.matches(certificate) } }
+        places.matching(signers).map { certificates[$0] }
     }
 
     /// The value of `accepted`.
