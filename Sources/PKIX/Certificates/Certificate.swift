@@ -143,8 +143,12 @@ extension Certificate {
     /// not an authority's.
     ///
     /// RFC 8550 §4.4
-    public var canSign: Bool {
-        publicKeyAlgorithm.canSign && isForMail && !isCertificateAuthority
+    public var canSign: Bool { allowsSigning && isForMail }
+
+    /// Whether the key and its usage allow signatures, for mail or for other objects, and the certificate is not an
+    /// authority's.
+    package var allowsSigning: Bool {
+        publicKeyAlgorithm.canSign && !isCertificateAuthority
             && (keyUsage.map { !$0.isDisjoint(with: [.digitalSignature, .nonRepudiation]) } ?? true)
     }
 

@@ -58,15 +58,20 @@ public enum CryptographicMessage {
     ///   - content: the bytes to sign.
     ///   - identity: the signer.
     ///   - isAttached: whether the object contains the content.
-    ///   - time: the signing time.
-    /// - Throws: `.unsupported` for a key that cannot sign; `.file`
+    ///   - time: the signing time, at which the certificate must also be valid.
+    ///   - isChecked: whether the certificate is checked. If not, an object is also signed with a certificate that verifiers
+    ///     reject.
+    /// - Throws: `.unusableSigner` for a certificate that may not sign, belongs to an authority, is weak, or is not valid at
+    ///   `time`; its extended key usage is not checked. `.unsupported` for a key that cannot sign; `.file`
     public static func sign(
         _ content: Content,
         by identity: Identity,
         isAttached: Bool = false,
-        at time: Date = .now
+        at time: Date = .now,
+        isChecked: Bool = true
     ) throws(SMIMEError) -> [UInt8] {
         try SMIMEError.catching {
+            if isChecked { try CertificateFitness.checkSigner(identity.certificate, at: time) }
             let sink = MemorySink()
             try ContentProtector(content.source)
                 .sign(by: SignedDataWriter.Signer(identity), as: isAttached ? .opaque : .detached, at: time, to: sink)
@@ -76,7 +81,7 @@ public enum CryptographicMessage {
 
     /// Verifies the signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and the provider's errors. A malformed object is a problem in the report.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors as for `Message.opened`. A malformed object is a problem in the report.
     public static func verify(
         _ signature: some Sequence<UInt8>,
         of content: Content? = nil,

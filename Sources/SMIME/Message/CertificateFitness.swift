@@ -22,6 +22,12 @@ enum CertificateFitness {
             problems.append(Problem(.keyUsage, "the certificate may not be used for encryption"))
         default: break
         }
+        return problems + self.problems(of: certificate, at: time)
+    }
+
+    /// The problems that prevent every use of the certificate.
+    private static func problems(of certificate: Certificate, at time: Date) -> [Problem] {
+        var problems: [Problem] = []
         if time < certificate.notBefore {
             problems.append(Problem(.certificateNotYetValid, "the certificate is not valid yet"))
         }
@@ -30,6 +36,18 @@ enum CertificateFitness {
             problems.append(Problem(.weakKey, "its key is too short: \(certificate.publicKeyAlgorithm)"))
         }
         return problems
+    }
+
+    /// Checks the signer of an object that is not mail. The extended key usage is not checked, because the caller's verifiers
+    /// determine the usage that they require.
+    ///
+    /// - Throws: `MessageError.unusableSigner`
+    static func checkSigner(_ certificate: Certificate, at time: Date) throws(MessageError) {
+        let problem =
+            certificate.allowsSigning
+            ? problems(of: certificate, at: time).first
+            : Problem(.keyUsage, "the certificate may not be used for signatures")
+        if let problem { throw .unusableSigner("\(certificate.subject): \(problem.text)") }
     }
 
     /// - Throws: `MessageError.unusableSigner`

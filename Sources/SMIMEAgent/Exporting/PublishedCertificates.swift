@@ -70,6 +70,12 @@ extension PublishedCertificates {
         guard let signing, var signer = identities.first(where: { $0.certificate == signing }) else { return nil }
         signer.chain = authorities
         signer.encryptionCertificate = encryption
-        return try CryptographicMessage.sign(CryptographicMessage.Content(content), by: signer, isAttached: isAttached)
+        // `signing` was chosen because it can sign.
+        return try CryptographicMessage.sign(
+            CryptographicMessage.Content(content),
+            by: signer,
+            isAttached: isAttached,
+            isChecked: false
+        )
     }
 }
