@@ -1,6 +1,9 @@
 extension SMIMEError.Code {
     /// A bug in this library or in libcrypto.
     public static let bug = Self("bug", .bug)
+    /// Code of the caller that the library called threw an error: a sink, a key provider, a sequence of chunks. That error is
+    /// the `underlyingError`. An `SMIMEError` that such code throws is not changed.
+    public static let callback = Self("callback", .inputOutput)
     /// The task was cancelled.
     public static let cancelled = Self("cancelled", .temporary)
     /// The message only contains certificates; there is no content to open (RFC 8551 §3.8).

@@ -21,6 +21,14 @@ extension SMIMEError {
         }
     }
 
+    /// Converts an error that code of the caller threw, such as a sink or a key provider.
+    package init(thrownByCaller error: any Error) {
+        switch error {
+        case is SMIMEError, is any CodedError, is CancellationError: self.init(error)
+        default: self.init(.callback, "\(error)", underlyingError: error)
+        }
+    }
+
     /// Runs `body` and converts the error that it throws to the error of the public interface.
     package static func catching<Value>(_ body: () throws -> Value) throws(SMIMEError) -> Value {
         do { return try body() } catch { throw SMIMEError(error) }

@@ -7,7 +7,7 @@ public import Foundation
 /// The error type of the public interface: a code, the party that can resolve the error, and a sentence for people.
 ///
 /// ```swift
-/// do { try store.open() } catch let error as SMIMEError where error.code == .wrongPassphrase { … }
+/// do { alice = try Identity(pkcs12: file, passphrase: text) } catch where error.code == .wrongPassphrase { … }
 /// ```
 public struct SMIMEError: Error, Sendable {
     /// The error code. New codes may be added in any version.
@@ -43,7 +43,8 @@ public struct SMIMEError: Error, Sendable {
         case configuration
         /// The same call may succeed later: 451 4.3.0.
         case temporary
-        /// A file cannot be read or written, or a disk is full: 451 4.3.0.
+        /// A file, or code of the caller such as a sink or a key provider, cannot be read or written; or a disk is full:
+        /// 451 4.3.0.
         case inputOutput
         /// A bug in this library or in libcrypto: 451 4.3.0.
         case bug

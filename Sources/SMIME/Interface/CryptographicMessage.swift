@@ -37,8 +37,8 @@ public enum CryptographicMessage {
 
         /// Writes the bytes in pieces that fit in memory.
         ///
-        /// - Throws: `.file`, `.cancelled`, `.decryptionFailed`; errors that `sink` throws, as described at
-        ///   `Message.write(to:)`.
+        /// - Throws: `.file`, `.cancelled`, `.decryptionFailed`; `.callback` with the error that `sink` throws, unless that is
+        ///   an `SMIMEError`.
         public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
         /// Writes the bytes into a file of mode 0600. The file appears only when it is complete.
@@ -90,7 +90,7 @@ public enum CryptographicMessage {
     ) async throws(SMIMEError) -> VerificationReport {
         let stream = MemorySource(Array(signature)).stream()
         return try await SMIMEError.inBackground {
-            try await MessageOpener(keys, at: time).verify(cms: stream, detached: content?.source).report
+            try await MessageOpener(CallersKeys(keys), at: time).verify(cms: stream, detached: content?.source).report
         }
     }
 
@@ -117,14 +117,14 @@ public enum CryptographicMessage {
 
     /// Decrypts an encrypted object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors.
+    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors as for `Message.opened`.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider,
         password: String? = nil
     ) async throws(SMIMEError) -> Content {
         try await SMIMEError.inBackground {
-            let opener = MessageOpener(keys, at: .now, secret: .init(given: password))
+            let opener = MessageOpener(CallersKeys(keys), at: .now, secret: .init(given: password))
             return Content(try await opener.decrypt(cms: object.source.stream(), in: object.source), in: object.source)
         }
     }

@@ -65,9 +65,14 @@ extension PrivateKey {
 
     /// Passes the key as PKCS#8 in DER to `body`, for another library. The bytes are wiped when `body` returns.
     ///
-    /// - Throws: `.bug` if libcrypto cannot encode the key; errors that `body` throws.
-    public func withPKCS8<Value>(_ body: (RawSpan) throws -> Value) throws -> Value {
-        try withPKCS8 { (bytes: Span<UInt8>) in try body(bytes.bytes) }
+    /// - Throws: `.bug` if libcrypto cannot encode the key; `.callback` with the error that `body` throws, unless that is an
+    ///   `SMIMEError`.
+    public func withPKCS8<Value>(_ body: (RawSpan) throws -> Value) throws(SMIMEError) -> Value {
+        try SMIMEError.catching {
+            try withPKCS8 { (bytes: Span<UInt8>) in
+                do { return try body(bytes.bytes) } catch { throw SMIMEError(thrownByCaller: error) }
+            }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ extension Message {
     ///   - password: the password for content encrypted with a password; nil if there is none.
     ///   - time: the time at which certificates must be valid.
     /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`,
-    ///   and errors of the provider.
+    ///   `.callback` with the error that the provider throws, unless that is an `SMIMEError`.
     public func opened(
         with keys: some KeyProvider,
         password: String? = nil,
@@ -29,21 +29,22 @@ extension Message {
     ) async throws(SMIMEError) -> OpenedMessage {
         try await SMIMEError.inBackground {
             let message = try settled()
-            return try await MessageOpener(keys, at: time, secret: .init(given: password))
+            return try await MessageOpener(CallersKeys(keys), at: time, secret: .init(given: password))
                 .open(message.source, structure: message.structure)
         }
     }
 
     /// Verifies the signatures without decrypting anything. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and the provider's errors.
+    /// - Throws: `.file`, `.cancelled`, `.callback` and other errors of the provider, as for `opened`.
     public func verified(
         with keys: some KeyProvider,
         at time: Date = .now
     ) async throws(SMIMEError) -> VerificationReport {
         try await SMIMEError.inBackground {
             let message = try settled()
-            return try await MessageOpener(keys, at: time).verify(message.source, structure: message.structure).report
+            return try await MessageOpener(CallersKeys(keys), at: time)
+                .verify(message.source, structure: message.structure).report
         }
     }
 }
@@ -64,8 +65,7 @@ extension OpenedMessage: WritableContent {
     /// Writes the opened message in pieces that fit in memory.
     ///
     /// - Throws: `.file`, `.cancelled`; `.decryptionFailed` if the message changed after it was checked, in which case the
-    ///   output must not be used; errors that `sink` throws, as the `underlyingError` of a `.bug` unless they are an
-    ///   `SMIMEError`.
+    ///   output must not be used; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
     /// Writes the opened message into a file of mode 0600. The file appears only when it is complete.

@@ -48,15 +48,6 @@ public struct Message: Sendable {
         try self.init(try SMIMEError.catching { try FileSource(path: path) })
     }
 
-    /// A message that arrives in pieces. Up to 1 MB is kept in memory; larger messages are kept in an unlinked file.
-    ///
-    /// - Throws: errors that `chunks` throws; `.file` if the file cannot be written; the errors of reading from bytes.
-    public init<Chunks: AsyncSequence>(_ chunks: Chunks) async throws where Chunks.Element: Sequence<UInt8> {
-        let spool = Spool()
-        for try await chunk in chunks { try SMIMEError.catching { try spool.write(Array(chunk)) } }
-        try self.init(try SMIMEError.catching { try spool.finish() })
-    }
-
     /// The message with a signature by `identity`.
     ///
     /// - Parameters:
@@ -120,8 +111,7 @@ public struct Message: Sendable {
     /// If the task is cancelled, writing ends between two pieces.
     ///
     /// - Throws: `.malformed` for a header that other programs interpret differently, `.unsupported` for a key that cannot be
-    ///   used, `.file`, `.cancelled`; errors that `sink` throws, as the `underlyingError` of a `.bug` unless they are an
-    ///   `SMIMEError`.
+    ///   used, `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
     /// Writes the message into a file. The file appears only when it is complete.

@@ -8,7 +8,12 @@ package protocol WritableContent {
 extension WritableContent {
     func writeAll(to sink: (RawSpan) throws -> Void) throws(SMIMEError) {
         try SMIMEError.catching {
-            try withoutActuallyEscaping(sink) { sink in try write(to: ClosureSink { try sink($0.bytes) }) }
+            try withoutActuallyEscaping(sink) { sink in
+                let sink = ClosureSink { bytes in
+                    do { try sink(bytes.bytes) } catch { throw SMIMEError(thrownByCaller: error) }
+                }
+                try write(to: sink)
+            }
         }
     }
 

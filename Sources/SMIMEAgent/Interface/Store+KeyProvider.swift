@@ -5,30 +5,32 @@ public import SMIMEStore
 extension Store: KeyProvider {
     /// The key for the first of `recipients` that belongs to an account of the store; nil if there is none.
     ///
-    /// - Throws: `SMIMEError`: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
-    public func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
-        try await StoreKeyProvider(self).identity(for: recipients)
+    /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
+    public func identity(for recipients: [EntityIdentifier]) async throws(SMIMEError) -> Identity? {
+        try await SMIMEError.inBackground { try await StoreKeyProvider(self).identity(for: recipients) }
     }
 
     /// The certificates of `signers` that the store contains.
     ///
-    /// - Throws: `SMIMEError`: `.storeUnusable`, `.storeBusy`
-    public func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
-        try await StoreKeyProvider(self).certificates(for: signers)
+    /// - Throws: `.storeUnusable`, `.storeBusy`
+    public func certificates(for signers: [EntityIdentifier]) async throws(SMIMEError) -> [Certificate] {
+        try await SMIMEError.inBackground { try await StoreKeyProvider(self).certificates(for: signers) }
     }
 
     /// The trust settings for `certificates`: the store's trust anchors, pinned certificates and revocation lists, the lists
     /// in the folder of the setting `revocation.directory`, and the system's trust anchors.
     ///
-    /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
-    public func trust(for certificates: [Certificate]) async throws -> TrustStore {
-        try await StoreKeyProvider(self).trust(for: certificates)
+    /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func trust(for certificates: [Certificate]) async throws(SMIMEError) -> TrustStore {
+        try await SMIMEError.inBackground { try await StoreKeyProvider(self).trust(for: certificates) }
     }
 
     /// The exceptions in the settings: `verify.accept-sender`, `verify.accept-weak`.
     ///
-    /// - Throws: `SMIMEError`: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
-    public func exceptions() async throws -> VerdictExceptions { try await verdictExceptions() }
+    /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    public func exceptions() async throws(SMIMEError) -> VerdictExceptions {
+        try await SMIMEError.inBackground { try await verdictExceptions() }
+    }
 
     /// All keys and all trust settings of the store as they are now, in memory. Use this for archives of many messages: the
     /// store is not queried for each message, and later changes of the store have no effect.
