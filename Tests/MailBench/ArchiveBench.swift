@@ -63,7 +63,7 @@ struct ArchiveBench {
     private func openOne() async throws {
         let opened = try await Message(mail).opened(with: keys)
         guard opened.report.status == .valid else { throw CocoaError(.featureUnsupported) }
-        _ = try opened.bytes()
+        _ = try await opened.bytes()
     }
 
     private static func memory() throws -> Double {

@@ -29,7 +29,7 @@ import Testing
             through: Gateway(bob.store),
             of: bob.store
         ) { delivered.append($0) }
-        let text = try String(decoding: #require(delivered.first).message.bytes(), as: UTF8.self)
+        let text = try await String(decoding: #require(delivered.first).message.bytes(), as: UTF8.self)
         #expect(text.hasPrefix("Authentication-Results: gw.test; smime=pass (valid)"))
         #expect(text.contains("Meet me at eight."))
         #expect(delivered.map(\.sender) == [""])

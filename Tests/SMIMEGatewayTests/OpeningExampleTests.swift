@@ -14,7 +14,7 @@ import Testing
         var paths: [String] = []
         try await send(Message(Self.text.utf8), with: alice.store) { message, recipients in
             let path = folder.appending(path: "\(recipients.map(\.text).joined()).eml").path
-            try message.write(to: path)
+            try await message.write(to: path)
             paths.append(path)
         }
         #expect(paths.map { ($0 as NSString).lastPathComponent } == ["bob@example.com.eml", "alice@example.com.eml"])
@@ -104,7 +104,7 @@ import Testing
 /// Writes the content of a mail into a file, which appears only after everything was checked. Returns the verdict.
 func open(_ path: String, with store: Store, into target: String) async throws -> VerificationReport {
     let opened = try await Message(contentsOf: path).opened(with: store)
-    try opened.write(to: target)
+    try await opened.write(to: target)
     // Certificates are learned from valid mail only.
     _ = try await store.learn(from: opened)
     return opened.report

@@ -54,7 +54,7 @@ import Testing
         #expect(names == [["alice@example.com", "bob@example.com"], ["alice@example.com"]])
         let copy = try #require(copies.last)
         #expect(copy.cipher == .aes256GCM)
-        let secret = try mail.encrypted(to: copy.recipients, cipher: copy.cipher).bytes()
+        let secret = try await mail.encrypted(to: copy.recipients, cipher: copy.cipher).bytes()
         #expect(try await !Message(secret).opened(with: store).bytes().isEmpty)
         let missing = try Message("From: alice@example.com\nTo: erin@example.com\n\nx\n".utf8).header
         let error = await #expect(throws: SMIMEError.self) { try await store.recipients(of: missing) }
@@ -75,10 +75,26 @@ import Testing
         let copy = try #require(copies.first)
         #expect(copies.count == 1)
         #expect(copy.recipients.map(\.text) == ["bob@example.com", "carol@example.com", "dave@example.com"])
-        let written = try String(decoding: copy.message.bytes(), as: UTF8.self)
+        let written = try await String(decoding: copy.message.bytes(), as: UTF8.self)
         for name in ["carol", "dave", "erin"] { #expect(!written.contains(name), "\(written)") }
         #expect(written.contains(body))
         if !signing { #expect(written == visible + body) }
+    }
+
+    @Test func `every function of a key provider throws SMIMEError for a store`() async throws {
+        let store = try await store()
+        let alice = try Certificate(contentsOf: file("alice/cert.pem"))
+        let names = [EntityIdentifier(alice)]
+        #expect(try await store.identity(for: names)?.certificate == alice)
+        try await store.finish()
+        func check(_ call: @Sendable () async throws -> Void) async {
+            let error = await #expect(throws: SMIMEError.self) { try await call() }
+            #expect(error?.kind == .bug)
+        }
+        await check { _ = try await store.identity(for: names) }
+        await check { _ = try await store.certificates(for: names) }
+        await check { _ = try await store.trust(for: [alice]) }
+        await check { _ = try await store.exceptions() }
     }
 
     @Test func `a store that was opened for reading learns nothing new`() async throws {

@@ -115,6 +115,57 @@ import Testing
         #expect(problems.map(\.kind).contains(.chainPurpose))
     }
 
+    @Test(arguments: [
+        ("expired", "has expired"), ("future", "not valid yet"), ("weak", "too short"),
+        ("encrypt-only", "may not be used for signatures"), ("ca-as-leaf", "may not be used for signatures"),
+    ])
+    func `a CMS object is signed with an unfit certificate only on request`(name: String, reason: String) throws {
+        let identity = try TestIdentity(name).identityWithChain
+        let content = CryptographicMessage.Content(Array("a document".utf8))
+        let error = #expect(throws: SMIMEError.self) {
+            try CryptographicMessage.sign(content, by: identity, at: Self.time)
+        }
+        #expect(error?.code == .unusableSigner && error?.description.contains(reason) == true, "\(error as Any)")
+        #expect(try !CryptographicMessage.sign(content, by: identity, at: Self.time, isChecked: false).isEmpty)
+    }
+
+    @Test func `the verdict of a report that is made in tests results from its signers`() throws {
+        typealias Signer = VerificationReport.Signer
+        func axis(_ code: ProblemCode) -> VerificationReport.Axis { .init([Problem(code, "a problem")]) }
+        let cases: [(Signer, VerificationReport.Status)] = [
+            (Signer(), .valid), (Signer(integrity: axis(.digestMismatch)), .invalid),
+            (Signer(chain: .notChecked), .untrusted), (Signer(chain: axis(.chainNoAnchor)), .untrusted),
+            (Signer(revocation: axis(.certificateRevoked)), .revoked),
+            (Signer(revocation: axis(.revocationUnknown)), .untrusted),
+            (Signer(time: axis(.certificateExpired)), .expired),
+            (Signer(time: axis(.certificateNotYetValid)), .notYetValid),
+            (Signer(identity: axis(.signerNotFrom)), .mismatch),
+        ]
+        for (signer, status) in cases {
+            #expect(VerificationReport(signers: [signer]).status == status)
+            #expect(signer.status == status)
+        }
+        #expect(VerificationReport(signers: [Signer()], coverage: .part).status == .partial)
+        #expect(VerificationReport(signers: []).status == .unsigned)
+        let alice = try TestIdentity("alice").certificate
+        #expect(VerificationReport(signers: [Signer(certificate: alice)]).signers.map(\.certificate) == [alice])
+    }
+
+    @Test func `a keyring finds certificates by serial number and by key identifier`() throws {
+        let names = ["alice", "bob", "carol"]
+        let certificates = try names.map { try TestIdentity($0).certificate }
+        var keys = Keyring([], certificates: [certificates[0], certificates[1]])
+        let bob = certificates[1]
+        let identifier = try #require(bob.subjectKeyIdentifier)
+        let byKey = EntityIdentifier.subjectKeyIdentifier(identifier)
+        #expect(keys.certificates(for: [EntityIdentifier(bob)]) == [bob])
+        #expect(keys.certificates(for: [byKey, EntityIdentifier(bob)]) == [bob])
+        #expect(keys.certificates(for: [EntityIdentifier(certificates[2])]).isEmpty)
+        keys.certificates.append(certificates[2])
+        let both = keys.certificates(for: [EntityIdentifier(certificates[2]), EntityIdentifier(certificates[0])])
+        #expect(both == [certificates[0], certificates[2]])
+    }
+
     @Test func `a report can be made in tests and written as JSON`() async throws {
         #expect(VerificationReport(status: .valid).status == .valid)
         #expect(VerificationReport(status: .revoked).signers.isEmpty)
@@ -134,9 +185,9 @@ import Testing
         let bob = try TestIdentity("bob").identityWithChain
         let object = try CryptographicMessage.encrypt(.init(bytes), to: [Recipient(bob.certificate, at: Self.time)])
         let opened = try await CryptographicMessage.decrypt(.init(object), with: Keyring(bob))
-        #expect(try opened.bytes() == bytes)
+        #expect(try await opened.bytes() == bytes)
         let count = Mutex(0)
-        try opened.write { piece in count.withLock { $0 += piece.byteCount } }
+        try await opened.write { piece in count.withLock { $0 += piece.byteCount } }
         #expect(count.withLock { $0 } == bytes.count)
     }
 
@@ -156,7 +207,35 @@ import Testing
         struct Full: Error {}
         let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
         let error = #expect(throws: SMIMEError.self) { try mail.write { _ in throw Full() } }
-        #expect(error?.underlyingError is Full)
+        #expect(error?.underlyingError is Full && error?.code == .callback && error?.kind == .inputOutput)
+        let refusal = SMIMEError(.limitExceeded, "enough")
+        let same = #expect(throws: SMIMEError.self) { try mail.write { _ in throw refusal } }
+        #expect(same?.code == .limitExceeded)
+        let key = try TestIdentity("alice").identityWithChain.key
+        let lent = #expect(throws: SMIMEError.self) { try key.withPKCS8 { _ in throw Full() } }
+        #expect(lent?.underlyingError is Full && lent?.code == .callback)
+    }
+
+    @Test func `an error that a key provider or a sequence of chunks throws reaches the caller`() async throws {
+        struct Unreachable: Error {}
+        struct Directory: KeyProvider {
+            func identity(for recipients: [EntityIdentifier]) throws -> Identity? { throw Unreachable() }
+            func certificates(for signers: [EntityIdentifier]) throws -> [Certificate] { throw Unreachable() }
+            func trust(for certificates: [Certificate]) throws -> TrustStore { throw Unreachable() }
+        }
+        let alice = try TestIdentity("alice").identityWithChain
+        let mail = try Message("From: alice@example.com\n\nHello\n".utf8)
+        let signed = try mail.signed(by: alice, at: Self.time)
+        let secret = try mail.encrypted(to: [Recipient(alice.certificate, at: Self.time)], at: Self.time)
+        for message in [signed, secret] {
+            let error = await #expect(throws: SMIMEError.self) {
+                try await message.opened(with: Directory(), at: Self.time)
+            }
+            #expect(error?.underlyingError is Unreachable && error?.code == .callback)
+        }
+        let broken = AsyncThrowingStream<[UInt8], any Error> { $0.finish(throwing: Unreachable()) }
+        let error = await #expect(throws: SMIMEError.self) { try await Message(broken) }
+        #expect(error?.underlyingError is Unreachable && error?.code == .callback)
     }
 
     @Test func `a cancelled task ends between two pieces of a message`() async throws {
@@ -165,11 +244,9 @@ import Testing
         let mail = try Message("From: alice@example.com\r\n\r\n\(body)".utf8).signed(by: alice, at: Self.time)
         let written = Mutex(0)
         let task = Task {
-            try await SMIMEExecutor.run {
-                try mail.write { piece in
-                    written.withLock { $0 += piece.byteCount }
-                    withUnsafeCurrentTask { $0?.cancel() }
-                }
+            try await mail.write { piece in
+                written.withLock { $0 += piece.byteCount }
+                withUnsafeCurrentTask { $0?.cancel() }
             }
         }
         let result = await task.result
@@ -185,6 +262,12 @@ import Testing
 
     private final class Places: Sendable {
         let areOwn = Mutex<[Bool]>([])
+
+        /// Records whether this is called on the library's threads.
+        func note() {
+            let here = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
+            areOwn.withLock { $0.append(here == SMIMEExecutor.shared.asUnownedTaskExecutor()) }
+        }
     }
 
     /// Records whether it is called on the library's threads.
@@ -195,8 +278,7 @@ import Testing
         func identity(for recipients: [EntityIdentifier]) -> Identity? { keyring.identity(for: recipients) }
 
         func certificates(for signers: [EntityIdentifier]) -> [Certificate] {
-            let here = withUnsafeCurrentTask { $0?.unownedTaskExecutor }
-            places.areOwn.withLock { $0.append(here == SMIMEExecutor.shared.asUnownedTaskExecutor()) }
+            places.note()
             return keyring.certificates(for: signers)
         }
 
@@ -206,7 +288,7 @@ import Testing
     @Test func `messages are opened on the library's threads, many at a time`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let text = "From: alice@example.com\r\n\r\n" + String(repeating: "A line of text.\r\n", count: 5_000)
-        let signed = try Message(text.utf8).signed(by: alice, at: Self.time).bytes()
+        let signed = try await Message(text.utf8).signed(by: alice, at: Self.time).bytes()
         let places = Places()
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<50 {
@@ -219,5 +301,35 @@ import Testing
         }
         let areOwn = places.areOwn.withLock { $0 }
         #expect(areOwn.count == 50 && areOwn.allSatisfy(\.self))
+    }
+
+    /// Pieces of a message. Records whether they are asked for on the library's threads.
+    private struct WatchingPieces: AsyncSequence, AsyncIteratorProtocol {
+        var rest: [[UInt8]]
+        let places: Places
+
+        func makeAsyncIterator() -> Self { self }
+
+        mutating func next() async -> [UInt8]? {
+            places.note()
+            return rest.isEmpty ? nil : rest.removeFirst()
+        }
+    }
+
+    @Test func `messages are read in pieces and written on the library's threads`() async throws {
+        let text = "From: alice@example.com\r\n\r\nHello\r\n"
+        let places = Places()
+        let mail = try await Message(WatchingPieces(rest: text.utf8.map { [$0] }, places: places))
+        #expect(places.areOwn.withLock { $0.count } == text.utf8.count + 1)
+        try await mail.write { _ in places.note() }
+        try await mail.opened(with: Keyring([])).write { _ in places.note() }
+        try await CryptographicMessage.Content(text.utf8).write { _ in places.note() }
+        let areOwn = places.areOwn.withLock { $0 }
+        #expect(areOwn.count >= text.utf8.count + 4 && areOwn.allSatisfy(\.self))
+        #expect(try await mail.bytes() == Array(text.utf8))
+        let folder = try TemporaryFolder()
+        let path = folder.file("mail.eml").path
+        try await mail.write(to: path)
+        #expect(try Data(contentsOf: folder.file("mail.eml")) == Data(text.utf8))
     }
 }

@@ -24,22 +24,23 @@ import Testing
         let twice = try mail().encrypted(to: [recipient], at: Self.time).encrypted(to: [recipient], at: Self.time)
         for message in [triple, twice] {
             let opened = try await message.opened(with: keyring("bob"), at: Self.time)
-            #expect(String(decoding: try opened.bytes(), as: UTF8.self) == Self.text)
+            #expect(String(decoding: try await opened.bytes(), as: UTF8.self) == Self.text)
         }
         let report = try await triple.verified(with: keyring("bob"), at: Self.time)
         #expect(report.status == .valid, "\(report.problems)")
     }
 
     @Test func `signed and plain messages are opened`() async throws {
-        let signed = try Message(mail().signed(by: TestIdentity("alice").identityWithChain, at: Self.time).bytes())
+        let alice = try TestIdentity("alice").identityWithChain
+        let signed = try await Message(mail().signed(by: alice, at: Self.time).bytes())
         let opened = try await signed.opened(with: keyring(), at: Self.time)
         #expect(opened.report.status == .valid)
         #expect(opened.verifiedAuthor?.text == "alice@example.com")
-        #expect(try opened.bytes() == signed.bytes())
+        #expect(try await opened.bytes() == signed.bytes())
         let plain = try await mail().opened(with: keyring(), at: Self.time)
         #expect(plain.report.status == .unsigned)
         #expect(plain.verifiedAuthor == nil)
-        #expect(try plain.bytes() == Array(Self.text.utf8))
+        #expect(try await plain.bytes() == Array(Self.text.utf8))
     }
 
     @Test func `a message read in pieces is the same message`() async throws {

@@ -12,12 +12,13 @@ import Testing
         let mail = try Message("From: alice@example.com\r\nSubject: Hello\r\n\r\nGood morning\r\n".utf8)
         let password = Recipient(password: "correct horse")
         #expect(password.certificate == nil)
-        let both = try mail.encrypted(to: [password, Recipient(bob.certificate, at: Self.time)], at: Self.time).bytes()
-        let alone = try mail.encrypted(to: [password]).bytes()
+        let both = try await mail.encrypted(to: [password, Recipient(bob.certificate, at: Self.time)], at: Self.time)
+            .bytes()
+        let alone = try await mail.encrypted(to: [password]).bytes()
         let keys = Keyring([])
         for secret in [both, alone] {
             let opened = try await Message(secret).opened(with: keys, password: "correct horse", at: Self.time)
-            #expect(String(decoding: try opened.bytes(), as: UTF8.self).hasSuffix("Good morning\r\n"))
+            #expect(String(decoding: try await opened.bytes(), as: UTF8.self).hasSuffix("Good morning\r\n"))
             let wrong = await #expect(throws: SMIMEError.self) {
                 try await Message(secret).opened(with: keys, password: "wrong", at: Self.time)
             }
@@ -37,6 +38,6 @@ import Testing
             with: Keyring([]),
             password: "correct horse"
         )
-        #expect(try opened.bytes() == Array("text".utf8))
+        #expect(try await opened.bytes() == Array("text".utf8))
     }
 }

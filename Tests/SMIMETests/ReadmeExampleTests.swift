@@ -41,10 +41,10 @@ import Testing
         let bob = try Certificate(contentsOf: "\(folder)/bob.pem")
         let root = try Certificate(contentsOf: "\(folder)/root.pem")
         let mail = try Message(contentsOf: "\(folder)/mail.eml")
-        try mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "\(folder)/secret.eml")
+        try await mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "\(folder)/secret.eml")
         let keys = Keyring(alice, trusting: root)
         let opened = try await Message(contentsOf: "\(folder)/secret.eml").opened(with: keys)
         guard opened.report.status == .valid else { throw Refused(opened.report.problems) }
-        try opened.write(to: "\(folder)/plain.eml")
+        try await opened.write(to: "\(folder)/plain.eml")
     }
 }

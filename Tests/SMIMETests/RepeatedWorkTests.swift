@@ -77,7 +77,7 @@ import Testing
         let keys = try Keyring(people: ["alice"])
         let alice = try #require(keys.identities.first)
         let signed = try mail.signed(by: alice, as: .opaque, at: Self.time)
-        let bytes = try signed.bytes()
+        let bytes = try await signed.bytes()
         let source = CountingSource(bytes, cancellingAt: 1 << 20)
         let opening = Task { try await MessageOpener(keys, at: Self.time).open(source).report.status }
         await #expect(throws: StreamError.cancelled) { try await opening.value }

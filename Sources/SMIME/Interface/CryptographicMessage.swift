@@ -81,7 +81,8 @@ public enum CryptographicMessage {
 
     /// Verifies the signature over `content`, or over the content in the object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.file`, `.cancelled`, and the provider's errors as for `Message.opened`. A malformed object is a problem in the report.
+    /// - Throws: `.file`, `.cancelled`, and the provider's errors as for `Message.opened`. A malformed object is a problem in the
+    ///   report.
     public static func verify(
         _ signature: some Sequence<UInt8>,
         of content: Content? = nil,
@@ -117,7 +118,8 @@ public enum CryptographicMessage {
 
     /// Decrypts an encrypted object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors as for `Message.opened`.
+    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors as
+    ///   for `Message.opened`.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider,

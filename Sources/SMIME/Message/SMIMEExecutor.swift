@@ -10,11 +10,11 @@ import Foundation
 /// The library's own threads for long work, which keep the caller's cooperative threads free. There is one thread for each
 /// processor core, except one core.
 ///
-/// `Message.opened` and the other asynchronous calls run here automatically. Use `run` for synchronous calls such as signing,
-/// encrypting and writing:
+/// `Message.opened`, `Message.write` and the other asynchronous calls run here automatically. Use `run` for other long work,
+/// such as signing objects that are not mail:
 ///
 /// ```swift
-/// try await SMIMEExecutor.run { try mail.encrypted(to: bob).write(to: "secret.eml") }
+/// let signature = try await SMIMEExecutor.run { try CryptographicMessage.sign(document, by: alice) }
 /// ```
 public final class SMIMEExecutor: TaskExecutor {
     private struct State {
@@ -33,8 +33,12 @@ public final class SMIMEExecutor: TaskExecutor {
     private init(width: Int) { self.width = width }
 
     /// Runs `work` on the library's threads and waits for the result without blocking a thread.
-    public static func run<Value: Sendable>(_ work: @Sendable () async throws -> Value) async throws -> Value {
-        try await withTaskExecutorPreference(shared) { try await work() }
+    ///
+    /// - Throws: the error that `work` throws.
+    public static func run<Value: Sendable, Failure: Error>(
+        _ work: @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await withTaskExecutorPreference(shared) { () async throws(Failure) in try await work() }
     }
 
     /// Takes a job of a task that prefers this executor.
