@@ -56,8 +56,8 @@ enum Terminal {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }
-        return String(decoding: enteredLine(at: question, from: terminal), as: UTF8.self)
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let entered = try LineEntry(terminal).read(isShown: true) { enteredLine(at: question, from: terminal) }
+        return String(decoding: entered, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The line that the user enters after `prompt`; empty at the end of input.
@@ -73,50 +73,9 @@ enum Terminal {
     }
 
     private static func line(_ prompt: String, from terminal: Int32) throws -> [UInt8] {
-        var settings = termios()
-        guard tcgetattr(terminal, &settings) == 0 else { throw Failure(.noPermission, "/dev/tty: not a terminal") }
-        var hidden = settings
-        hidden.c_lflag &= ~tcflag_t(ECHO)
-        hidden.c_lflag |= tcflag_t(ECHONL | ICANON | ISIG)
-        EchoGuard.arm(terminal, settings.c_lflag)
-        tcsetattr(terminal, TCSAFLUSH, &hidden)
-        defer {
-            tcsetattr(terminal, TCSAFLUSH, &settings)
-            EchoGuard.disarm()
-        }
-        var entered = enteredLine(at: prompt, from: terminal)
+        var entered = try LineEntry(terminal).read(isShown: false) { enteredLine(at: prompt, from: terminal) }
         defer { entered.wipe() }
         guard !entered.isEmpty else { throw Failure(.noPermission, "no passphrase was entered") }
         return Array(entered.prefix { $0 != UInt8(ascii: "\n") })
     }
-}
-
-/// Restores the terminal's echo if a signal ends the process during the prompt.
-private enum EchoGuard {
-    private nonisolated(unsafe) static var terminal: Int32 = -1
-    /// The terminal's settings before the prompt changed them.
-    private nonisolated(unsafe) static var localFlags = tcflag_t()
-    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// The signal actions before the prompt changed them.
-    private nonisolated(unsafe) static var former: [(@convention(c) (Int32) -> Void)?] = []
-
-    /// Prepares the guard. Called before the echo is turned off, by the only thread that asks.
-    static func arm(_ terminal: Int32, _ localFlags: tcflag_t) {
-        self.terminal = terminal
-        self.localFlags = localFlags
-        former = signals.map { number in
-            signal(number) { number in
-                // tcgetattr and tcsetattr are allowed in a signal handler: signal-safety(7)
-                var settings = termios()
-                if tcgetattr(EchoGuard.terminal, &settings) == 0 {
-                    settings.c_lflag = EchoGuard.localFlags
-                    tcsetattr(EchoGuard.terminal, TCSANOW, &settings)
-                }
-                signal(number, SIG_DFL)
-                raise(number)
-            }
-        }
-    }
-
-    static func disarm() { for (number, handler) in zip(signals, former) { signal(number, handler) } }
 }
