@@ -28,7 +28,7 @@ enum Console {
 
     /// `hint`, with the --home of this command line added to its commands.
     static func namingHome(in hint: String) -> String {
-        home.map { hint.replacing("smime ", with: "smime --home \($0) ") } ?? hint
+        home.map { HintCommands(hint).text(inserting: "--home \($0) ") } ?? hint
     }
 
     /// The store that the command line names, quoted for a shell; nil if it names none.
