@@ -85,12 +85,12 @@ private struct EncodedLayer: Encodable {
     private struct Signer: Encodable {
         let fingerprint: Fingerprint?
         let addresses: [String]
-        let integrity: Bool?
+        let integrity: EncodedAxis
 
         init(_ signer: VerificationReport.Signer) {
             fingerprint = signer.certificate?.fingerprint
             addresses = signer.certificate?.addresses ?? []
-            integrity = signer.integrity.ok
+            integrity = EncodedAxis(axis: signer.integrity, isUnknown: false)
         }
     }
 }
