@@ -83,6 +83,25 @@ import Testing
         #expect(removed.status == 0, "\(removed.errorText)")
     }
 
+    @Test func `certificates are pinned only after confirmation`() throws {
+        let certificate = Fixtures.certs.appending(path: "bob/cert.pem").path
+        let (added, _) = try runner.run(["recipient", "add", "bob@example.com", certificate], answering: [])
+        #expect(added.status == 0, "\(added.errorText)")
+        let trust = ["recipient", "trust", "bob@example.com"]
+        let (kept, question) = try runner.run(trust, answering: ["n"])
+        #expect(kept.status == 77, "\(kept.errorText)")
+        #expect(question.contains("would be trusted for bob@example.com"), "\(question)")
+        #expect(
+            question.contains("sha256:55bc33f5b778dce1871fabb5d257edbf3f058100f84f5ca4705ae095b77213ce"),
+            "\(question)"
+        )
+        let (pinned, _) = try runner.run(trust, answering: ["y"])
+        #expect(pinned.status == 0, "\(pinned.errorText)")
+        #expect(pinned.text.contains("pinned bob@example.com"))
+        let (again, silent) = try runner.run(trust, answering: [])
+        #expect(again.status == 0 && silent.isEmpty, "\(again.errorText)\(silent)")
+    }
+
     @Test func `export overwrites a file only after confirmation`() throws {
         let file = temporary.file("alice.p12")
         try Data("keep".utf8).write(to: file)

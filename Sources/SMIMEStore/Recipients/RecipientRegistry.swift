@@ -133,20 +133,6 @@ package struct RecipientRegistry: Sendable {
         }
     }
 
-    /// Pins all certificates of `address` except those whose keys a user distrusted.
-    ///
-    /// - Returns: the pinned certificates; empty if all are distrusted.
-    /// - Throws: `.unknownRecipient`
-    package func pinUnlessDistrusted(_ address: AddressScope) async throws(KeystoreError) -> [Certificate] {
-        try await database.write { database in
-            let known = try RecipientRecord.all(for: address, in: database)
-            guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
-            let certificates = known.filter { $0.trust != .distrusted }.map(\.certificate)
-            try RecipientRecord.setTrust(.pinned, of: certificates, for: address, in: database)
-            return certificates
-        }
-    }
-
     /// Removes the certificates of `address`, or only the one with `fingerprint`.
     ///
     /// - Returns: the removed certificates.

@@ -124,7 +124,8 @@ def one_store(fleet):
     step("a gateway can change no rule, setting or trust")
     environment = {"SMIME_HOME": fleet.gateways[0].home, "SMIME_STORE": fleet.database.url()}
     for words in (
-        ["policy", "set", "--global", "--sign", "never"], ["config", "set", "filter.tags", "on"], ["recipient", "trust", "bob@example.com"],
+        ["policy", "set", "--global", "--sign", "never"], ["config", "set", "filter.tags", "on"],
+        ["recipient", "trust", "bob@example.com", "--fingerprint", "sha256:55bc33f5b778dce1871fabb5d257edbf3f058100f84f5ca4705ae095b77213ce"],
         ["import", f"{fleet.certs}/carol/carol.p12", "--password-file", fleet.name("password")], ["account", "remove", "alice@example.com", "--yes"],
     ):  # fmt: skip
         result = fleet.run(words, environment, expect=range(1, 128))

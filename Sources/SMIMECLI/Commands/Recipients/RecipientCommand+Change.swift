@@ -217,15 +217,15 @@ extension SMIMECommand.RecipientCommand {
             commandName: "trust",
             abstract: "Trust the certificates of an address, even if no chain leads to a trust anchor.",
             discussion: """
-                Compare the fingerprint with the certificate's owner first. Without --fingerprint this pins every \
-                certificate of the address, except the distrusted ones.
+                Without --fingerprint this pins every certificate of the address, except the distrusted ones, after \
+                it has shown their fingerprints and asked whether you compared them with the owner.
 
                 A pinned certificate is preferred to newer certificates until it expires or is revoked. The pin also \
                 holds for a renewed certificate with the same key.
 
                 --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command \
-                does not ask whether you compared the fingerprint. The fingerprint must be complete: an attacker can \
-                make a certificate with the same first digits.
+                does not ask. The fingerprint must be complete: an attacker can make a certificate with the same first \
+                digits.
 
                   smime recipient trust bob@example.org
                   smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
@@ -254,20 +254,32 @@ extension SMIMECommand.RecipientCommand {
             // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
             if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }
+            let fingerprints = try await target.fingerprint?.whole.map { [$0] } ?? confirmed()
             try await target.run("pinned") { store in
-                if let fingerprint = target.fingerprint?.whole {
-                    return try await store.recipients.setTrust(.pinned, of: target.address, fingerprint: fingerprint)
-                }
-                let pinned = try await store.recipients.pinUnlessDistrusted(target.address)
-                guard !pinned.isEmpty else {
-                    throw Failure(
-                        .noUser,
-                        "\(target.address): every known certificate is distrusted",
-                        hints: ["name the one to trust again with --fingerprint"]
-                    )
+                var pinned: [Certificate] = []
+                for fingerprint in fingerprints {
+                    pinned += try await store.recipients.setTrust(.pinned, of: address, fingerprint: fingerprint)
                 }
                 return pinned
             }
+        }
+
+        /// The certificates of the address that are not distrusted, once the user has confirmed that their fingerprints are
+        /// right. Only these are pinned, and none that is learned while the user compares.
+        private func confirmed() async throws -> [Fingerprint] {
+            let known = try await target.known()
+            guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
+            let candidates = known.filter { $0.trust != .distrusted }
+            guard !candidates.isEmpty else {
+                throw Failure(
+                    .noUser,
+                    "\(address): every known certificate is distrusted",
+                    hints: ["name the one to trust again with --fingerprint"]
+                )
+            }
+            let new = candidates.filter { $0.trust != .pinned }.map(\.certificate)
+            if !new.isEmpty { try FingerprintConfirmation(address).ask(new) }
+            return candidates.map(\.certificate.fingerprint)
         }
     }
 

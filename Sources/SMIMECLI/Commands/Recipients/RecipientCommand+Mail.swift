@@ -71,20 +71,30 @@ extension MailCertificates {
     }
 }
 
-/// Asks the user whether a fingerprint was compared, before a certificate from a mail is trusted.
+/// Asks the user whether fingerprints were compared, before certificates are trusted.
 struct FingerprintConfirmation {
     private let address: AddressScope
 
     init(_ address: AddressScope) { self.address = address }
 
+    /// Asks about the certificate that signed the mail at `path`.
     func ask(_ certificate: Certificate, _ path: String) throws {
-        let command =
-            "smime recipient trust \(shell: address) --from \(shell: path) --fingerprint \(certificate.fingerprint)"
+        try ask([certificate], by: "--from \(shell: path) --fingerprint \(certificate.fingerprint)")
+    }
+
+    /// Asks about certificates that the store knows for the address.
+    func ask(_ certificates: [Certificate]) throws {
+        let only = certificates.count == 1 ? certificates.first : nil
+        try ask(certificates, by: "--fingerprint \(only.map { "\($0.fingerprint)" } ?? "FINGERPRINT")")
+    }
+
+    private func ask(_ certificates: [Certificate], by options: String) throws {
+        let names = certificates.map { "\($0.subject) \($0.fingerprint)" }.joined(separator: ", ")
+        let fingerprints = certificates.count == 1 ? "fingerprint" : "fingerprints"
         try Confirmation.ask(
-            "\(certificate.subject) \(certificate.fingerprint) would be trusted for \(address): compare the fingerprint with "
-                + "its owner, but not by mail",
+            "\(names) would be trusted for \(address): compare the \(fingerprints) with its owner, but not by mail",
             unless: false,
-            by: command
+            by: "smime recipient trust \(shell: address) \(options)"
         )
     }
 }
