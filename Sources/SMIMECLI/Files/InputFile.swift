@@ -10,10 +10,20 @@ enum InputFile {
     /// - Parameter mayBeSecret: whether the file may contain an unencrypted private key.
     static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
         guard path == "-" else { return try Input.open(path: path, mayBeSecret: mayBeSecret) }
-        if isatty(STDIN_FILENO) == 1 {
-            Console.note("reading from the terminal: end the input with Ctrl-D, or name a file on the command line")
-        }
+        noteTerminal(alternative: ", or name a file on the command line")
         return try Input.standardInput(mayBeSecret: mayBeSecret)
+    }
+
+    /// Standard input, for verbs that read nothing else.
+    static func standardInput() throws -> any ByteSource {
+        noteTerminal(alternative: "")
+        return try Input.standardInput()
+    }
+
+    /// Says that the command waits for input, if standard input is a terminal.
+    private static func noteTerminal(alternative: String) {
+        guard isatty(STDIN_FILENO) == 1 else { return }
+        Console.note("reading from the terminal: end the input with Ctrl-D\(alternative)")
     }
 
     /// The file's name in messages.

@@ -28,7 +28,7 @@ extension FilterOptions {
         line.add("sender", value: sender == .null ? "<>" : sender.text)
         do {
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
-            let source = try Input.standardInput()
+            let source = try InputFile.standardInput()
             guard source.count > 0 else { throw GatewayRefusal.emptyMessage(emptyName) }
             line.add("message_id", value: UnparsedMessage.messageID(of: source))
             trap()

@@ -41,7 +41,7 @@ extension SMIMECommand {
         func run() async throws {
             let arguments = try GitArguments(words)
             let opening = try global.opening(.readOnly)
-            let content = try Input.standardInput()
+            let content = try InputFile.standardInput()
             switch arguments.task {
             case .sign(let key):
                 try await sign(content, by: GitKey(text: key), opening, descriptor: arguments.statusDescriptor)

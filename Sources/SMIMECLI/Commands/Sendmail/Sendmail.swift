@@ -79,7 +79,7 @@ extension SMIMECommand {
 
         /// The mail on standard input.
         private func submitted(_ arguments: SendmailArguments) throws -> SubmittedMail {
-            let input = try Input.standardInput()
+            let input = try InputFile.standardInput()
             let source = arguments.passesLoneDots ? input : try LoneDot.truncated(input)
             let domain = MailDomain.current
             return try SubmittedMail(
