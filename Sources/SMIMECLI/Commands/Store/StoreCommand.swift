@@ -48,10 +48,11 @@ extension SMIMECommand.StoreCommand {
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup",
-            abstract: "Copy the database to a file, also while other programs use it.",
+            abstract: "Copy the whole store to one file, in case this one is lost or damaged.",
             discussion: """
                 The copy contains everything except the key file. The private keys in the copy open only with the key \
-                file or the passphrase. `smime store restore` puts the copy back.
+                file or the passphrase. `smime store restore` puts the copy back. Other programs may use the store \
+                meanwhile. To move accounts to a new computer, use `smime account backup`.
 
                   smime store backup -o smime-$(date +%F).sqlite
                 """
