@@ -25,7 +25,8 @@ extension SMIMECommand {
 
                 Signs as the account with the committer's address, or with the certificate that user.signingKey names \
                 by address or fingerprint. If a signer's certificate has expired, the signature is judged as of the \
-                time of signing. A warning says so, because only the signer states that time.
+                time of signing, or of the commit if the signature states none. A warning says so, because only the \
+                signer states that time.
                 """
         )
 
@@ -71,6 +72,12 @@ extension SMIMECommand {
                     under: options,
                     warn: { Console.warning($0.text) }
                 )
+            if let committer = try GitObject(content).address,
+                !signer.identity.certificate.emailAddresses.contains(committer)
+            {
+                let effect = "GitHub and GitLab show the signature as not verified"
+                Console.warning("the certificate does not name the committer's address \(committer): \(effect)")
+            }
             let protector = try ContentProtector(content)
             try Output.write(to: nil) { sink in
                 try PEMObject.write(to: sink, label: "SIGNED MESSAGE") {
@@ -96,11 +103,11 @@ extension SMIMECommand {
                 return try await opener.verify(cms: signature, detached: content).report
             }
             var judged = try await report(at: .now)
-            if judged.status == .expired, let time = judged.signers.compactMap(\.signingTime).min(), time < .now {
-                let then = try await report(at: time)
+            if judged.status == .expired, let claim = try Self.claimedTime(of: judged, content), claim.time < .now {
+                let then = try await report(at: claim.time)
                 if then.status == .valid, let name = then.signers.first?.name {
-                    let claim = "as of \(time.timestamp), the signing time that only the signer states"
-                    Console.warning("the certificate of \(name) has expired; judged \(claim)")
+                    let basis = "as of \(claim.time.timestamp), \(claim.origin) that only the signer states"
+                    Console.warning("the certificate of \(name) has expired; judged \(basis)")
                     judged = then
                 }
             }
@@ -111,6 +118,19 @@ extension SMIMECommand {
             if let hint = judged.gitHint(context) { Console.hint(hint) }
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)
             guard judged.status == .valid else { throw judged.exitStatus }
+        }
+
+        /// When the first signer claims to have signed, and where that is stated: in the signature, or else in the commit or
+        /// tag, which is signed, too. Nil if it is not stated.
+        private static func claimedTime(
+            of report: VerificationReport,
+            _ content: any ByteSource
+        ) throws -> (time: Date, origin: String)? {
+            let times = report.signers.compactMap(\.signingTime)
+            if let time = times.min(), times.count == report.signers.count { return (time, "the signing time") }
+            return try GitObject(content).time.map { time in
+                ((times + [time]).min() ?? time, "the time in the commit or tag")
+            }
         }
     }
 }

@@ -13,6 +13,18 @@ extension VerificationReport {
         guard status == .untrusted, problem?.kind == .chainNoAnchor else {
             return VerdictStep(explaining: problem).text
         }
+        // No hint suggests to compare one's own certificate with oneself, or to pin a certificate that may be forged.
+        guard !context.isOwn, context.difference == nil else {
+            let step = VerdictStep(
+                self,
+                decidingSigner,
+                about: problem,
+                context: context,
+                file: nil,
+                verb: SMIMECommand.Git.name
+            )
+            return step.text
+        }
         guard let certificate = decidingSigner?.certificate, let address = decidingSigner?.address else {
             return "if you know its authority: smime trust add FILE"
         }
