@@ -19,8 +19,17 @@ struct InspectionOutput: Encodable {
     var mac: String?
     let problems: [ProblemReport]
 
-    /// - Parameter time: the time at which validity is judged.
-    init(_ inspection: Inspection, opened: OpenedPKCS12?, file: String, at time: Date) {
+    /// - Parameters:
+    ///   - names: the owners, from the store, of certificates that the file refers to.
+    ///   - time: the time at which validity is judged.
+    init(
+        _ inspection: Inspection,
+        opened: OpenedPKCS12?,
+        file: String,
+        names: [EntityIdentifier: String],
+        at time: Date
+    ) {
+        let context = InspectionContext(names: names, time: time)
         self.file = file
         kind = inspection.kind
         problems = inspection.problems.map(ProblemReport.init)
@@ -31,10 +40,10 @@ struct InspectionOutput: Encodable {
             crls = items.certificateLists.map { CertificateListOutput($0, at: time) }
             privateKeys = items.privateKeys.map { PrivateKeyOutput(encrypted: $0.isEncrypted) }
         case .cms(let layer):
-            parts = PartOutput.content(of: layer, into: &layers, at: time)
+            parts = PartOutput.content(of: layer, into: &layers, context)
             self.layers = layers
         case .message(let part):
-            parts = [PartOutput(part, into: &layers, at: time)]
+            parts = [PartOutput(part, into: &layers, context)]
             self.layers = layers
         case .pkcs12(let outline):
             mac = outline.mac
@@ -45,6 +54,14 @@ struct InspectionOutput: Encodable {
             }
         }
     }
+}
+
+/// What the store and the caller add to an inspection.
+struct InspectionContext {
+    /// The owners, from the store, of certificates that the file refers to.
+    let names: [EntityIdentifier: String]
+    /// The time at which validity is judged.
+    let time: Date
 }
 
 /// A MIME entity.
@@ -59,7 +76,7 @@ struct PartOutput: Encodable {
     let parts: [PartOutput]
     let problems: [ProblemReport]
 
-    init(_ part: Inspection.Part, into layers: inout [LayerOutput], at time: Date) {
+    init(_ part: Inspection.Part, into layers: inout [LayerOutput], _ context: InspectionContext) {
         contentType = part.mediaType
         parameters = part.parameters
         encoding = part.transferEncoding
@@ -67,9 +84,9 @@ struct PartOutput: Encodable {
         size = part.count
         problems = part.problems.map(ProblemReport.init)
         layer = part.layer.map { _ in layers.count }
-        let inside = part.layer.map { Self.content(of: $0, into: &layers, at: time) } ?? []
+        let inside = part.layer.map { Self.content(of: $0, into: &layers, context) } ?? []
         var outputs: [PartOutput] = []
-        for inner in part.parts { outputs.append(PartOutput(inner, into: &layers, at: time)) }
+        for inner in part.parts { outputs.append(PartOutput(inner, into: &layers, context)) }
         parts = inside + outputs
     }
 
@@ -77,13 +94,13 @@ struct PartOutput: Encodable {
     static func content(
         of layer: Inspection.Layer,
         into layers: inout [LayerOutput],
-        at time: Date
+        _ context: InspectionContext
     ) -> [PartOutput] {
-        layers.append(LayerOutput(layer, at: time))
+        layers.append(LayerOutput(layer, context))
         switch layer.content {
         case nil: return []
-        case .layer(let inner): return content(of: inner, into: &layers, at: time)
-        case .part(let part): return [PartOutput(part, into: &layers, at: time)]
+        case .layer(let inner): return content(of: inner, into: &layers, context)
+        case .part(let part): return [PartOutput(part, into: &layers, context)]
         }
     }
 }
@@ -105,7 +122,7 @@ struct LayerOutput: Encodable {
     let authenticatedAttributes: [String]
     let unprotectedAttributes: [String]
 
-    init(_ layer: Inspection.Layer, at time: Date) {
+    init(_ layer: Inspection.Layer, _ context: InspectionContext) {
         let outline = layer.outline
         type = outline.layerType
         algorithm = outline.layerAlgorithm
@@ -114,10 +131,10 @@ struct LayerOutput: Encodable {
         contentType = outline.contentType
         size = outline.contentCount
         digests = outline.type == .signedData ? outline.algorithms : []
-        signers = outline.signers.map { InspectedSignerOutput($0, outline.certificates) }
-        recipients = outline.recipients.map(InspectedRecipientOutput.init)
-        certificates = outline.certificates.map { CertificateOutput($0, at: time) }
-        crls = outline.certificateLists.map { CertificateListOutput($0, at: time) }
+        signers = outline.signers.map { InspectedSignerOutput($0, outline.certificates, context.names) }
+        recipients = outline.recipients.map { InspectedRecipientOutput($0, context.names) }
+        certificates = outline.certificates.map { CertificateOutput($0, at: context.time) }
+        crls = outline.certificateLists.map { CertificateListOutput($0, at: context.time) }
         authenticatedAttributes = outline.authenticatedAttributes
         unprotectedAttributes = outline.unprotectedAttributes
     }
@@ -128,6 +145,8 @@ struct InspectedSignerOutput: Encodable {
     let issuer, serial, keyIdentifier: String?
     let fingerprint: Fingerprint?
     let subject: String?
+    /// The owner, from the store, of the certificate that the signer names; nil if the store does not know it.
+    let name: String?
     let addresses: [String]
     let digest: String
     let signature: String
@@ -136,7 +155,8 @@ struct InspectedSignerOutput: Encodable {
     let unsignedAttributes: [String]
     let capabilities: [String]
 
-    init(_ signer: SignerInfo, _ certificates: [Certificate]) {
+    init(_ signer: SignerInfo, _ certificates: [Certificate], _ names: [EntityIdentifier: String]) {
+        name = names[signer.identifier]
         (issuer, serial, keyIdentifier) = signer.identifier.pieces
         let certificate = certificates.first { signer.identifier.matches($0) }
         fingerprint = certificate?.fingerprint
@@ -155,10 +175,13 @@ struct InspectedSignerOutput: Encodable {
 struct InspectedRecipientOutput: Encodable {
     let kind: String
     let issuer, serial, keyIdentifier: String?
+    /// The owner, from the store, of the recipient's certificate; nil if the store does not know it.
+    let name: String?
     let algorithm: String
     let parameters: String?
 
-    init(_ recipient: RecipientInfo) {
+    init(_ recipient: RecipientInfo, _ names: [EntityIdentifier: String]) {
+        name = recipient.identifier.flatMap { names[$0] }
         kind = recipient.kind.rawValue
         (issuer, serial, keyIdentifier) = recipient.identifier?.pieces ?? (nil, nil, nil)
         algorithm = recipient.algorithm

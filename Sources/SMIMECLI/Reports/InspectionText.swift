@@ -9,6 +9,8 @@ struct InspectionText {
     private var tree: TextTree
     private let time: Date
     private let names: [EntityIdentifier: String]
+    /// The certificates that are already in the tree.
+    private var drawn: Set<Fingerprint> = []
 
     /// The report on `file`; each line has its line end.
     ///
@@ -23,7 +25,9 @@ struct InspectionText {
         var text = InspectionText(tree: TextTree("\(file): \(inspection.title)"), time: time, names: names)
         text.add(inspection.problems, 1)
         switch inspection.subject {
-        case .certificates(let items): items.forEach { text.add($0, 1) }
+        case .certificates(let items):
+            text.add(items.certificates, 1)
+            items.forEach { text.add($0, 1) }
         case .cms(let layer): text.add(layer, 1)
         case .message(let part): text.add(part, 1)
         case .pkcs12(let outline): text.add(outline, 1)
@@ -31,9 +35,9 @@ struct InspectionText {
         if let opened {
             for certificate in opened.own {
                 text.add("private key of", 1)
-                text.add(certificate, 2)
+                text.add(certificate, among: opened.own + opened.others, 2)
             }
-            opened.others.forEach { text.add($0, 1) }
+            text.add(opened.others, 1)
         }
         return text.tree.text
     }
@@ -64,7 +68,7 @@ struct InspectionText {
         for recipient in outline.recipients { add(recipient, level + 1) }
         list("authenticated attributes", outline.authenticatedAttributes, level: level + 1)
         list("unprotected attributes", outline.unprotectedAttributes, level: level + 1)
-        for certificate in outline.certificates { add(certificate, level + 1) }
+        add(outline.certificates, level + 1)
         for list in outline.certificateLists { add(list, level + 1) }
         switch layer.content {
         case nil: break
@@ -94,23 +98,48 @@ struct InspectionText {
 
     private mutating func add(_ item: KeyMaterial, _ level: Int) {
         switch item {
-        case .certificate(let certificate): add(certificate, level)
         case .certificateList(let list): add(list, level)
         case .privateKey(let key): add("private key, \(key.isEncrypted ? "encrypted" : "not encrypted")", level)
         default: break
         }
     }
 
-    private mutating func add(_ certificate: Certificate, _ level: Int) {
+    /// Adds the certificates, each below the one that it issued. A certificate that is already in the tree is left out.
+    private mutating func add(_ certificates: [Certificate], _ level: Int) {
+        let issuers = Set(
+            certificates.flatMap { ChainText.issuers(above: $0, among: certificates).map(\.fingerprint) }
+        )
+        // Certificates that issued each other in a circle have no lowest one.
+        let lowest = certificates.filter { !issuers.contains($0.fingerprint) }
+        for certificate in lowest + certificates where !drawn.contains(certificate.fingerprint) {
+            add(certificate, among: certificates, level)
+        }
+    }
+
+    /// Adds a certificate, and below it its issuers, as far as `known` has their certificates.
+    private mutating func add(_ certificate: Certificate, among known: [Certificate], _ level: Int) {
         add("certificate \(certificate.subject)", level)
-        if !certificate.isSelfIssued { add("issuer \(certificate.issuer)", level + 1) }
-        list("addresses", certificate.addresses, level: level + 1)
+        drawn.insert(certificate.fingerprint)
+        var (last, level) = (certificate, level + 1)
+        for issuer in ChainText.issuers(above: certificate, among: known) {
+            addDetails(of: last, level)
+            let isNew = drawn.insert(issuer.fingerprint).inserted
+            add("issued by \(issuer.subject)\(isNew ? "" : ", shown above")", level)
+            guard isNew else { return }
+            (last, level) = (issuer, level + 1)
+        }
+        if !last.isSelfIssued { add("issuer \(last.issuer)", level) }
+        addDetails(of: last, level)
+    }
+
+    private mutating func addDetails(of certificate: Certificate, _ level: Int) {
+        list("addresses", certificate.addresses, level: level)
         let state = certificate.isValid(at: time) ? "" : certificate.notAfter < time ? ", expired" : ", not yet valid"
-        add("valid \(certificate.notBefore.day) to \(certificate.notAfter.day)\(state)", level + 1)
+        add("valid \(certificate.notBefore.day) to \(certificate.notAfter.day)\(state)", level)
         let kind = certificate.isCertificateAuthority ? ", certificate authority" : ""
-        add("key \(certificate.publicKeyAlgorithm)\(kind)", level + 1)
-        if let usage = certificate.keyUsage { add("usage \(usage)", level + 1) }
-        add("fingerprint \(certificate.fingerprint)", level + 1)
+        add("key \(certificate.publicKeyAlgorithm)\(kind)", level)
+        if let usage = certificate.keyUsage { add("usage \(usage)", level) }
+        add("fingerprint \(certificate.fingerprint)", level)
     }
 
     private mutating func add(_ list: CertificateList, _ level: Int) {

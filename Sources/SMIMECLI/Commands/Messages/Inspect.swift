@@ -82,11 +82,15 @@ extension SMIMECommand {
                 for problem in errors.prefix(Self.maximumErrors) { Console.error("\(name): \(problem.text)") }
             }
             if report.json {
+                var names: [EntityIdentifier: String] = [:]
+                for (value, _) in outcomes.compactMap(\.value) {
+                    names.merge(await Self.names(in: value, global)) { first, _ in first }
+                }
                 try FileReport.print(
                     outcomes.map { outcome in
                         let name = InputFile.name(outcome.path)
                         let report = outcome.value.map { value, opened in
-                            InspectionOutput(value, opened: opened, file: name, at: times.date)
+                            InspectionOutput(value, opened: opened, file: name, names: names, at: times.date)
                         }
                         return (name, report, outcome.failure)
                     }

@@ -117,11 +117,13 @@ extension SMIMECommand.ConfigCommand {
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
         var key: SettingKey
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             let made = try await global.store(.readOnly).settings.value(of: key.name)
-            try Console.print((made ?? key.setting.standard) + "\n")
+            let value = made ?? key.setting.standard
+            try report.print(key.report(value)) { value + "\n" }
         }
     }
 
@@ -136,6 +138,7 @@ extension SMIMECommand.ConfigCommand {
         var key: SettingKey
         @Argument(help: "The new value of the setting.")
         var value: String
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
@@ -150,6 +153,7 @@ extension SMIMECommand.ConfigCommand {
             let isMissing = await !store.canReadFolder(of: key.setting)
             let password = try await store.settings.value(of: Setting.lookupLDAPPassword.rawValue) ?? ""
             try await store.close()
+            if report.json { try Report.print(key.report(value)) }
             if key.setting == .lookupLDAPName, !value.isEmpty, password.isEmpty {
                 Console.warning("no password is set, so the LDAP server cannot be queried")
                 Console.hint(
@@ -171,13 +175,24 @@ extension SMIMECommand.ConfigCommand {
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
         var key: SettingKey
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            guard try await global.store(.readOnly).exists else { return }
+            guard try await global.store(.readOnly).exists else { return try print() }
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.name, to: nil)
             try await store.close()
+            try print()
+        }
+
+        private func print() throws {
+            if report.json { try Report.print(key.report(key.setting.standard)) }
         }
     }
+}
+
+extension SettingKey {
+    /// The JSON report on the setting, in the form of `config list`.
+    fileprivate func report(_ value: String) -> [String: [String: String]] { ["settings": [name: value]] }
 }

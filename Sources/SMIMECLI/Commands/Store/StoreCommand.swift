@@ -64,6 +64,7 @@ extension SMIMECommand.StoreCommand {
             completion: .file()
         )
         var output: String
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func validate() throws {
@@ -77,6 +78,7 @@ extension SMIMECommand.StoreCommand {
             }
             try PrivateKeyFile.check(output, replacing: [.storeCopy])
             try Self.write(try await Self.copy(of: store, for: output), to: output)
+            if report.json { try Report.print(["database": store.location.database, "file": output]) }
             Console.note("copied \(store.location.database) to \(output)")
             let protection = try await store.protection()
             if protection != .passphrase {

@@ -34,6 +34,7 @@ extension SMIMECommand {
         )
         var time: TimeInterval = 8 * 3600
         @OptionGroup var passwords: PasswordOptions
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         private static func time(_ text: String) throws -> TimeInterval {
@@ -52,6 +53,7 @@ extension SMIMECommand {
         func run() async throws {
             let store = try await global.existingStore(.readOnly, password: passwords.origin)
             guard let (name, key) = try await store.keyForAgent() else {
+                if report.json { try Report.print(UnlockReport(unlocked: false, until: nil)) }
                 return Console.note(
                     "the store has no passphrase: its key file opens it, and there is nothing to unlock"
                 )
@@ -61,9 +63,15 @@ extension SMIMECommand {
             try folder.create()
             KeyAgentUse.client.forget(name)
             try KeyAgentProcess.start(key, named: name, in: folder, for: time)
-            Console.note(
-                "unlocked until \(Date.now.addingTimeInterval(time).formatted(.iso8601)), or until: smime lock"
-            )
+            let end = Date.now.addingTimeInterval(time)
+            if report.json { try Report.print(UnlockReport(unlocked: true, until: end)) }
+            Console.note("unlocked until \(end.formatted(.iso8601)), or until: smime lock")
+        }
+
+        private struct UnlockReport: Encodable {
+            /// Whether an agent keeps the store's key; false for a store without a passphrase.
+            let unlocked: Bool
+            let until: Date?
         }
     }
 
@@ -80,6 +88,7 @@ extension SMIMECommand {
                 """
         )
 
+        @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
         func run() throws {
@@ -92,6 +101,7 @@ extension SMIMECommand {
                     hints: ["end it: pkill smime-key-agent"]
                 )
             }
+            if report.json { try Report.print(["keys": count]) }
             Console.note(count == 0 ? "nothing was unlocked" : "locked")
         }
     }
