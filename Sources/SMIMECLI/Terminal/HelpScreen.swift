@@ -8,13 +8,14 @@ package struct HelpScreen {
     private static let lineLimit = 40
     /// The column in which the parser begins explanations.
     private static let explanationColumn = 26
-    /// The options that are left out if the help is longer than a screen.
+    /// The options that are left out if the help is longer than a screen, unless an example on the screen uses them.
     package static let rare: Set<String> = [
-        "--accept-sender", "--accept-weak", "--canonical", "--color", "--compat", "--compress", "--crlf",
-        "--digest", "--dn", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
+        "--accept-sender", "--accept-weak", "--ca-profile", "--canonical", "--color", "--compat", "--compress",
+        "--crlf",
+        "--digest", "--dn", "--explicit-policy", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
         "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
         "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
-        "--password-fd", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
+        "--password-fd", "--policy", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
         "--store-password-fd", "--store-password-file", "--time", "--to-cert", "--version",
     ]
 
@@ -36,8 +37,13 @@ package struct HelpScreen {
         guard text.hasPrefix("OVERVIEW: ") else { return text }
         var screen = HelpScreen(text)
         screen.shortenUsage()
-        if screen.lineCount > lineLimit { screen.dropRareOptions() }
-        while screen.lineCount > lineLimit, screen.dropParagraph() {}
+        guard screen.lineCount > lineLimit else { return screen.text }
+        let all = screen.sections
+        // A paragraph that is removed may be an example, whose options are then left out as well.
+        repeat {
+            screen.sections = all
+            screen.dropRareOptions()
+        } while screen.lineCount > lineLimit && screen.dropParagraph()
         return screen.text
     }
 
@@ -59,7 +65,14 @@ package struct HelpScreen {
         return parts.joined(separator: "\n\n")
     }
 
+    /// The options that the examples use.
+    private var usedOptions: Set<String> {
+        let lines = paragraphs.filter(\.isExample).flatMap(\.lines)
+        return Set(lines.flatMap { $0.matches(of: /--[a-z-]+/).map { String($0.output) } })
+    }
+
     private mutating func dropRareOptions() {
+        let dropped = Self.rare.subtracting(usedOptions)
         for index in sections.indices where sections[index].count > 1 {
             var isDropped = false
             let kept = sections[index].filter { line in
@@ -67,7 +80,7 @@ package struct HelpScreen {
                     // The explanation after the option names may mention other options, so only the names' columns are
                     // searched.
                     let names = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
-                    isDropped = names.contains { Self.rare.contains(String($0.output)) }
+                    isDropped = names.contains { dropped.contains(String($0.output)) }
                 }
                 return !isDropped
             }

@@ -75,6 +75,7 @@ extension SMIMECommand.AccountCommand {
                 trusted identity, or the newest identity if none is trusted.
 
                   smime account set alice@example.org --add-alias al@example.org --name Alice
+                  smime account set alice@example.org --pin 3087f9c5
                 """
         )
 

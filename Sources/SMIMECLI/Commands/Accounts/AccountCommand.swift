@@ -11,7 +11,11 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "account",
             abstract: "Show and change the accounts that send and receive mail.",
-            discussion: "  smime account show alice@example.org",
+            discussion: """
+                  smime account list
+                  smime account show alice@example.org
+                  smime account add office@example.org
+                """,
             subcommands: [List.self, Show.self, Add.self, Set.self, Remove.self, Backup.self, Restore.self]
         )
     }
@@ -22,7 +26,10 @@ extension SMIMECommand.AccountCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the accounts.",
-            discussion: "  smime account list --json"
+            discussion: """
+                  smime account list
+                  smime account list --json
+                """
         )
 
         @OptionGroup var time: TimeOptions
@@ -60,7 +67,10 @@ extension SMIMECommand.AccountCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show an account and its identities; * marks the identities in use.",
-            discussion: "  smime account show alice@example.org"
+            discussion: """
+                  smime account show alice@example.org
+                  smime account show alice@example.org --json
+                """
         )
 
         @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))

@@ -18,7 +18,9 @@ extension SMIMECommand {
                 removed. A recipient whose certificate has expired stays in the list for the given time after the \
                 expiry.
 
+                  smime list
                   smime list --expiring 30d
+                  smime list --expiring 8w --json
                 """
         )
 

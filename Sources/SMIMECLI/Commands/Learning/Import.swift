@@ -23,6 +23,7 @@ extension SMIMECommand {
                 Importing a file twice changes nothing.
 
                   smime import alice.p12
+                  smime import bob.pem mail-from-carol.eml
                   smime import --trust our-ca.pem
                 """
         )

@@ -20,6 +20,8 @@ extension SMIMECommand {
                 A message cannot lower a rule with the level require, unless the rule has --override any.
 
                   smime policy set --recipient example.org --encrypt require
+                  smime policy explain mail.eml --from alice@example.org
+                  smime policy list
                 """,
             subcommands: [List.self, Set.self, Unset.self, Explain.self]
         )
@@ -92,7 +94,10 @@ extension SMIMECommand.PolicyCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the rules.",
-            discussion: "  smime policy list"
+            discussion: """
+                  smime policy list
+                  smime policy list --json
+                """
         )
 
         @OptionGroup var report: ReportOptions

@@ -11,7 +11,10 @@ extension SMIMECommand.RecipientCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List every address and the certificate used to encrypt mail to it.",
-            discussion: "  smime recipient list"
+            discussion: """
+                  smime recipient list
+                  smime recipient list --json
+                """
         )
 
         @OptionGroup var time: TimeOptions

@@ -5,7 +5,11 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "recipient",
             abstract: "Show and change other people's certificates.",
-            discussion: "  smime recipient add bob@example.org bob.pem",
+            discussion: """
+                  smime recipient list
+                  smime recipient add bob@example.org bob.pem
+                  smime recipient show bob@example.org
+                """,
             subcommands: [
                 List.self, Show.self, Add.self, Import.self, Remove.self, Trust.self, Distrust.self, Export.self,
             ]

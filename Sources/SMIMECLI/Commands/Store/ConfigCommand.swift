@@ -86,7 +86,10 @@ extension SMIMECommand.ConfigCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the settings with their values.",
-            discussion: "  smime config list"
+            discussion: """
+                  smime config list
+                  smime config list --json
+                """
         )
 
         @OptionGroup var report: ReportOptions
@@ -112,7 +115,10 @@ extension SMIMECommand.ConfigCommand {
         static let configuration = CommandConfiguration(
             commandName: "get",
             abstract: "Print the value of a setting.",
-            discussion: "  smime config get subject-tags"
+            discussion: """
+                  smime config get subject-tags
+                  smime config get encryption.floor
+                """
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
@@ -131,7 +137,10 @@ extension SMIMECommand.ConfigCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
             abstract: "Change a setting.",
-            discussion: "  smime config set subject-tags '[encrypt] encrypt=require'"
+            discussion: """
+                  smime config set subject-tags '[encrypt] encrypt=require'
+                  smime config set revocation.online on
+                """
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
@@ -170,7 +179,10 @@ extension SMIMECommand.ConfigCommand {
         static let configuration = CommandConfiguration(
             commandName: "unset",
             abstract: "Reset a setting to its default.",
-            discussion: "  smime config unset subject-tags"
+            discussion: """
+                  smime config unset subject-tags
+                  smime config unset lookup.directory
+                """
         )
 
         @Argument(help: ArgumentHelp("The setting.", valueName: "key"))

@@ -9,7 +9,11 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "store",
             abstract: "Create, protect, check, copy and migrate the store itself.",
-            discussion: "  smime store check",
+            discussion: """
+                  smime store check
+                  smime store backup -o smime.sqlite
+                  smime store protect passphrase
+                """,
             subcommands: [
                 Initialize.self, Copy.self, Protect.self, Rekey.self, Check.self, Backup.self, Restore.self,
                 Migrate.self, StartOver.self,

@@ -10,7 +10,11 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "trust",
             abstract: "Show and change the trust anchors and revocation lists.",
-            discussion: "  smime trust add our-ca.pem",
+            discussion: """
+                  smime trust list
+                  smime trust add our-ca.pem
+                  smime trust remove 9f86d081
+                """,
             subcommands: [List.self, Add.self, Remove.self]
         )
     }
@@ -26,6 +30,7 @@ extension SMIMECommand.TrustCommand {
                 anchors are not listed, but they are trusted, too, unless a command has --no-system-anchors.
 
                   smime trust list
+                  smime trust list --json
                 """
         )
 
@@ -154,6 +159,7 @@ extension SMIMECommand.TrustCommand {
                 Asks before it removes a trust anchor, unless --yes is given.
 
                   smime trust remove sha256:9f86d081
+                  smime trust remove 9f86d081 --yes
                 """
         )
 

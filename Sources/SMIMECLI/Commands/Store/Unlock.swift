@@ -20,7 +20,9 @@ extension SMIMECommand {
                 mail program or a cron job calls it. filter and serve never use the key. A command with a --password \
                 option uses that passphrase instead.
 
+                  smime unlock
                   smime unlock --for 8h
+                  smime unlock --for 30m
                 """
         )
 
@@ -85,6 +87,7 @@ extension SMIMECommand {
                 passphrase again.
 
                   smime lock
+                  smime lock --json
                 """
         )
 
