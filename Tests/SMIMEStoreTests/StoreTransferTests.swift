@@ -18,6 +18,7 @@ import Testing
         ]
         _ = try await store.add(batch, at: .judged)
         try await store.settings.set("filter.sendmail", to: "/bin/evil")
+        try await store.settings.set("lookup.ldap", to: "LDAPI:///dc=example")
         try await store.settings.set("filter.tags", to: "on")
         _ = try await store.policy.set(Policy.Rule(.global, sign: .require))
         try await store.journal.record(["x@example.com"], of: .init(queueID: "q", digest: [0, 1]), at: .judged)
@@ -47,7 +48,9 @@ import Testing
         let counts = try await store.copy(to: there)
         #expect(counts["recipient"] == 705 && counts["private_key"] == 2)
         let shared = try await Store.open(there, mode: .readWrite)
-        expected.removeAll { $0 == "filter.sendmail /bin/evil" }
+        expected.removeAll { ["filter.sendmail /bin/evil", "lookup.ldap LDAPI:///dc=example"].contains($0) }
+        let left = "SELECT count(*) FROM smime.setting WHERE key IN ('filter.sendmail', 'lookup.ldap')"
+        #expect(try await server.number(left) == 0)
         #expect(try await report(shared) == expected)
         #expect(try await shared.check().isEmpty)
         _ = try await shared.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
@@ -78,14 +81,27 @@ import Testing
         #expect(try await store.accounts.all().count == 4)
     }
 
-    @Test func `who writes into the shared database chooses no program on a gateway`() async throws {
+    @Test func `who writes into the shared database chooses no program on a gateway, nor in a copy in a file`() async throws {
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
         let store = try await server.open()
         for name in HostSettings.names {
             await #expect(throws: KeystoreError.self) { try await store.settings.set(name, to: "/bin/evil") }
             try await server.change("INSERT INTO setting (key, value) VALUES ('\(name)', '/bin/evil')")
         }
-        #expect(try await store.settings.all().isEmpty)
+        try await server.change("INSERT INTO setting (key, value) VALUES ('lookup.ldap', 'ldapi:///dc=evil')")
+        try await server.change("INSERT INTO setting (key, value) VALUES ('filter.tags', 'on')")
+        #expect(try await store.settings.all() == ["filter.tags": "on"])
+        // In a store in a file these settings would take effect.
+        let copy = try TemporaryHome(on: nil)
+        #expect(try await store.copy(to: copy.location)["setting"] == 1)
+        #expect(try await copy.open(.readOnly).settings.all() == ["filter.tags": "on"])
+    }
+
+    @Test func `a copy between files keeps the settings of the host`() async throws {
+        let (_, store) = try await filled()
+        let copy = try TemporaryHome(on: nil)
+        _ = try await store.copy(to: copy.location)
+        #expect(try await copy.open(.readOnly).settings.value(of: "filter.sendmail") == "/bin/evil")
     }
 
     @Test func `a dump of the database opens no key`() async throws {

@@ -23,8 +23,9 @@ struct StoreTransfer {
     }
 
     let source: SQLDatabase
-    /// The settings that are not copied.
-    let omitted: Set<String>
+    /// Whether settings that belong to one host are not copied. In a shared database they are ignored, so a client that
+    /// can write there must not choose what they are in a file.
+    let omitsHostSettings: Bool
 
     /// Copies to the empty tables of `target`. The caller opens the transaction in `target`.
     ///
@@ -65,7 +66,7 @@ struct StoreTransfer {
         let digester = try Digester(.sha256)
         var count = 0
         try database.forEach("SELECT * FROM \(table) ORDER BY \(key)") { row in
-            if table == "setting", omitted.contains(try row.value("key")) { return }
+            if table == "setting", omitsHostSettings, try Self.belongsToHost(row) { return }
             // The order of columns is the same in both engines only while no migration inserts a column.
             for (column, value) in row.stored.sorted(by: { $0.column < $1.column }) {
                 try digester.update(Self.encoding(of: value, in: column).octets)
@@ -74,6 +75,11 @@ struct StoreTransfer {
             count += 1
         }
         return Content(count: count, digest: try digester.finish())
+    }
+
+    /// Whether `row` of the table `setting` belongs to one host.
+    private static func belongsToHost(_ row: SQLRow) throws -> Bool {
+        try HostSettings.areMeant(by: row.value("key"), row.value("value") as String)
     }
 
     /// Encodes the column, the kind, the length and the value, so that different values have different encodings.

@@ -8,10 +8,11 @@ extension SMIMECommand.StoreCommand {
             abstract: "Copy the whole store to a PostgreSQL server, or back.",
             discussion: """
                 The target store must not exist yet. Everything is copied in one transaction and verified; the same \
-                key file opens both stores. A copy to a server leaves out the settings that name programs, files and \
-                directories of one host. Put them into /etc/smime/host.conf on each host: filter.sendmail, \
-                lookup.command, lookup.directory, lookup.ldap.ca-file, lookup.ldap.password-file, \
-                lookup.smimea.trust-anchor, revocation.directory. First stop the programs that write to the old store: \
+                key file opens both stores. A copy leaves out the settings that name programs, files, directories and \
+                sockets of one host. Put them into /etc/smime/host.conf on each host, and after a copy from a server \
+                set them again: filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, \
+                lookup.ldap.password-file, lookup.smimea.trust-anchor, revocation.directory, and lookup.ldap if its \
+                URL begins with ldapi:. First stop the programs that write to the old store: \
                 later changes are not in the copy.
 
                   smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
