@@ -87,7 +87,7 @@ import Testing
         let names = [EntityIdentifier(alice)]
         #expect(try await store.identity(for: names)?.certificate == alice)
         try await store.finish()
-        func check(_ call: @Sendable () async throws -> Void) async {
+        func check(_ call: @escaping @Sendable () async throws -> Void) async {
             let error = await #expect(throws: SMIMEError.self) { try await call() }
             #expect(error?.kind == .bug)
         }
