@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import SMIMEAgent
 
 extension Console {
     /// Writes text to standard output; throws if that fails.
@@ -36,6 +37,19 @@ extension Console {
     }
 
     private static func painted(_ text: String, _ verdict: VerdictSentence, on descriptor: Int32) -> String {
-        isColored(descriptor) ? "\u{1B}[\(verdict.isValid ? "32" : "31")m\(text)\u{1B}[0m" : text
+        isColored(descriptor) ? painted(text, isValid: verdict.isValid) : text
+    }
+
+    private static func painted(_ text: String, isValid: Bool) -> String {
+        "\u{1B}[\(isValid ? "32" : "31")m\(text)\u{1B}[0m"
+    }
+
+    /// The text of a mail, which begins with `verdict`; on a terminal with the verdict up to its colon in color.
+    static func painted(mail text: String, _ verdict: ReadVerdict, on descriptor: Int32) -> String {
+        guard verdict.tone != .neutral, isColored(descriptor), let end = verdict.sentence.firstIndex(of: ":") else {
+            return text
+        }
+        let head = String(verdict.sentence[...end])
+        return text.hasPrefix(head) ? painted(head, isValid: verdict.tone == .good) + text.dropFirst(head.count) : text
     }
 }

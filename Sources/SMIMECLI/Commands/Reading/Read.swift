@@ -57,11 +57,16 @@ extension SMIMECommand {
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
             let (mail, status, hint) = try await opened(source, by: opener, opening)
-            let text = try html ? mail.page() : mail.text(columns: Self.columns)
+            let text = try html ? mail.page() : shown(mail, isForTerminal: target == nil)
             // The user may close the pager before reading all text.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
             if let hint { Console.hint(hint) }
             guard status == .success else { throw status }
+        }
+
+        private func shown(_ mail: ReadMail, isForTerminal: Bool) -> String {
+            let text = mail.text(columns: Self.columns)
+            return isForTerminal ? Console.painted(mail: text, mail.verdict, on: STDOUT_FILENO) : text
         }
 
         /// The longest line, in columns: the width of the terminal, or `COLUMNS` if no stream of this process is a terminal
