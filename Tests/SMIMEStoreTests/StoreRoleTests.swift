@@ -97,15 +97,7 @@ import Testing
         let owner = try await home.open()
         _ = try await store(as: .gateway)
         let (alice, bob) = (try Certificate(fixture: "alice/cert.pem"), try Certificate(fixture: "bob/cert.pem"))
-        func row(_ der: [UInt8]) -> String {
-            """
-            INSERT INTO certificate (fingerprint, der, subject_key, issuer, serial, not_before, not_after, usage, public_key,
-                subject_name, issuer_name, addresses, issuer_key, name_digest)
-            VALUES ('\\x\(alice.fingerprint.hexadecimal)', '\\x\(der.map { String(format: "%02x", $0) }.joined())', '', '', '', 0, 0, 0,
-                '', '', '', 'eve@example.com', '', '')
-            """
-        }
-        #expect(refused(row(bob.der)))
+        #expect(refused(wrongRow(for: alice, der: bob.der)))
         #expect(refused("UPDATE change_counter SET number = number - 1"))
         #expect(refused("UPDATE change_counter SET number = number + 1000"))
         #expect(!refused("UPDATE change_counter SET number = number + 1"))
@@ -113,8 +105,8 @@ import Testing
         let list =
             "INSERT INTO crl (fingerprint, issuer_key, der, added, fetched) VALUES ('\\x00', '\\x00', '\\x00', 0, 1)"
         #expect(refused(list))
-        // Wrong columns are corrected when the certificate is added again.
-        #expect(!refused(row(alice.der)))
+        // Wrong columns are corrected when the owner adds the certificate again.
+        #expect(!refused(wrongRow(for: alice)))
         for trust in ["pinned", "distrusted"] {
             #expect(
                 refused(

@@ -10,6 +10,12 @@ struct PostgreSQLConnection: SQLConnection {
 
     init(_ session: PostgreSQLSession) { self.session = session }
 
+    func isOwner() throws -> Bool {
+        let owner = "SELECT relowner FROM pg_class WHERE oid = 'smime.certificate'::regclass"
+        let rows = try session.run("SELECT pg_has_role(current_user, (\(owner)), 'USAGE')", []).rows()
+        return try rows.first?.first(as: Bool.self) ?? false
+    }
+
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try session.run(sql, arguments).changedCount
     }

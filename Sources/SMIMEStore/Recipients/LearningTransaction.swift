@@ -67,6 +67,9 @@ struct LearningTransaction {
         let seen = seenTime(sighting).seconds
         let capabilitiesTime = capabilitiesTime(sighting)
         let hasCapabilities = sighting.capabilities != nil && !isFarAhead(sighting)
+        // A gateway's role cannot write decisions. The decision about the key applies nevertheless, and nothing is encrypted
+        // to a held certificate.
+        let trust = try trust == .distrusted && !database.isOwner() ? KnownRecipient.Trust.held : trust
         try database.execute(
             """
             INSERT INTO recipient (address_key, certificate, address, source, source_detail, first_seen, last_seen,

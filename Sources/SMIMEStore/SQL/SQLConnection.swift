@@ -5,6 +5,9 @@ protocol SQLConnection {
     /// Whether verdicts in the table `verdict` can be trusted: only the store's owner can write the table.
     var storesVerdicts: Bool { get }
 
+    /// Whether the role of this connection owns the tables. Other roles cannot decide about certificates.
+    func isOwner() throws -> Bool
+
     /// Runs a statement that returns no rows. The engine caches prepared statements by their text.
     ///
     /// - Returns: the number of inserted, updated or deleted rows. Rows deleted by cascading are not counted.

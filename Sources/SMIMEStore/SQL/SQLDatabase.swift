@@ -51,6 +51,9 @@ final class SQLDatabase {
     /// Whether verdicts are stored in the database and read from it.
     var storesVerdicts: Bool { connection.storesVerdicts }
 
+    /// Whether this process can write all tables. A gateway's role on a server cannot (`StoreRole`).
+    func isOwner() throws -> Bool { try connection.isOwner() }
+
     /// The damage that the engine finds in its own storage, one sentence each.
     func damagedPages() throws -> [String] { try connection.damagedPages() }
 
@@ -143,6 +146,8 @@ final class SQLDatabase {
 /// Replaces the connection if only the cache is used.
 private struct NoConnection: SQLConnection {
     let storesVerdicts = false
+
+    func isOwner() throws -> Bool { throw SQLDatabase.NotRemembered() }
 
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
 

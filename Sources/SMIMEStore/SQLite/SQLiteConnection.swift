@@ -10,6 +10,9 @@ struct SQLiteConnection: SQLConnection {
 
     init(_ database: Database) { self.database = database }
 
+    /// Always true: the permissions of the file decide who writes.
+    func isOwner() -> Bool { true }
+
     func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try SQLError.translating {
             let connection = database.sqliteConnection
