@@ -96,6 +96,23 @@ import Testing
         #expect(source.asked == ["carol@example.com"])
     }
 
+    @Test func `a source is asked about a domain only for a foreign address of it`() async throws {
+        let home = try TemporaryHome()
+        let store = try await store(in: home)
+        _ = try await store.accounts.add(try EmailAddress("bob@example.com"), at: .judged)
+        let (dave, domain) = (try AddressScope("dave@example.org"), try AddressScope("@example.com"))
+        func asked(_ addresses: AddressScope...) async throws -> Set<String> {
+            let source = Directory([], identity: "\(addresses)", knowsDomains: true)
+            _ = try await lookup(store, [source]).choices(for: addresses, at: .judged)
+            return Set(source.asked)
+        }
+        let other = AddressScope(domainOf: try EmailAddress("dave@example.org"))
+        #expect(try await asked(bob).isEmpty)
+        #expect(try await asked(bob, dave) == [dave.text, other.text])
+        #expect(try await asked(bob, carol) == [carol.text, domain.text])
+        #expect(try await asked(domain) == [domain.text])
+    }
+
     @Test func `a source that is down is left alone for a while, and holds no mail that may go in clear`() async throws
     {
         let home = try TemporaryHome()
@@ -138,6 +155,7 @@ private final class Directory: RemoteSource {
     let kind = KnownRecipient.Source.ldap
     let timeLimit = Duration.seconds(60)
     let identity: String
+    let knowsDomains: Bool
     private let names: [String]
     private let outage: String?
     private let delay: TimeInterval
@@ -145,8 +163,15 @@ private final class Directory: RemoteSource {
 
     var asked: [String] { questions.withLock { $0 } }
 
-    init(_ names: [String], identity: String = "1", outage: String? = nil, delay: TimeInterval = 0) {
+    init(
+        _ names: [String],
+        identity: String = "1",
+        knowsDomains: Bool = false,
+        outage: String? = nil,
+        delay: TimeInterval = 0
+    ) {
         (self.names, self.identity, self.outage, self.delay) = (names, identity, outage, delay)
+        self.knowsDomains = knowsDomains
     }
 
     func search(

@@ -88,8 +88,7 @@ struct RemoteLookup {
         return answer
     }
 
-    /// The addresses in `addresses` that do not belong to accounts of this store, and the cached answers of the source
-    /// `name`.
+    /// The addresses and domains in `addresses` that `foreign` permits, and the cached answers of the source `name`.
     private func look(
         for addresses: [AddressScope],
         of name: String
@@ -98,12 +97,7 @@ struct RemoteLookup {
         let ownForms = ownForms
         return try await store.read { snapshot in
             let database = snapshot.database
-            let foreign = try addresses.filter { scope in
-                guard let address = scope.address else { return true }
-                return try ([address] + ownForms(address)).allSatisfy {
-                    try AccountRecord.id(sendingAs: $0, in: database) == nil
-                }
-            }
+            let foreign = try Self.foreign(addresses, ownForms, in: database)
             guard !isFresh else { return (foreign, []) }
             do {
                 return (foreign, try KeptAnswer.answers(of: name, about: foreign, at: .now, in: database))
@@ -112,6 +106,26 @@ struct RemoteLookup {
                 return (foreign, [])
             }
         }
+    }
+
+    /// The addresses in `addresses` that do not belong to accounts of this store, and the domains. If addresses of a domain
+    /// are in `addresses` but all belong to accounts, the domain is left out: the query would be about them.
+    private static func foreign(
+        _ addresses: [AddressScope],
+        _ ownForms: (EmailAddress) -> [EmailAddress],
+        in database: SQLDatabase
+    ) throws -> [AddressScope] {
+        let foreign = try addresses.filter { scope in
+            guard let address = scope.address else { return true }
+            return try ([address] + ownForms(address)).allSatisfy {
+                try AccountRecord.id(sendingAs: $0, in: database) == nil
+            }
+        }
+        func domains(_ scopes: [AddressScope]) -> Set<AddressScope> {
+            Set(scopes.compactMap { $0.address.map(AddressScope.init(domainOf:)) })
+        }
+        let own = domains(addresses).subtracting(domains(foreign))
+        return foreign.filter { !own.contains($0) }
     }
 
     private func pauses(_ name: String) -> SourcePauses { SourcePauses(of: "\(name) \(store.location.path)") }
