@@ -81,7 +81,9 @@ import Testing
         #expect(try await store.accounts.all().count == 4)
     }
 
-    @Test func `who writes into the shared database chooses no program on a gateway, nor in a copy in a file`() async throws {
+    @Test func `who writes into the shared database chooses no program on a gateway, nor in a copy in a file`()
+        async throws
+    {
         let server = try TemporaryHome(on: PostgreSQLServer.shared.get())
         let store = try await server.open()
         for name in HostSettings.names {
