@@ -273,6 +273,35 @@ import Testing
         }
     }
 
+    @Test func `a sentence of libpq is not repeated`() async throws {
+        // Of two servers with the same name, libpq reports both.
+        let url = "postgresql:///x?host=/nonexistent,/nonexistent"
+        let location = StoreLocation(home: "/nonexistent/home").on(try PostgreSQLAddress(url))
+        let error = await #expect(throws: KeystoreError.self) { try await Store.open(location, mode: .readOnly) }
+        let text = "\(try #require(error))"
+        #expect(text.split(separator: "Is the server running").count == 2, "\(text)")
+        #expect(text.split(separator: "No such file or directory").count == 2, "\(text)")
+    }
+
+    @Test(arguments: [
+        ("mysql://x/y", "is not a URL like postgresql://user@host/database"),
+        ("postgresql://localhost/db?connect_timeout=3&strange=geheim", "does not accept the option strange"),
+        ("postgresql://u:a?geheim=@localhost/db", "is malformed"), ("postgresql://[h/db", "is malformed"),
+        ("postgresql://localhost/db?target_session_attrs=prefer-standby", "outgoing mail would wait forever"),
+    ])
+    func `an unusable address is refused with the reason`(url: String, reason: String) throws {
+        let error = #expect(throws: KeystoreError.self) { try PostgreSQLAddress(url) }
+        let text = "\(try #require(error))"
+        #expect(text.contains(reason) && !text.contains("geheim"), "\(text)")
+    }
+
+    @Test(arguments: ["password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret"])
+    func `every secret option is noticed`(option: String) {
+        // libpq before version 18 knows only the first two, and refuses the others.
+        let address = try? PostgreSQLAddress("postgresql://localhost/db?\(option)=geheim")
+        #expect(address?.hasPassword ?? !option.hasSuffix("password"))
+    }
+
     @Test(arguments: [
         ("postgresql://h.example/db", true), ("postgresql://h.example/db?sslmode=verify-full", true),
         ("postgresql://h.example/db?sslmode=require", false), ("postgresql://h.example/db?sslmode=disable", false),

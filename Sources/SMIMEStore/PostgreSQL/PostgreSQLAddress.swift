@@ -17,8 +17,8 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         text.hasPrefix("postgresql:") || text.hasPrefix("postgres:")
     }
 
-    /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, and for a URL that disables the verification of a
-    ///   server across a network; `.cannotOpen` if libpq is missing.
+    /// - Throws: `KeystoreError.unusableAddress` for a malformed URL, for a URL that disables the verification of a server
+    ///   across a network, and for one that prefers a standby; `.cannotOpen` if libpq is missing.
     package init(_ url: String) throws(KeystoreError) {
         let shown = url.split(separator: "@").last.map(String.init) ?? ""
         do { try self.init(parsing: url) } catch { throw KeystoreError(error, path: shown) }
@@ -26,13 +26,25 @@ package struct PostgreSQLAddress: Equatable, Sendable {
 
     private init(parsing url: String) throws {
         let given = try Self.parse(url)
-        hasPassword = given["password"] != nil || given["sslpassword"] != nil
+        hasPassword = Self.secrets.contains { given[$0] != nil }
         let place = [given["host"] ?? given["hostaddr"], given["port"].map { ":\($0)" }].compactMap(\.self).joined()
         name =
             "postgresql://" + (given["user"].map { "\($0)@" } ?? "") + place + "/" + (given["dbname"] ?? "")
             + (given["service"].map { "?service=\($0)" } ?? "")
+        guard given["target_session_attrs"] != "prefer-standby" else {
+            throw KeystoreError.unusableAddress(
+                name: name,
+                why: "target_session_attrs=prefer-standby uses a standby even while the primary is available, "
+                    + "so outgoing mail would wait forever; write any, and name the primary first"
+            )
+        }
         options = try Self.standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
     }
+
+    /// The options whose values are secret.
+    private static let secrets = [
+        "oauth_client_secret", "password", "scram_client_key", "scram_server_key", "sslpassword",
+    ]
 
     /// The defaults for options that the URL does not set. A server that does not answer must not delay mail for long.
     private static let standard = [
@@ -63,9 +75,26 @@ package struct PostgreSQLAddress: Equatable, Sendable {
     }
 
     private static func parse(_ url: String) throws -> [String: String] {
-        guard let options = try PostgreSQLLibrary.shared.options(in: url) else {
-            throw KeystoreError.unusableAddress(name: "--store", why: "is no URL like postgresql://user@host/database")
+        let form = "a URL like postgresql://user@host/database"
+        guard names(url) else { throw KeystoreError.unusableAddress(name: "--store", why: "is not \(form)") }
+        let library = try PostgreSQLLibrary.shared
+        if let options = library.options(in: url) { return options }
+        let why =
+            wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
+            ?? "is malformed: it must be \(form), with special characters written as %40"
+        throw KeystoreError.unusableAddress(name: "--store", why: why)
+    }
+
+    /// The first option after the question mark of `url` that libpq does not accept; nil if there is none, or if the text
+    /// there may be a part of a password.
+    private static func wrongOption(in url: String, _ library: PostgreSQLLibrary) -> String? {
+        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].contains("@"), library.options(in: String(parts[0])) != nil else {
+            return nil
         }
-        return options
+        let option = parts[1].split(separator: "&").first { library.options(in: "postgresql:///?\($0)") == nil }
+        guard let name = option?.split(separator: "=", omittingEmptySubsequences: false).first else { return nil }
+        let isName = !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLowercase || $0 == "_") }
+        return isName ? String(name) : nil
     }
 }

@@ -4,7 +4,13 @@ extension SQLError {
     ///   - isConnected: whether the connection still exists.
     /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
     init(state: String?, message: String?, isConnected: Bool) {
-        let text = (message ?? "no answer").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        // libpq repeats its sentences if it tries a server more than once.
+        var lines: [String] = []
+        for line in (message ?? "no answer").split(whereSeparator: \.isNewline) {
+            let line = line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if !lines.contains(line) { lines.append(line) }
+        }
+        let text = lines.joined(separator: " ")
         self.init(isConnected ? Self.kind(state ?? "") : .disconnected, text)
     }
 
