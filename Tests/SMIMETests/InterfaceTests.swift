@@ -212,7 +212,7 @@ import Testing
         let same = #expect(throws: SMIMEError.self) { try mail.write { _ in throw refusal } }
         #expect(same?.code == .limitExceeded)
         let key = try TestIdentity("alice").identityWithChain.key
-        let lent = #expect(throws: SMIMEError.self) { try key.withPKCS8 { _ in throw Full() } }
+        let lent = #expect(throws: SMIMEError.self) { try key.withPKCS8 { (_: RawSpan) in throw Full() } }
         #expect(lent?.underlyingError is Full && lent?.code == .callback)
     }
 
