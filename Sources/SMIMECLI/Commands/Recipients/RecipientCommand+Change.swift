@@ -254,7 +254,8 @@ extension SMIMECommand.RecipientCommand {
             // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
             if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
             if let mail { return try await trustSigner(of: mail) }
-            let fingerprints = try await target.fingerprint?.whole.map { [$0] } ?? confirmed()
+            let fingerprints =
+                if let named = target.fingerprint?.whole { [named] } else { try await confirmed() }
             try await target.run("pinned") { store in
                 var pinned: [Certificate] = []
                 for fingerprint in fingerprints {
