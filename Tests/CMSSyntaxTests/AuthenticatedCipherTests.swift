@@ -34,8 +34,8 @@ import Testing
         let nonce = Array(sample(made.nonce + 40).suffix(made.nonce))
         let secret = SecretBytes(copying: key)
         let info = try Recipient(unchecked: alice.certificate).recipientInfo(for: secret)
-        let (ciphertext, tag) = try seal(made, secret, nonce)
-        let algorithm = try identifier(made, nonce, made.announced).encoded()
+        let (ciphertext, tag) = try seal(made, key: secret, nonce: nonce)
+        let algorithm = try identifier(made, nonce: nonce, tag: made.announced).encoded()
         let data: [UInt8] = [6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]
         let type: [UInt8] = [6, 11, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 16, 1, 23]
         let body = tlv(
@@ -50,17 +50,20 @@ import Testing
         return tlv(0x30, type, tlv(0xA0, body))
     }
 
-    private func identifier(_ made: Handmade, _ nonce: [UInt8], _ tag: Int?) -> AlgorithmIdentifier {
+    private func identifier(_ made: Handmade, nonce: [UInt8], tag: Int?) -> AlgorithmIdentifier {
         let parameters = tlv(0x30, tlv(0x04, nonce), tag.map { [2, 1, UInt8($0)] } ?? [])
         return AlgorithmIdentifier(made.cipher.oid, parameters: parameters)
     }
 
     private func seal(
         _ made: Handmade,
-        _ key: SecretBytes,
-        _ nonce: [UInt8]
+        key: SecretBytes,
+        nonce: [UInt8]
     ) throws -> (ciphertext: [UInt8], tag: [UInt8]) {
-        let context = try ContentEncryption(identifier(made, nonce, made.tag)).makeContext(key, isEncrypting: true)
+        let context = try ContentEncryption(identifier(made, nonce: nonce, tag: made.tag)).makeContext(
+            key,
+            isEncrypting: true
+        )
         if made.cipher.name.hasSuffix("ccm") { try context.announce(count: made.content.count) }
         if let attributes = made.attributes { try context.authenticate([0x31, UInt8(attributes.count)] + attributes) }
         var output = [UInt8](repeating: 0, count: made.content.count)

@@ -49,7 +49,7 @@ import Testing
             )
             #expect(try decrypt(theirs, certificate, key) == sample(1000))
         }
-        try signBothWays(certificate, key, folder, digests: [.sha256, .sha384, .sha512])
+        try signBothWays(certificate, key, folder: folder, digests: [.sha256, .sha384, .sha512])
     }
 
     @Test(arguments: [
@@ -63,9 +63,9 @@ import Testing
         let (certificate, key) = try pair(factory)
         let only = try #require(DigestAlgorithm(rawValue: digest))
         #expect(certificate.signatureDigests == [only])
-        try signBothWays(certificate, key, factory.folder.path, digests: [only])
+        try signBothWays(certificate, key, folder: factory.folder.path, digests: [only])
         let other = DigestAlgorithm.sha384 == only ? DigestAlgorithm.sha256 : .sha384
-        #expect(throws: CMSError.self) { try sign(certificate, key, other) }
+        #expect(throws: CMSError.self) { try sign(certificate, key, digest: other) }
     }
 
     @Test func `DSA is read with a warning and never written`() throws {
@@ -84,7 +84,7 @@ import Testing
             #expect(Set(check.problems.map(\.code)) == expected)
             #expect(check.problems.allSatisfy { $0.level == .warning })
         }
-        #expect(throws: CMSError.self) { try sign(certificate, key, .sha256) }
+        #expect(throws: CMSError.self) { try sign(certificate, key, digest: .sha256) }
         #expect(!certificate.canSign)
     }
 
@@ -185,18 +185,18 @@ import Testing
         #expect(value.hexadecimal == expected)
     }
 
-    private func sign(_ certificate: Certificate, _ key: PrivateKey, _ digest: DigestAlgorithm) throws -> [UInt8] {
+    private func sign(_ certificate: Certificate, _ key: PrivateKey, digest: DigestAlgorithm) throws -> [UInt8] {
         try SignedDataWriter.Signer(Identity(unchecked: certificate, key), digest: digest).signed(sample(100), at: time)
     }
 
     private func signBothWays(
         _ certificate: Certificate,
         _ key: PrivateKey,
-        _ folder: String,
+        folder: String,
         digests: [DigestAlgorithm]
     ) throws {
         for digest in digests {
-            let signed = try sign(certificate, key, digest)
+            let signed = try sign(certificate, key, digest: digest)
             #expect(try problems(signed) == [])
             #expect(try OpenSSLCommand().cms("-verify -inform DER -noverify", input: signed) == sample(100))
             let pss = certificate.publicKeyAlgorithm == .rsaPSS(2048) ? "-keyopt rsa_padding_mode:pss" : ""

@@ -5,20 +5,23 @@ import PKIX
 import Testing
 
 @Suite struct LibcryptoFaultTests {
-    private func faults(_ major: Int, _ minor: Int, _ patch: Int) -> [String] {
+    private func faults(_ major: Int, minor: Int, patch: Int) -> [String] {
         LibcryptoFault.known(in: LibcryptoFault.Version(major, minor: minor, patch: patch)).map(\.identifier)
     }
 
     @Test func `a libcrypto version has the faults that a later version of its series fixed`() {
-        #expect(faults(3, 0, 6).contains("CVE-2022-3602"))
-        #expect(faults(3, 0, 6).count == 11)
-        #expect(faults(3, 0, 8).contains("CVE-2023-0465"))
-        #expect(faults(3, 1, 0).contains("CVE-2023-0465") && !faults(3, 1, 1).contains("CVE-2023-0465"))
-        #expect(faults(3, 0, 14) == ["CVE-2024-6119", "CVE-2024-13176", "CVE-2026-63072"])
-        #expect(faults(3, 0, 21) == ["CVE-2026-63072"])
-        #expect(faults(3, 0, 22).isEmpty)
-        #expect(faults(3, 2, 2) == ["CVE-2024-6119", "CVE-2024-13176"])
-        #expect(faults(3, 5, 0).isEmpty)
+        #expect(faults(3, minor: 0, patch: 6).contains("CVE-2022-3602"))
+        #expect(faults(3, minor: 0, patch: 6).count == 11)
+        #expect(faults(3, minor: 0, patch: 8).contains("CVE-2023-0465"))
+        #expect(
+            faults(3, minor: 1, patch: 0).contains("CVE-2023-0465")
+                && !faults(3, minor: 1, patch: 1).contains("CVE-2023-0465")
+        )
+        #expect(faults(3, minor: 0, patch: 14) == ["CVE-2024-6119", "CVE-2024-13176", "CVE-2026-63072"])
+        #expect(faults(3, minor: 0, patch: 21) == ["CVE-2026-63072"])
+        #expect(faults(3, minor: 0, patch: 22).isEmpty)
+        #expect(faults(3, minor: 2, patch: 2) == ["CVE-2024-6119", "CVE-2024-13176"])
+        #expect(faults(3, minor: 5, patch: 0).isEmpty)
     }
 
     @Test func `the version number agrees with the version text`() {

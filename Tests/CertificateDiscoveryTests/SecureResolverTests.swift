@@ -17,7 +17,7 @@ import Testing
         return try NameServer([("\(label)._smimecert", [3, 0, 0, 1, 2, 3])], isForged: isForged)
     }
 
-    private func answers(_ server: NameServer, _ names: [String], _ anchors: String? = nil) throws -> [SecureResolver
+    private func answers(_ server: NameServer, _ names: [String], anchors: String? = nil) throws -> [SecureResolver
         .Answer]
     {
         try SecureResolver(resolver: server.address, anchors: anchors ?? server.anchors).answers(
@@ -61,7 +61,7 @@ import Testing
             return
         }
         #expect(throws: DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")) {
-            try answers(try server(), [bob], "/nowhere")
+            try answers(try server(), [bob], anchors: "/nowhere")
         }
     }
 }

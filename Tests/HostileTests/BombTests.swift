@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    private static func field(_ name: String, _ value: String) -> [UInt8] {
+    private static func field(_ name: String, value: String) -> [UInt8] {
         Array("From: alice@example.com\r\n\(name): \(value)\r\n\r\nhi\r\n".utf8)
     }
 
@@ -72,8 +72,8 @@ import Testing
             let text = "From: alice@example.com\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
             return Array((text + String(repeating: "--b\r\n\r\n\r\n", count: 300_000)).utf8)
         },
-        Bomb("a header line of 10 MiB") { field("Subject", String(repeating: "x", count: 10 << 20)) },
-        Bomb("a folded header of 10 MiB") { field("Subject", String(repeating: "x\r\n ", count: 2 << 20)) },
+        Bomb("a header line of 10 MiB") { field("Subject", value: String(repeating: "x", count: 10 << 20)) },
+        Bomb("a folded header of 10 MiB") { field("Subject", value: String(repeating: "x\r\n ", count: 2 << 20)) },
         Bomb("a million header fields") {
             Array((String(repeating: "X: y\r\n", count: 1_000_000) + "\r\nhi").utf8)
         },
@@ -92,10 +92,10 @@ import Testing
         },
         Bomb("50,000 parameters") {
             let parameters = (0..<50_000).map { "p*\($0)=x" }.joined(separator: "; ")
-            return field("Content-Type", "multipart/signed; \(parameters)")
+            return field("Content-Type", value: "multipart/signed; \(parameters)")
         },
         Bomb("100,000 encoded words") {
-            field("Subject", String(repeating: "=?utf-8?q?x?= ", count: 60_000))
+            field("Subject", value: String(repeating: "=?utf-8?q?x?= ", count: 60_000))
         },
         Bomb("1,000 signers") {
             var forge = SignedForge(MailForge.text, by: try Person.alice.get())

@@ -29,8 +29,7 @@ import Testing
     private static let filler = Array("Content-Type: text/plain\r\n\r\n".utf8) + [UInt8](repeating: 0x61, count: 4096)
 
     /// A block of 256 bytes as in RSAES-PKCS1-v1_5, or a defective one.
-    private static func block(_ head: [UInt8], _ key: [UInt8], zeroAt: Int? = nil, isSeparated: Bool = true) -> [UInt8]
-    {
+    private static func block(_ head: [UInt8], key: [UInt8], zeroAt: Int? = nil, isSeparated: Bool = true) -> [UInt8] {
         var bytes =
             head + [UInt8](repeating: 0x55, count: 256 - head.count - key.count - 1) + [isSeparated ? 0 : 1] + key
         if let zeroAt { bytes[zeroAt] = 0 }
@@ -40,14 +39,14 @@ import Testing
     private static func groups(isCBC: Bool) -> [Group] {
         let other = [UInt8](repeating: 0x33, count: 32)
         return [
-            padded("other key", isCBC: isCBC) { _ in block([0, 2], other) },
-            padded("key of 16 bytes", isCBC: isCBC) { block([0, 2], Array($0.prefix(16))) },
-            padded("key of 33 bytes", isCBC: isCBC) { block([0, 2], $0 + [1]) },
-            padded("no key", isCBC: isCBC) { _ in block([0, 2], []) },
-            padded("no separator", isCBC: isCBC) { block([0, 2], $0.map { $0 | 1 }, isSeparated: false) },
-            padded("early zero", isCBC: isCBC) { block([0, 2], $0, zeroAt: 5) },
-            padded("block type 1", isCBC: isCBC) { block([0, 1], $0) },
-            padded("first byte 1", isCBC: isCBC) { block([1, 2], $0) },
+            padded("other key", isCBC: isCBC) { _ in block([0, 2], key: other) },
+            padded("key of 16 bytes", isCBC: isCBC) { block([0, 2], key: Array($0.prefix(16))) },
+            padded("key of 33 bytes", isCBC: isCBC) { block([0, 2], key: $0 + [1]) },
+            padded("no key", isCBC: isCBC) { _ in block([0, 2], key: []) },
+            padded("no separator", isCBC: isCBC) { block([0, 2], key: $0.map { $0 | 1 }, isSeparated: false) },
+            padded("early zero", isCBC: isCBC) { block([0, 2], key: $0, zeroAt: 5) },
+            padded("block type 1", isCBC: isCBC) { block([0, 1], key: $0) },
+            padded("first byte 1", isCBC: isCBC) { block([1, 2], key: $0) },
         ] + (isCBC ? vaudenay : [tag])
     }
 

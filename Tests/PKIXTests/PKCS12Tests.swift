@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct PKCS12Tests {
-    private func read(_ name: String, _ passphrase: String? = "test") throws(CMSError) -> PKCS12 {
+    private func read(_ name: String, passphrase: String? = "test") throws(CMSError) -> PKCS12 {
         guard let bytes = try? Fixtures.cert("p12-cases/\(name).p12") else { throw .malformed(.pkcs12, "no fixture") }
         guard let passphrase else { return try PKCS12(bytes, passphrase: nil) }
         return try PKCS12(bytes, passphrase: Passphrase(passphrase.utf8))
@@ -29,15 +29,17 @@ import Testing
         for (name, passphrase) in [
             ("empty-password", ""), ("empty-password", nil), ("absent-password", nil), ("absent-password", ""),
         ] {
-            #expect(try read(name, passphrase).identities.count == 1)
+            #expect(try read(name, passphrase: passphrase).identities.count == 1)
         }
     }
 
     @Test func `a passphrase beyond ASCII works composed or decomposed`() throws {
         let passphrase = "Пароль-žluť-😀"
-        #expect(try read("utf8-password", passphrase).identities.count == 1)
-        #expect(try read("utf8-password", passphrase.decomposedStringWithCanonicalMapping).identities.count == 1)
-        #expect(throws: CMSError.wrongPassphrase) { try self.read("utf8-password", "Пароль") }
+        #expect(try read("utf8-password", passphrase: passphrase).identities.count == 1)
+        #expect(
+            try read("utf8-password", passphrase: passphrase.decomposedStringWithCanonicalMapping).identities.count == 1
+        )
+        #expect(throws: CMSError.wrongPassphrase) { try self.read("utf8-password", passphrase: "Пароль") }
     }
 
     @Test func `a friendly name is returned unchanged`() throws {
@@ -60,8 +62,8 @@ import Testing
 
     @Test(arguments: ["modern", "legacy-rc2", "legacy-3des", "unencrypted", "no-mac"])
     func `a wrong passphrase is told apart from a broken file`(name: String) {
-        #expect(throws: CMSError.wrongPassphrase) { try self.read(name, "wrong") }
-        #expect(throws: CMSError.wrongPassphrase) { try self.read(name, nil) }
+        #expect(throws: CMSError.wrongPassphrase) { try self.read(name, passphrase: "wrong") }
+        #expect(throws: CMSError.wrongPassphrase) { try self.read(name, passphrase: nil) }
     }
 
     @Test(arguments: ["mismatched-key", "key-only", "cert-only"])

@@ -23,7 +23,7 @@ import Testing
             let whole = session.durations[work.rawValue] ?? 0.1
             // Half of the kills are in the first part of the time, in which files are created.
             let moment = Double.random(in: 0...(round % 2 == 0 ? whole * 1.1 : whole * 0.3), using: &generator)
-            try session.kill(work.rawValue, home, after: moment)
+            try session.kill(work.rawValue, home: home, after: moment)
             let recipients = try session.recipientsOfSoundStore(home)
             let isExpected =
                 switch work {
@@ -34,7 +34,7 @@ import Testing
                 }
             #expect(isExpected, "\(work) killed after \(moment) s: \(recipients) recipients")
             // The work can be repeated to its end.
-            try session.finish(work.rawValue, home)
+            try session.finish(work.rawValue, home: home)
             try FileManager.default.removeItem(atPath: home)
             outcomes["\(work) \(recipients) recipients", default: 0] += 1
         }
@@ -61,7 +61,7 @@ private final class Session {
         for work in ["import", "harvest", "restore"] {
             let home = try prepare(work)
             let start = ContinuousClock.now
-            try finish(work, home)
+            try finish(work, home: home)
             let (seconds, attoseconds) = (ContinuousClock.now - start).components
             durations[work] = Double(seconds) + Double(attoseconds) / 1e18
         }
@@ -79,15 +79,15 @@ private final class Session {
         return home
     }
 
-    func kill(_ work: String, _ home: String, after seconds: Double) throws {
-        let line = ([smime.path] + arguments(work, home)).map { "'\($0)'" }.joined(separator: " ")
+    func kill(_ work: String, home: String, after seconds: Double) throws {
+        let line = ([smime.path] + arguments(work, home: home)).map { "'\($0)'" }.joined(separator: " ")
         let script =
             "\(line) >/dev/null 2>&1 & p=$!; sleep \(seconds); kill -9 $p 2>/dev/null; wait $p 2>/dev/null; true"
         try shell(script)
     }
 
-    func finish(_ work: String, _ home: String) throws {
-        try run(arguments(work, home))
+    func finish(_ work: String, home: String) throws {
+        try run(arguments(work, home: home))
         let recipients = try recipientsOfSoundStore(home)
         #expect(recipients == 2, "\(work) to its end: \(recipients) recipients")
     }
@@ -108,7 +108,7 @@ private final class Session {
         return (object?["recipients"] as? [Any])?.count ?? -1
     }
 
-    private func arguments(_ work: String, _ home: String) -> [String] {
+    private func arguments(_ work: String, home: String) -> [String] {
         let pw = folder.appending(path: "pw").path
         return switch work {
         case "harvest": ["--home", home, "harvest", folder.appending(path: "mbox").path]

@@ -22,8 +22,8 @@ struct ReleaseGateTests {
 
     @Test(arguments: Way.allCases)
     fileprivate func `signing and verifying stay within the memory limit`(_ way: Way) throws {
-        try bench.expectSuccess("sign", "mail", way, into: "signed")
-        try bench.expectSuccess("verify", "signed", way, into: "report")
+        try bench.expectSuccess("sign", input: "mail", by: way, into: "signed")
+        try bench.expectSuccess("verify", input: "signed", by: way, into: "report")
     }
 
     @Test(arguments: [Gate.gcm, "aes-256-cbc"], Way.allCases)
@@ -31,19 +31,24 @@ struct ReleaseGateTests {
         _ cipher: String,
         _ way: Way
     ) throws {
-        try bench.expectSuccess("encrypt --cipher \(cipher)", "mail", way, into: "encrypted")
-        try bench.expectSuccess("decrypt", "encrypted", way, into: "decrypted")
+        try bench.expectSuccess("encrypt --cipher \(cipher)", input: "mail", by: way, into: "encrypted")
+        try bench.expectSuccess("decrypt", input: "encrypted", by: way, into: "decrypted")
         #expect(try bench.digestOfBody("decrypted") == bench.digestOfBody("mail"))
     }
 
     @Test(arguments: Way.allCases)
     fileprivate func `a flipped bit near the end of a GCM message prevents all output`(_ way: Way) throws {
-        try bench.expectSuccess("encrypt --outform der --cipher \(Gate.gcm)", "mail", .file, into: "encrypted")
+        try bench.expectSuccess(
+            "encrypt --outform der --cipher \(Gate.gcm)",
+            input: "mail",
+            by: .file,
+            into: "encrypted"
+        )
         try bench.flip("encrypted", fromEnd: 1000)
-        let result = try bench.smime("decrypt --inform der", "encrypted", way, into: "decrypted")
+        let result = try bench.smime("decrypt --inform der", input: "encrypted", by: way, into: "decrypted")
         #expect(result.status == 65)
         #expect(try bench.length("decrypted") == 0)
-        let named = try bench.smime("decrypt --inform der -o named", "encrypted", way, into: "decrypted")
+        let named = try bench.smime("decrypt --inform der -o named", input: "encrypted", by: way, into: "decrypted")
         #expect(named.status == 65)
         #expect(bench.exists("named") == false)
     }
@@ -79,7 +84,7 @@ private final class Workbench {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Runs the command on a file, or with pipes for input and output.
-    func smime(_ words: String, _ input: String, _ way: Way, into output: String) throws
+    func smime(_ words: String, input: String, by way: Way, into output: String) throws
         -> CommandResult
     {
         switch way {
@@ -91,8 +96,8 @@ private final class Workbench {
         }
     }
 
-    func expectSuccess(_ words: String, _ input: String, _ way: Way, into output: String) throws {
-        let result = try smime(words, input, way, into: output)
+    func expectSuccess(_ words: String, input: String, by way: Way, into output: String) throws {
+        let result = try smime(words, input: input, by: way, into: output)
         #expect(result.status == 0, "\(words): \(result.errorText)")
         let peak = try #require(result.peakMemory)
         print("gate: \(words), \(way): \(peak / 1024) KiB, \(result.processorTime) CPU")

@@ -134,7 +134,7 @@ import Testing
     {
         let store = try await store()
         let file = store.location.path + "/data/smime.sqlite"
-        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file: file) }
         let groups = [["a@x.test"], ["b@x.test"]]
         await #expect(throws: (any Error).self) {
             try await delivery(groups).run(through: transport, rememberingIn: store, as: entry, at: time)
@@ -146,7 +146,7 @@ import Testing
     @Test func `a second attempt does not send again if only the record was late`() async throws {
         let store = try await store()
         let file = store.location.path + "/data/smime.sqlite"
-        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file) }
+        let transport = FakeTransport(failing: 9) { try Self.shell(Self.breaking, file: file) }
         for _ in 0...1 {
             try await delivery([["a@x.test"]]).run(through: transport, rememberingIn: store, as: entry, at: time)
         }
@@ -160,7 +160,7 @@ import Testing
         (sleep 25; sqlite3 -cmd '.timeout 20000' "$0" 'ALTER TABLE away RENAME TO delivery') >/dev/null 2>&1 &
         """
 
-    private static func shell(_ script: String, _ file: String) throws {
+    private static func shell(_ script: String, file: String) throws {
         let ending = try ChildProgram(path: "/bin/sh", words: ["sh", "-c", script, file]).run()
         #expect(ending == .exited(0))
     }
@@ -168,7 +168,7 @@ import Testing
     @Test(.timeLimit(.minutes(10)))
     func `a full disk delays no delivery, and the log says that deliveries are not recorded`() async throws {
         let store = try await store()
-        try Self.shell(Self.filling, store.location.path + "/data/smime.sqlite")
+        try Self.shell(Self.filling, file: store.location.path + "/data/smime.sqlite")
         let transport = FakeTransport(failing: 9)
         let warnings = Mutex<[String]>([])
         try await delivery([["a@x.test"]]).run(

@@ -80,10 +80,10 @@ import Testing
         let home = try TemporaryHome()
         let store = try await home.open()
         // A list by another key with the same name, and a list without nextUpdate.
-        try await add(list("stranger", by: "other", (1, 3, []), factory), isFetched: true, to: store)
+        try await add(list("stranger", by: "other", (1, 3, []), factory: factory), isFetched: true, to: store)
         for item in row.lists {
             if let number = row.numbers[item.name] { try factory.sh("echo \(number) >\(item.name).number") }
-            let list = try list(item.name, by: "ca", (item.first, item.last, item.extensions), factory)
+            let list = try list(item.name, by: "ca", (item.first, item.last, item.extensions), factory: factory)
             try await add(list, isFetched: row.isFetched, to: store)
         }
         let names = try (["stranger"] + row.lists.map(\.name)).map { name in
@@ -98,7 +98,7 @@ import Testing
         _ name: String,
         by issuer: String,
         _ terms: (first: Int, last: Int, extensions: [String]),
-        _ factory: borrowing CertificateFactory
+        factory: borrowing CertificateFactory
     ) throws -> CertificateList {
         func time(_ day: Int) -> String { "202601\(day < 10 ? "0" : "")\(day)000000Z" }
         try factory.revoke(

@@ -153,18 +153,27 @@ import Testing
 
     @Test func `the source of the key is the first that is named`() {
         let environment = ["SMIME_STORE_KEY_FILE": "/e", "CREDENTIALS_DIRECTORY": "/c"]
-        func source(_ file: String?, _ program: String?, _ names: [String: String], _ exists: Bool = true)
+        func source(file: String?, program: String?, environment names: [String: String], exists: Bool = true)
             -> StoreKeySource
         {
             StoreKeySource(file: file, program: program, environment: names) { _ in exists }
         }
-        #expect(source("/f", nil, environment) == .file("/f"))
-        #expect(source(nil, "/p", environment) == .program("/p"))
-        #expect(source(nil, nil, environment) == .file("/e"))
-        #expect(source(nil, nil, ["SMIME_STORE_KEY_COMMAND": "/k", "CREDENTIALS_DIRECTORY": "/c"]) == .program("/k"))
-        #expect(source("/f", nil, ["SMIME_STORE_KEY_COMMAND": "/k"]) == .file("/f"))
-        #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"]) == .credential("/c/smime-store-key"))
-        #expect(source(nil, nil, ["CREDENTIALS_DIRECTORY": "/c"], false) == .home)
-        #expect(source(nil, nil, [:]) == .home)
+        #expect(source(file: "/f", program: nil, environment: environment) == .file("/f"))
+        #expect(source(file: nil, program: "/p", environment: environment) == .program("/p"))
+        #expect(source(file: nil, program: nil, environment: environment) == .file("/e"))
+        #expect(
+            source(
+                file: nil,
+                program: nil,
+                environment: ["SMIME_STORE_KEY_COMMAND": "/k", "CREDENTIALS_DIRECTORY": "/c"]
+            ) == .program("/k")
+        )
+        #expect(source(file: "/f", program: nil, environment: ["SMIME_STORE_KEY_COMMAND": "/k"]) == .file("/f"))
+        #expect(
+            source(file: nil, program: nil, environment: ["CREDENTIALS_DIRECTORY": "/c"])
+                == .credential("/c/smime-store-key")
+        )
+        #expect(source(file: nil, program: nil, environment: ["CREDENTIALS_DIRECTORY": "/c"], exists: false) == .home)
+        #expect(source(file: nil, program: nil, environment: [:]) == .home)
     }
 }

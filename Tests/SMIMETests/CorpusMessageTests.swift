@@ -75,7 +75,7 @@ import Testing
                     try await opener.decrypt(MemorySource(sink.bytes)).write(to: back)
                     #expect(back.bytes == bytes, "\(item.id)")
                 }
-                try await signAndVerify(item, bytes, opener)
+                try await signAndVerify(item, bytes, opener: opener)
                 figures.count(item, "same", isGood: true)
             } catch {
                 figures.count(item, "refused", isGood: false, note: "\(error)")
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// Signs a message and removes the signature again. The bytes, or at least the decoded parts, must be the same.
-    private func signAndVerify(_ item: Corpus.Case, _ bytes: [UInt8], _ opener: MessageOpener) async throws {
+    private func signAndVerify(_ item: Corpus.Case, _ bytes: [UInt8], opener: MessageOpener) async throws {
         let source = MemorySource(bytes)
         let sink = MemorySink()
         let signer = try SignedDataWriter.Signer(person: "alice")

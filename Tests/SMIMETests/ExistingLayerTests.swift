@@ -33,7 +33,7 @@ import Testing
     /// A message for `name` that claims to be encrypted with the cipher `oid`.
     private static func message(
         _ oid: [UInt8],
-        _ content: [UInt8],
+        content: [UInt8],
         tag: [UInt8]? = nil,
         isAuthenticated: Bool = false,
         iv: [UInt8]? = nil,
@@ -73,17 +73,17 @@ import Testing
         let bob = try Self.certificate("bob")
         let carol = try Self.certificate("carol")
         for der in [
-            try Self.message(Self.cbc, Self.random(160)),
-            try Self.message(Self.cbc, Self.random(16), byKeyIdentifier: true),
-            try Self.message(Self.gcm, Self.random(1001), tag: Self.random(16), isAuthenticated: true),
-            try Self.message(Self.gcm, Self.random(1), tag: Self.random(16), isAuthenticated: true),
-            try Self.message(Self.cbc, Self.random(2_000_000 / 16 * 16)),
+            try Self.message(Self.cbc, content: Self.random(160)),
+            try Self.message(Self.cbc, content: Self.random(16), byKeyIdentifier: true),
+            try Self.message(Self.gcm, content: Self.random(1001), tag: Self.random(16), isAuthenticated: true),
+            try Self.message(Self.gcm, content: Self.random(1), tag: Self.random(16), isAuthenticated: true),
+            try Self.message(Self.cbc, content: Self.random(2_000_000 / 16 * 16)),
         ] {
             let found = try layer(der)
             #expect(found.protection == .encrypted && !found.hasHistoricCipher)
             #expect(found.isEncrypted(for: bob) && !found.isEncrypted(for: carol))
         }
-        let old = try layer(Self.message(Self.tripleDES, Self.random(24), iv: Self.tlv(0x04, Self.random(8))))
+        let old = try layer(Self.message(Self.tripleDES, content: Self.random(24), iv: Self.tlv(0x04, Self.random(8))))
         #expect(old.protection == .encrypted && old.hasHistoricCipher)
     }
 
@@ -93,22 +93,22 @@ import Testing
         let utf16 = [UInt8](String(repeating: "Grüße ", count: 50).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] })
         let cyrillic = Array(String(repeating: "Встретимся в восемь. ", count: 20).utf8)
         for (name, der) in [
-            ("no whole blocks", try Self.message(Self.cbc, Self.random(161))),
-            ("no content", try Self.message(Self.cbc, [])),
-            ("CBC vector of 8 bytes", try Self.message(Self.cbc, blocks, iv: Self.tlv(0x04, Self.random(8)))),
-            ("no parameters", try Self.message(Self.cbc, blocks, iv: [5, 0])),
-            ("no tag", try Self.message(Self.gcm, blocks, isAuthenticated: true)),
-            ("short tag", try Self.message(Self.gcm, blocks, tag: Self.random(4), isAuthenticated: true)),
-            ("GCM in EnvelopedData", try Self.message(Self.gcm, blocks)),
-            ("CBC in AuthEnvelopedData", try Self.message(Self.cbc, blocks, tag: tag, isAuthenticated: true)),
-            ("text", try Self.message(Self.gcm, text, tag: tag, isAuthenticated: true)),
-            ("text in blocks", try Self.message(Self.cbc, Array(text.prefix(64)))),
-            ("little text", try Self.message(Self.cbc, Array("Meet me at eight".utf8))),
-            ("text before bytes", try Self.message(Self.gcm, text + blocks, tag: tag, isAuthenticated: true)),
-            ("text behind bytes", try Self.message(Self.gcm, blocks + text, tag: tag, isAuthenticated: true)),
-            ("UTF-16", try Self.message(Self.gcm, utf16, tag: tag, isAuthenticated: true)),
-            ("Cyrillic", try Self.message(Self.gcm, cyrillic, tag: tag, isAuthenticated: true)),
-            ("zeros", try Self.message(Self.cbc, [UInt8](repeating: 0, count: 4096))),
+            ("no whole blocks", try Self.message(Self.cbc, content: Self.random(161))),
+            ("no content", try Self.message(Self.cbc, content: [])),
+            ("CBC vector of 8 bytes", try Self.message(Self.cbc, content: blocks, iv: Self.tlv(0x04, Self.random(8)))),
+            ("no parameters", try Self.message(Self.cbc, content: blocks, iv: [5, 0])),
+            ("no tag", try Self.message(Self.gcm, content: blocks, isAuthenticated: true)),
+            ("short tag", try Self.message(Self.gcm, content: blocks, tag: Self.random(4), isAuthenticated: true)),
+            ("GCM in EnvelopedData", try Self.message(Self.gcm, content: blocks)),
+            ("CBC in AuthEnvelopedData", try Self.message(Self.cbc, content: blocks, tag: tag, isAuthenticated: true)),
+            ("text", try Self.message(Self.gcm, content: text, tag: tag, isAuthenticated: true)),
+            ("text in blocks", try Self.message(Self.cbc, content: Array(text.prefix(64)))),
+            ("little text", try Self.message(Self.cbc, content: Array("Meet me at eight".utf8))),
+            ("text before bytes", try Self.message(Self.gcm, content: text + blocks, tag: tag, isAuthenticated: true)),
+            ("text behind bytes", try Self.message(Self.gcm, content: blocks + text, tag: tag, isAuthenticated: true)),
+            ("UTF-16", try Self.message(Self.gcm, content: utf16, tag: tag, isAuthenticated: true)),
+            ("Cyrillic", try Self.message(Self.gcm, content: cyrillic, tag: tag, isAuthenticated: true)),
+            ("zeros", try Self.message(Self.cbc, content: [UInt8](repeating: 0, count: 4096))),
         ] {
             #expect(try layer(der).protection == .unprotected, "\(name)")
         }

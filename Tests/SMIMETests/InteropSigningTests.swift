@@ -29,14 +29,14 @@ import Testing
                         )
                     }
                 )
-                try expectVerified(signed, mail, "cms")
+                try expectVerified(signed, mail, by: "cms")
                 // The older `openssl smime` supports neither key identifiers nor PSS.
-                if !usesKeyIdentifier, name != "pss" { try expectVerified(signed, mail, "smime") }
+                if !usesKeyIdentifier, name != "pss" { try expectVerified(signed, mail, by: "smime") }
             }
         }
     }
 
-    private func expectVerified(_ signed: [UInt8], _ mail: SampleMail, _ command: String) throws {
+    private func expectVerified(_ signed: [UInt8], _ mail: SampleMail, by command: String) throws {
         let options = "-CAfile \(Self.anchor) -attime \(Int(Date.judged.timeIntervalSince1970))"
         let content = try OpenSSLCommand().run("\(command) -verify \(options)", input: signed)
         #expect(Data(content) == mail.content("clear"))
@@ -50,11 +50,11 @@ import Testing
                 "cms -sign \(form) \(mail.fields) \(party(name)) \(options)",
                 input: mail.entity
             )
-            try await expectValid(signed, mail, options)
+            try await expectValid(signed, mail, options: options)
         }
         guard name == "alice" else { return }
         let signed = try OpenSSLCommand().run("smime -sign \(form) \(mail.fields) \(party(name))", input: mail.entity)
-        try await expectValid(signed, mail, "smime")
+        try await expectValid(signed, mail, options: "smime")
     }
 
     /// An RSASSA-PSS key needs the option; otherwise openssl writes signatures that it cannot read. It cannot write PSS in a
@@ -67,7 +67,7 @@ import Testing
                 "cms -sign \(form) \(mail.fields) \(party(name)) \(options) -keyopt rsa_padding_mode:pss",
                 input: mail.entity
             )
-            try await expectValid(signed, mail, options)
+            try await expectValid(signed, mail, options: options)
         }
     }
 
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// Verifies the mail as written by openssl, and with all line ends changed as by some transports.
-    private func expectValid(_ signed: [UInt8], _ mail: SampleMail, _ options: String) async throws {
+    private func expectValid(_ signed: [UInt8], _ mail: SampleMail, options: String) async throws {
         let opener = MessageOpener(try Keyring(people: []), at: .judged)
         for bytes in [signed, signed.withLines(endingIn: .lf), signed.withLines(endingIn: .crlf)] {
             let result = try await opener.verify(MemorySource(bytes))

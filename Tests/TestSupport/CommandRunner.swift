@@ -47,16 +47,20 @@ public struct CommandRunner: Sendable {
         input: Input = .nothing,
         output: Output = .captured
     ) throws -> CommandResult {
-        guard measuresMemory else { return try spawn([program] + arguments, input, output) }
+        guard measuresMemory else { return try spawn([program] + arguments, input: input, output: output) }
         let report = FileManager.default.temporaryDirectory.appending(path: "smime-time-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: report) }
-        var result = try spawn(["time", "-q", "-f", "%M", "-o", report.path, program] + arguments, input, output)
+        var result = try spawn(
+            ["time", "-q", "-f", "%M", "-o", report.path, program] + arguments,
+            input: input,
+            output: output
+        )
         let kibibytes = try String(contentsOf: report, encoding: .utf8).split(separator: "\n").last.flatMap { Int($0) }
         result.peakMemory = kibibytes.map { $0 * 1024 }
         return result
     }
 
-    private func spawn(_ words: [String], _ input: Input, _ output: Output) throws -> CommandResult {
+    private func spawn(_ words: [String], input: Input, output: Output) throws -> CommandResult {
         _ = Self.ignoresBrokenPipes
         var channels = try Channels(input: input, output: output)
         defer { channels.closeAll() }

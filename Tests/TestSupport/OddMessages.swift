@@ -57,8 +57,8 @@ public struct OddMessages {
             boundary = newBoundary(depth)
             if one(in: 20) { boundary = nil }
         }
-        addFields(type, boundary)
-        if one(in: 25) { addFields(any(Self.types), boundary) }
+        addFields(type, boundary: boundary)
+        if one(in: 25) { addFields(any(Self.types), boundary: boundary) }
         // Without an empty line, the header is ended by the body or a delimiter.
         if !one(in: 8) { lines.append("") }
         if let boundary, depth < 5 {
@@ -70,7 +70,7 @@ public struct OddMessages {
         }
     }
 
-    private mutating func addFields(_ type: String, _ boundary: String?) {
+    private mutating func addFields(_ type: String, boundary: String?) {
         if one(in: 15) {
             lines.append(any(["X-Odd: gr\u{FC}n ", "Content-Description: \u{FC}ber", "no field", "B\u{0}: c"]))
         }

@@ -11,9 +11,9 @@ extension TranscriptRunner {
             switch verb {
             case "status", "stdout", "stderr", "stdout-is", "json":
                 guard let last else { throw Nonsense() }
-                problem = try problemOfOutput(last, step.isNegated, verb, arguments)
+                problem = try problemOfOutput(last, isNegated: step.isNegated, verb: verb, arguments: arguments)
             case "cmp", "exists", "mode":
-                problem = try problemOfFile(step.isNegated, verb, arguments)
+                problem = try problemOfFile(isNegated: step.isNegated, verb: verb, arguments: arguments)
             case "write", "mkdir", "truncate", "corrupt":
                 try change(verb, arguments)
             default:
@@ -30,9 +30,9 @@ extension TranscriptRunner {
 
     private mutating func problemOfOutput(
         _ last: CommandResult,
-        _ isNegated: Bool,
-        _ verb: String,
-        _ arguments: [String]
+        isNegated: Bool,
+        verb: String,
+        arguments: [String]
     ) throws -> String? {
         switch (verb, arguments.count) {
         case ("status", 1):
@@ -58,7 +58,7 @@ extension TranscriptRunner {
         return nil
     }
 
-    private func problemOfFile(_ isNegated: Bool, _ verb: String, _ arguments: [String]) throws -> String? {
+    private func problemOfFile(isNegated: Bool, verb: String, arguments: [String]) throws -> String? {
         var entry = stat()
         switch (verb, arguments.count) {
         case ("cmp", 2):
