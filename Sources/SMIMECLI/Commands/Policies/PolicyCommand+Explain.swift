@@ -58,8 +58,16 @@ extension SMIMECommand.PolicyCommand {
                 flags: levels.request,
                 warn: Console.warning
             )
+            if let sender = from?.address { try await warn(ofUnknown: sender, in: store) }
             let explained = try await explain(with: filter)
             try report.print(explained) { explained.text }
+        }
+
+        /// Warns if no account sends mail from `sender`, as after a typing error.
+        private func warn(ofUnknown sender: EmailAddress, in store: Store) async throws {
+            let account = store.exists ? try await store.accounts.account(ifAnyFor: sender) : nil
+            guard account == nil else { return }
+            Console.warning("\(sender): no such account, so that none of its mail is signed")
         }
 
         private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {

@@ -105,6 +105,9 @@ extension SMIMECommand.PolicyCommand {
 
         func run() async throws {
             let rules = try await global.store(.readOnly).policy.rules()
+            if rules.isEmpty, !report.json {
+                Console.note("no rules: mail is signed and encrypted if possible (sign=available, encrypt=available)")
+            }
             try RuleReport.print(rules, report)
         }
     }

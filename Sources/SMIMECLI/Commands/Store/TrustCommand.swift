@@ -67,6 +67,7 @@ extension SMIMECommand.TrustCommand {
                         file ?? list.fingerprint.short
                     )
                 }
+                if table.isEmpty { Console.note("no trust anchors of your own: those of the system apply") }
                 return table.text
             }
         }
