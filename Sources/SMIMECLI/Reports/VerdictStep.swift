@@ -59,7 +59,9 @@ struct VerdictStep {
 
     private static func unsigned(_ report: VerificationReport, _ file: String) -> (String, String) {
         let kinds = Set(report.problems.map(\.kind))
-        if kinds.contains(.encrypted) { return ("to decrypt it and check it", "smime decrypt \(file)") }
+        if kinds.contains(.encrypted) {
+            return ("to read it, with the verdict on what is inside", "smime read \(file)")
+        }
         if kinds.contains(.certificatesOnly) { return ("to take the certificates in", "smime import \(file)") }
         return ("what is in it", "smime inspect \(file)")
     }

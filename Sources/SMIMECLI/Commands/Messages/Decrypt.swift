@@ -116,7 +116,13 @@ extension SMIMECommand {
                 return try await opener.decrypt(cms: object, in: source)
             }
             try MessageInput.checkSingle(source, at: path)
-            return try await opener.decrypt(source)
+            do { return try await opener.decrypt(source) } catch MessageError.notEncrypted {
+                let failure = Failure(MessageError.notEncrypted, in: InputFile.name(path))
+                let hint = "to read it and see its verdict: smime read \(VerdictStep.argument(path))"
+                var reported = Failure(failure.status, failure.message, hints: path == "-" ? [] : [hint])
+                reported.cause = MessageError.notEncrypted
+                throw reported
+            }
         }
 
         /// Describes each layer, the outermost first, and the verdicts on the signatures inside.

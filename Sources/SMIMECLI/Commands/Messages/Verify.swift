@@ -161,10 +161,38 @@ extension SMIMECommand {
                 return Checked(content: content, step: step)
             }
             if let object = try verification.object(in: source) {
-                return Checked(content: try await opener.verify(cms: object, detached: nil))
+                let content = try await opener.verify(cms: object, detached: nil)
+                if content.report.isMalformed { try rejectCertificates(in: opened, path) }
+                let isEncrypted = content.report.problems.contains { $0.kind == .encrypted }
+                return Checked(content: content, step: isEncrypted ? decryption(of: path) : nil)
             }
             try MessageInput.checkSingle(source, at: path)
-            return Checked(content: try await opener.verify(source))
+            let content = try await opener.verify(source)
+            if content.report.isMalformed { try rejectCertificates(in: opened, path) }
+            return Checked(content: content)
+        }
+
+        /// Rejects a file of certificates, which is no damaged message.
+        private func rejectCertificates(in source: any ByteSource, _ path: String) throws {
+            guard let items = try? KeyMaterial.read(InputFile.bytes(of: source, at: path)), !items.isEmpty else {
+                return
+            }
+            let isOther = items.contains { item in
+                if case .certificate = item { false } else { true }
+            }
+            guard !isOther else { return }
+            let file = path == "-" ? "FILE" : VerdictStep.argument(path)
+            throw Failure(
+                .badData,
+                "\(InputFile.name(path)): \(items.count == 1 ? "a certificate" : "certificates"), and not a message",
+                hints: ["to see what is in it: smime inspect \(file); to use it: smime import \(file)"]
+            )
+        }
+
+        /// The command for a bare encrypted object, which `smime read` does not take.
+        private func decryption(of path: String) -> VerdictStep {
+            let file = path == "-" ? "FILE" : VerdictStep.argument(path)
+            return VerdictStep(reason: "to decrypt it and check it", command: "smime decrypt \(file)")
         }
 
         /// How often `source` is read. If mail has its content beside the signature, the content is first located and then
