@@ -150,7 +150,7 @@ def fire(fleet, count):
     check(not events, "the database was not killed")
     check(not traffic.wrong, f"wrong replies: {traffic.wrong[:5]}")
     judge(fleet, count, [(at, gateway) for at, what, gateway in killer.kills if what == "gateway"], traffic.attempts)
-    check_learned(fleet)
+    check_learned(fleet, traffic)
 
 
 def outage(fleet, killer, what, action):
@@ -215,12 +215,22 @@ def judge(fleet, count, kills, attempts):
     check(reasons["gateway killed"] <= 4 * CLIENTS * len(kills), "more was doubled than was under way")
 
 
-def check_learned(fleet):
-    """Eight processes learned the same certificates: all are in the store, and the store is intact."""
+# What PostgreSQL says if a role lacks a right, and if a policy forbids a row.
+REFUSALS = ["permission denied", "violates row-level security policy"]
+
+
+def check_learned(fleet, traffic):
+    """Checks that the signers' certificates are in the store, and that no gateway was refused a write. Counts the gateways with mail of each signer."""
+    readers = defaultdict(set)
+    for number, attempts in traffic.attempts.items():
+        if KINDS[number % len(KINDS)][0] == "learned":
+            readers[SIGNERS[number // len(KINDS) % len(SIGNERS)]].add(attempts[-1][0])
+    step(f"learned: {', '.join(f'{name} (mail through {len(readers[name])} gateways)' for name in SIGNERS)}")
     for name in SIGNERS:
         rows = fleet.database.sql(f"SELECT count(DISTINCT source) FROM smime.recipient WHERE source = 'harvest' AND address_key = '{name}@example.com'", database="mail")
         check(rows == "1", f"{name}: not learned")
     fleet.admin("store", "check")
     check(fleet.admin("doctor", expect=(0, 1)).returncode < 2, "doctor")
-    refused = [line for gateway in fleet.gateways for line in gateway.log().splitlines() if "permission denied" in line]
+    logs = [gateway.log().splitlines() for gateway in fleet.gateways]
+    refused = [line for log in logs for line in log if any(refusal in line for refusal in REFUSALS)]
     check(not refused, f"a gateway wanted what it may not: {refused[:3]}")
