@@ -45,7 +45,6 @@ import Testing
 
     @Test func `only settings of one host are taken, with whole paths`() throws {
         #expect(try fault(in: "\nfilter.tags on").contains("line 2: filter.tags is no setting of one host"))
-        #expect(try fault(in: "lookup.ldap ldaps://ldap.example.org/").contains("no setting of one host"))
         #expect(try fault(in: "lookup.command find").contains("absolute path"))
         #expect(try fault(in: "lookup.command /bin/find -x").contains("without arguments"))
         #expect(
@@ -88,6 +87,16 @@ import Testing
                 == ["lookup.command": "/bin/ours", "filter.tags": "on"]
         )
         #expect(try host.added(to: made, isShared: false)["lookup.command"] == "/bin/theirs")
+    }
+
+    @Test func `the shared database does not choose the server that gets the password of the host`() throws {
+        let text = "lookup.ldap ldaps://ours.example/\nlookup.ldap.password-file /p"
+        #expect(try values(of: text)["lookup.ldap"] == "ldaps://ours.example/")
+        let made = ["lookup.ldap": "ldaps://theirs.example/"]
+        #expect(try settings().added(to: made, isShared: true)["lookup.ldap"] == "ldaps://ours.example/")
+        // A host without a server of its own asks the one in the database.
+        #expect(try values(of: "lookup.ldap.password-file /p").count == 1)
+        #expect(try settings().added(to: made, isShared: true)["lookup.ldap"] == "ldaps://theirs.example/")
     }
 
     @Test func `a credential of systemd is the password for LDAP where no file is named`() throws {

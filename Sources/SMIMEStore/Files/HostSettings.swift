@@ -5,12 +5,14 @@ import Foundation
 /// These settings name programs, files and directories. They are ignored in the shared database: a client that can write
 /// there must not choose what runs on a gateway.
 package struct HostSettings: Equatable, Sendable {
-    /// The settings that belong to one host. `lookup.ldap` also belongs to one host if it names a socket.
+    /// The settings that belong to one host. `lookup.ldap` also belongs to one host if it names a socket; otherwise it can
+    /// be in the file, too, so that the shared store does not choose the server that gets the host's password.
     package static let names: Set<String> = [
         "filter.sendmail", "lookup.command", "lookup.directory", "lookup.ldap.ca-file", passwordFile,
         "lookup.smimea.trust-anchor", "revocation.directory",
     ]
     private static let passwordFile = "lookup.ldap.password-file"
+    private static let directory = "lookup.ldap"
 
     /// The environment variable that names the file.
     package static let variable = "SMIME_HOST_SETTINGS"
@@ -41,7 +43,7 @@ package struct HostSettings: Equatable, Sendable {
 
     /// Whether the setting `key` with `value` belongs to one host.
     package static func areMeant(by key: String, _ value: String?) -> Bool {
-        names.contains(key) || key == "lookup.ldap" && value?.lowercased().hasPrefix("ldapi:") == true
+        names.contains(key) || key == directory && value?.lowercased().hasPrefix("ldapi:") == true
     }
 
     /// Whether this host uses exactly the settings in the store.
@@ -88,7 +90,7 @@ package struct HostSettings: Equatable, Sendable {
 
     /// The error in a line of the file; nil if the line is correct.
     private static func fault(_ key: String, value: String, isSecond: Bool) -> String? {
-        guard areMeant(by: key, value) else {
+        guard areMeant(by: key, value) || key == directory else {
             return "\(key) is no setting of one host: set it in the store (smime config set)"
         }
         guard !isSecond else { return "\(key) is there twice" }
