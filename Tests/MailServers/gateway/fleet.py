@@ -192,10 +192,13 @@ class Fleet:
 def run(fleet):
     from fleetfire import fire
     from fleetstart import one_store, start
+    from fleettls import eight, tls
 
     count = int(os.environ.get("SMIME_TEST_FLEET", "200"))
     fleet.start_sink()
     start(fleet)
     one_store(fleet)
+    tls(fleet)
+    eight(fleet)
     fleet.database.add_standby()
     fire(fleet, count)
