@@ -88,7 +88,11 @@ class Database:
         with open(os.path.join(self.data(self.primary), "postmaster.pid")) as file:
             master = int(file.readline())
         for pid in [master, *children(master)]:
-            os.kill(pid, number)
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                # A connection's process has just ended.
+                check(pid != master, "the primary has ended")
 
     def promote(self):
         """Kills the primary, and promotes the standby."""
