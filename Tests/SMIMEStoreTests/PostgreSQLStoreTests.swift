@@ -118,45 +118,6 @@ import Testing
         #expect(try statements() == recorded + 10)
     }
 
-    @Test func `a read does not wait for the end of its transaction, and a connection that fails there is replaced`()
-        async throws
-    {
-        let home = try home()
-        let store = try await home.open()
-        try await store.settings.set("key", to: "1")
-        let (server, name) = try #require(home.database)
-        let backends =
-            "SELECT pid FROM pg_stat_activity WHERE datname = '\(name)' AND application_name = 'smime'"
-        let bob = try AddressScope("bob@example.com")
-        for isLost in [false, true] {
-            // The server's processes are stopped within the transaction, so they answer the COMMIT only later.
-            let lookup = RecipientLookup(store: store, systemAnchors: false)
-            let (stopped, time) = try await lookup.choices(
-                for: [bob],
-                at: .judged,
-                with: { _ in
-                    let stopped = try server.run(backends, in: "postgres").split(separator: "\n").compactMap {
-                        Int32($0)
-                    }
-                    for process in stopped { kill(process, SIGSTOP) }
-                    // If the read waits nevertheless, the test fails instead of hanging.
-                    DispatchQueue.global().asyncAfter(deadline: .now() + 10) {
-                        for process in stopped { kill(process, SIGCONT) }
-                    }
-                    return (stopped, ContinuousClock.now)
-                }
-            ).value
-            #expect(time.duration(to: .now) < .seconds(8))
-            #expect(!stopped.isEmpty)
-            for process in stopped {
-                if isLost { kill(process, SIGTERM) }
-                kill(process, SIGCONT)
-            }
-            #expect(try await store.settings.value(of: "key") == "1")
-            try await store.settings.set("key", to: "1")
-        }
-    }
-
     @Test func `a server that starts again in mid-traffic loses nothing that was recorded`() async throws {
         let server = try PostgreSQLServer(settings: ["fsync = on", "synchronous_commit = on"])
         let home = try TemporaryHome(on: server)

@@ -92,7 +92,7 @@ final class PostgreSQLPool: Sendable {
 
     private func keep(_ session: PostgreSQLSession) {
         // A session that is in a transaction or not connected is closed by its deinitializer.
-        guard session.isReusable else { return }
+        guard session.isIdle else { return }
         let isReadOnly = session.isReadOnly
         state.withLock { $0.isReadOnly = isReadOnly }
         guard !isReadOnly || ContinuousClock.now - session.start < Self.readOnlyTime else { return }

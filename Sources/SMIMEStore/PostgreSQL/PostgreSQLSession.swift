@@ -40,10 +40,9 @@ final class PostgreSQLSession: Sendable {
         SET statement_timeout = '120s'; SET idle_in_transaction_session_timeout = '60s'
         """
 
-    /// Whether the session can be used again: it is connected, and its transaction has ended or is about to end. Does not
-    /// wait for the answer to a COMMIT; the next use does, and throws `.disconnected` if the COMMIT failed.
-    var isReusable: Bool {
-        beginning.isEmpty && handle.isConnected && (isAnswering || handle.isOutsideTransaction)
+    /// Whether the session is connected and not in a transaction.
+    var isIdle: Bool {
+        (try? receiveRest()) != nil && beginning.isEmpty && handle.isConnected && handle.isOutsideTransaction
     }
 
     /// Whether the server is read-only according to its latest answer: it is a standby, or is configured as read-only.
@@ -76,7 +75,7 @@ final class PostgreSQLSession: Sendable {
         try execute("COMMIT")
     }
 
-    /// Ends a transaction without changes. Does not wait for the server's answer.
+    /// Ends a transaction without changes. The answer is received when the session returns to the pool.
     func finishReading() {
         guard beginning.isEmpty else { return beginning = [] }
         isAnswering = handle.send("COMMIT")
@@ -145,17 +144,11 @@ final class PostgreSQLSession: Sendable {
         }
     }
 
-    /// Receives the outstanding answer to a COMMIT.
-    ///
-    /// - Throws: `SQLError` of the kind `.disconnected` if the session cannot be used any more.
     private func receiveRest() throws {
         guard isAnswering else { return }
+        handle.discardResults()
         isAnswering = false
-        var isCommitted = false
-        while let result = handle.nextResult() { isCommitted = Self.isSuccess(result) }
-        guard isCommitted, handle.isConnected, handle.isOutsideTransaction else {
-            throw SQLError(.disconnected, failure(nil).message)
-        }
+        guard handle.isConnected else { throw failure(nil) }
     }
 
     private static func isSuccess(_ result: PostgreSQLResult) -> Bool {
