@@ -299,6 +299,14 @@ def tried_again(around):
         check(len(arrived(around, name)) == (2 if says else 1), f"{name}: {len(arrived(around, name))} times")
 
 
+def tell(worker, number):
+    """Sends a signal to a worker, which may just have ended."""
+    try:
+        os.kill(worker, number)
+    except ProcessLookupError:
+        pass
+
+
 def workers(around):
     present = around.service.workers()
     if len(present) > 1:
@@ -319,15 +327,15 @@ def workers(around):
     for attempt in range(40):
         present = around.service.workers()
         for worker in present:
-            os.kill(worker, signal.SIGSTOP)
+            tell(worker, signal.SIGSTOP)
         with Wire(around) as wire:
             wire.begin("x@plain.test")
             wire.send(message(f"interrupted{attempt}", "x@plain.test", "x") + b".\r\n")
             time.sleep(0.2)
             # Which of them has the message is not known.
-            os.kill(random.choice(present), signal.SIGKILL)
+            tell(random.choice(present), signal.SIGKILL)
             for worker in present:
-                os.kill(worker, signal.SIGCONT)
+                tell(worker, signal.SIGCONT)
             wire.expect("250")
         check(len(arrived(around, f"interrupted{attempt}")) == 1, "it did not come once")
         if "another one handled the message" in around.service.log():
