@@ -38,7 +38,7 @@ extension MessageFlow {
             handle(outcome)
         case .ended(let signal) where !wasInterrupted && !hasDied:
             wasInterrupted = true
-            log.warnings.append("the worker was ended (signal \(signal)), and another one handled the message")
+            log.warnings.append("the worker was ended (signal \(signal)), and another one got the message")
             submit(rescuedFrom: nil)
         // A message at which the kernel ends one worker after the other, because of their memory, is like one at which they
         // die.

@@ -338,10 +338,10 @@ def workers(around):
                 tell(worker, signal.SIGCONT)
             wire.expect("250")
         check(len(arrived(around, f"interrupted{attempt}")) == 1, "it did not come once")
-        if "another one handled the message" in around.service.log():
+        if "another one got the message" in around.service.log():
             break
         wait_until(lambda: len(around.service.workers()) >= len(present), "no new worker comes")
-    logs(around, "another one handled the message")
+    logs(around, "another one got the message")
     wait_until(around.service.is_ready, "the service is not ready again")
 
 
