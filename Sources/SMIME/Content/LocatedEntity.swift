@@ -1,8 +1,20 @@
-import ByteStreams
-import InternetMessage
+package import ByteStreams
+package import InternetMessage
 
 /// An entity and the source that contains its bytes.
-struct LocatedEntity: Sendable {
-    let entity: Entity
-    let source: any ByteSource
+package struct LocatedEntity: Sendable {
+    package let entity: Entity
+    package let source: any ByteSource
+
+    package init(entity: Entity, source: any ByteSource) {
+        self.entity = entity
+        self.source = source
+    }
+
+    /// Reads the structure of the message in `source`.
+    ///
+    /// - Throws: the errors of `MIMEReader.message(in:range:)`
+    package init(reading source: any ByteSource) throws(MIMEError) {
+        self.init(entity: try MIMEReader.message(in: source), source: source)
+    }
 }

@@ -24,7 +24,7 @@ struct Inspector {
 
     /// Inspects a mail message.
     mutating func message(in source: any ByteSource) throws -> Inspection.Part {
-        try part(MessagePlace(LocatedEntity(entity: MIMEReader.message(in: source), source: source)))
+        try part(MessagePlace(LocatedEntity(reading: source)))
     }
 
     /// Inspects a bare CMS object.

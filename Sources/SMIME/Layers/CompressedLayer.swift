@@ -18,6 +18,6 @@ struct CompressedLayer: Sendable {
         let spool = Spool()
         try data.content.makeReader().copy(to: spool)
         let source = try spool.finish()
-        return LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
+        return try LocatedEntity(reading: source)
     }
 }

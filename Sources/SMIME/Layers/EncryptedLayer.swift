@@ -155,6 +155,6 @@ struct Plaintext: Sendable {
         let spool = Spool()
         try content.stream.makeReader().copy(to: spool)
         let source = try spool.finish()
-        return LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
+        return try LocatedEntity(reading: source)
     }
 }

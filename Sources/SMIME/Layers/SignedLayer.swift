@@ -75,7 +75,7 @@ package struct SignedLayer: Sendable {
         let source = try spool.finish()
         signedBytes = data.hasContent ? SignedBytes(stream: source.stream(), source: source) : nil
         do throws(MIMEError) {
-            content = data.hasContent ? LocatedEntity(entity: try MIMEReader.message(in: source), source: source) : nil
+            content = data.hasContent ? try LocatedEntity(reading: source) : nil
         } catch {
             guard case .limitExceeded = error, !mustBeEntity else { throw error }
             content = nil

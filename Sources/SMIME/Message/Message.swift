@@ -179,20 +179,22 @@ public struct Message: Sendable {
 }
 
 extension Message: WritableContent {
+    private var located: LocatedEntity { LocatedEntity(entity: structure, source: source) }
+
     package func write(to sink: any ByteSink) throws {
         switch protection {
         case .none:
             try source.reader().copy(to: sink)
             try source.checkUnchanged()
         case .signed(let signer, let form, let time):
-            try MessageProtector(source, structure: structure, headers: headers).sign(
+            try MessageProtector(located, headers: headers).sign(
                 by: signer,
                 as: form,
                 at: time,
                 to: sink
             )
         case .encrypted(let recipients, let cipher, let signer, let time):
-            try MessageProtector(source, structure: structure, headers: headers)
+            try MessageProtector(located, headers: headers)
                 .encrypt(to: recipients, cipher: cipher, signedBy: signer, at: time, to: sink)
         }
     }

@@ -166,7 +166,7 @@ extension MessageOpener {
                 ?? opening.plaintext.flatMap({ $0.mayHoldLegacyDisplay ? try $0.spooled() : nil }),
             let source = try LegacyDisplay.removing(from: shown.entity, in: shown.source)
         else { return }
-        opening.part = LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
+        opening.part = try LocatedEntity(reading: source)
         opening.plaintext = nil
     }
 

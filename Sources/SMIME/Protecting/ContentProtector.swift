@@ -17,17 +17,16 @@ package struct ContentProtector {
     private let content: ReplayableContent
 
     /// Prepares the bytes of `source` for protection.
-    ///
-    /// - Parameter isMail: whether the content is a MIME entity, which is protected with CRLF line ends. Parts with the
-    ///   transfer encoding `binary` are not changed.
-    /// - Throws: `MIMEError` for mail content that exceeds a limit, and errors of reading.
-    package init(_ source: any ByteSource, isMail: Bool = false) throws {
+    package init(_ source: any ByteSource) {
         self.source = source
-        guard isMail else {
-            content = ReplayableContent(count: source.count) { try source.reader().copy(to: $0) }
-            return
-        }
-        let stream = try MIMEReader.message(in: source).canonicalStream(of: source, range: 0..<source.count)
+        content = ReplayableContent(count: source.count) { try source.reader().copy(to: $0) }
+    }
+
+    /// Prepares a MIME entity, which is protected with CRLF line ends. Parts with the transfer encoding `binary` are not
+    /// changed.
+    package init(_ mail: LocatedEntity) {
+        source = mail.source
+        let stream = mail.entity.canonicalStream(of: mail.source, range: 0..<mail.source.count)
         content = ReplayableContent { try stream.makeReader().copy(to: $0) }
     }
 

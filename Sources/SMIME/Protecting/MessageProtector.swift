@@ -45,20 +45,19 @@ package struct MessageProtector: Sendable {
         omitting: Set<String> = HeaderField.hiddenRecipientNames,
         headers: HeaderPolicy = HeaderPolicy()
     ) throws {
-        try self.init(source, structure: MIMEReader.message(in: source), omitting: omitting, headers: headers)
+        try self.init(LocatedEntity(reading: source), omitting: omitting, headers: headers)
     }
 
     /// The same for a message whose structure was already read.
-    init(
-        _ source: any ByteSource,
-        structure: Entity,
+    package init(
+        _ located: LocatedEntity,
         omitting: Set<String> = HeaderField.hiddenRecipientNames,
         headers: HeaderPolicy
     ) throws(MessageError) {
-        self.source = source
+        source = located.source
         omitted = omitting
         policy = headers
-        message = structure
+        message = located.entity
         // `MessageOpener` never reports such a message as valid, and the text that other programs show as the body would not
         // be encrypted.
         if let defect = message.header.ambiguity { throw MessageError.defective(defect) }

@@ -51,7 +51,7 @@ package struct ReadableMessage: Sendable {
     ///     (`BodyText.isLeftOut`).
     /// - Throws: `MIMEError.limitExceeded`; errors of reading; `CancellationError`.
     package init(_ source: any ByteSource, textLimit: Int = 4 << 20, totalLimit: Int = 16 << 20) throws {
-        let message = LocatedEntity(entity: try MIMEReader.message(in: source), source: source)
+        let message = try LocatedEntity(reading: source)
         fields = Self.fields(of: message.entity.header)
         var walk = ReadableParts(textLimit: textLimit, totalLimit: totalLimit)
         try walk.add(MessagePlace(message), in: nil)

@@ -1,6 +1,6 @@
-package import ByteStreams
+import ByteStreams
 package import InternetMessage
-import SMIME
+package import SMIME
 
 /// The author that a message names.
 package struct MailAuthor: Sendable {
@@ -29,10 +29,10 @@ package struct MailAuthor: Sendable {
         return author
     }
 
-    /// The message in `source` with a From field for `author` added at the start of its header; nil if the message already
-    /// has a From field.
-    package static func writing(_ author: EmailAddress, into source: any ByteSource) throws -> (any ByteSource)? {
-        let header = try MIMEReader.message(in: source).header
+    /// `message` with a From field for `author` added at the start of its header; nil if the message already has a From
+    /// field.
+    package static func writing(_ author: EmailAddress, into message: LocatedEntity) throws -> LocatedEntity? {
+        let (header, source) = (message.entity.header, message.source)
         guard header.first("From") == nil else { return nil }
         let start = header.range.lowerBound + header.leadingBytes.count
         let spool = Spool()
@@ -40,6 +40,6 @@ package struct MailAuthor: Sendable {
         try spool.write(NewField("From", value: author.text).bytes(lineEnd: header.lineEnd))
         try source.reader(in: start..<source.count).copy(to: spool)
         try source.checkUnchanged()
-        return try spool.finish()
+        return try LocatedEntity(reading: spool.finish())
     }
 }

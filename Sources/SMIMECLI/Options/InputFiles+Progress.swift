@@ -1,4 +1,5 @@
 import ByteStreams
+import SMIME
 
 extension InputFiles {
     /// `source` with a progress bar, if it is the only input, it is large, and standard error is a terminal; otherwise
@@ -10,5 +11,10 @@ extension InputFiles {
             !writesToTerminal
         else { return source }
         return MeasuredSource(source, passes: passes())
+    }
+
+    /// The same for a message whose structure was already read.
+    func measured(_ message: LocatedEntity, passes: @autoclosure () -> Int) -> LocatedEntity {
+        LocatedEntity(entity: message.entity, source: measured(message.source, passes: passes()))
     }
 }

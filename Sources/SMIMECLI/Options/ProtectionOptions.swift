@@ -74,12 +74,12 @@ struct ProtectionOptions: ParsableArguments {
     ) throws -> BareContent {
         if canonical || isText {
             let source = measured(try MessageInput.open(path, isText: isText, fields: fields))
-            let header = try MIMEReader.message(in: source).header
-            return BareContent(protector: try ContentProtector(source, isMail: true), header: header)
+            let mail = try LocatedEntity(reading: source)
+            return BareContent(protector: ContentProtector(mail), header: mail.entity.header)
         }
         let source = measured(try InputFile.open(path))
         let header = readsHeader ? try Self.header(ofFile: source) : nil
-        return BareContent(protector: try ContentProtector(source), header: header)
+        return BareContent(protector: ContentProtector(source), header: header)
     }
 
     /// The header of a file that contains mail; nil for any other file.

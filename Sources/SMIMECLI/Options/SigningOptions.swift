@@ -90,10 +90,10 @@ struct SigningOptions: ParsableArguments {
         )
     }
 
-    /// The message in `source`, whose name is `name`. If the message has no From field, the From field of `--from` is added
-    /// at the start of its header, and a warning says so.
-    func withAuthor(_ source: any ByteSource, named name: String) throws -> any ByteSource {
-        guard let from, let written = try MailAuthor.writing(from, into: source) else { return source }
+    /// `message`, whose name is `name`. If the message has no From field, the From field of `--from` is added at the start of
+    /// its header, and a warning says so.
+    func withAuthor(_ message: LocatedEntity, named name: String) throws -> LocatedEntity {
+        guard let from, let written = try MailAuthor.writing(from, into: message) else { return message }
         Console.warning(
             "\(name): the message has no From; wrote `From: \(from)` into it, or its signature would not be valid"
         )

@@ -78,7 +78,7 @@ extension SMIMECommand {
                 let effect = "GitHub and GitLab show the signature as not verified"
                 Console.warning("the certificate does not name the committer's address \(committer): \(effect)")
             }
-            let protector = try ContentProtector(content)
+            let protector = ContentProtector(content)
             try Output.write(to: nil) { sink in
                 try PEMObject.write(to: sink, label: "SIGNED MESSAGE") {
                     try protector.sign(by: signer, as: .detached, at: time, to: $0)

@@ -20,15 +20,15 @@ extension SMIMECommand.Encrypt {
 
     func encrypt(_ path: String, _ common: EncryptionContext) async throws -> [EncryptedFile] {
         guard !protection.isBare else { return try await encryptContent(path, common) }
-        let opened = try MessageInput.open(path, isText: text, fields: textFields)
-        let source =
+        let opened = try LocatedEntity(reading: MessageInput.open(path, isText: text, fields: textFields))
+        let message =
             sign
             ? files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 3)
             : files.measured(opened, passes: 2)
-        let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
+        let author = try MailAuthor(of: message.entity.header)?.address
         let store = try await common.opening.store()
         let account = try await store.accounts.summary(of: signing.from ?? author)
-        let protector = try await protector(of: source, at: path, by: account, in: store)
+        let protector = try await protector(of: message, at: path, by: account, in: store)
         let lookup = try await lookup(common, store)
         let plan = try await plan(common, lookup)
         let copies = try await copies(plan, of: protector.header, by: author, account)
@@ -107,9 +107,9 @@ extension SMIMECommand.Encrypt {
         }
     }
 
-    /// The message in `source` with its header protection.
+    /// `message` with its header protection.
     private func protector(
-        of source: any ByteSource,
+        of message: LocatedEntity,
         at path: String,
         by account: AccountSummary?,
         in store: Store
@@ -117,7 +117,7 @@ extension SMIMECommand.Encrypt {
         var policy = try await protection.headerPolicy(of: account, in: store)
         policy.confidentiality = headerConfidentiality ?? policy.confidentiality
         policy.hasLegacyDisplay = legacyDisplay ?? policy.hasLegacyDisplay
-        var protector = try MessageProtector(source, headers: policy)
+        var protector = try MessageProtector(message, headers: policy)
         protector.compresses = compress
         MessageInput.noteMissingHeader(protector.header, of: path)
         guard files.outputDir == nil, to.isEmpty else { return protector }

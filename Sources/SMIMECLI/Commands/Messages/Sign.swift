@@ -81,13 +81,13 @@ extension SMIMECommand {
 
         private func sign(_ path: String, _ opening: StoreOpening, lists: FolderLists) async throws -> SignedFile {
             guard !protection.isBare else { return try await signContent(path, opening, lists: lists) }
-            let opened = try MessageInput.open(path, isText: text, fields: textFields)
-            let source = files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 2)
-            let author = try MailAuthor(of: MIMEReader.message(in: source).header)?.address
+            let opened = try LocatedEntity(reading: MessageInput.open(path, isText: text, fields: textFields))
+            let message = files.measured(try signing.withAuthor(opened, named: InputFile.name(path)), passes: 2)
+            let author = try MailAuthor(of: message.entity.header)?.address
             let store = try await opening.store()
             let account = try await store.accounts.summary(of: signing.from ?? author)
             let policy = try await protection.headerPolicy(of: account, in: store)
-            var protector = try MessageProtector(source, omitting: [], headers: policy)
+            var protector = try MessageProtector(message, omitting: [], headers: policy)
             protector.compresses = compress
             MessageInput.noteMissingHeader(protector.header, of: path)
             let signer = try await signer(for: protector.header, in: store, lists)
