@@ -13,7 +13,14 @@ extension Target {
         for name in ["X-SMIME", "Bcc", "Resent-Bcc"] {
             require(header.all(name).isEmpty, "\(name) is taken out")
         }
+        guard let again = try? MIMEReader.message(in: controls.source) else { return }
+        require(again.partRanges == controls.message.partRanges, "the structure is that of the edited message")
         _ = try? controls.visibleRecipients()
     }
+}
+
+extension Entity {
+    /// The ranges of all bodies, the outermost first.
+    fileprivate var partRanges: [Range<Int>] { children.reduce([bodyRange]) { $0 + $1.partRanges } }
 }
 #endif

@@ -86,3 +86,20 @@ extension Entity {
     func text(in source: any ByteSource) throws -> String { try source.bytes(in: range).text }
     func body(in source: any ByteSource) throws -> String { try source.bytes(in: bodyRange).text }
 }
+
+extension HeaderBlock {
+    /// The message `bytes`, whose header this is, with a field more at the top, without its first field, with another
+    /// Content-Type, and without a header.
+    func changes(of bytes: [UInt8]) -> [MemorySource] {
+        let rest = bytes[range.upperBound...]
+        let first = fields.first.map { Array($0.rawBytes) } ?? []
+        let type = "Content-Type: multipart/mixed; boundary=other\(lineEnd == .lf ? "\n" : "\r\n")".bytes
+        let headers = [
+            "X-Added: yes\(lineEnd == .lf ? "\n" : "\r\n")".bytes + self.bytes,
+            Array(leadingBytes) + self.bytes.dropFirst(leadingBytes.count + first.count),
+            type + self.bytes,
+            [],
+        ]
+        return headers.map { MemorySource($0 + rest) }
+    }
+}

@@ -30,6 +30,16 @@ import Testing
         """
 
     @Test(arguments: [LineEnd.crlf, .lf])
+    func `a changed header moves the parts, and another content type changes them`(lineEnd: LineEnd) throws {
+        let bytes = lineEnd == .crlf ? Self.nested.crlf : Self.nested.bytes
+        let (entity, _) = try parse(bytes)
+        for changed in entity.header.changes(of: bytes) {
+            let known = try MIMEReader.message(in: changed, afterChangeTo: entity)
+            #expect(try known.outline == MIMEReader.message(in: changed).outline)
+        }
+    }
+
+    @Test(arguments: [LineEnd.crlf, .lf])
     func `parts are byte ranges of the source`(lineEnd: LineEnd) throws {
         let (entity, source) = try parse(lineEnd == .crlf ? Self.nested.crlf : Self.nested.bytes)
         #expect(entity.defects.isEmpty)

@@ -76,6 +76,14 @@ public struct HeaderBlock: Sendable {
         return header
     }
 
+    /// The same header at a position that is `distance` bytes later, or earlier if `distance` is negative.
+    func moved(by distance: Int) -> HeaderBlock {
+        var header = self
+        header.range = range.lowerBound + distance..<range.upperBound + distance
+        header.separatorRange = separatorRange.lowerBound + distance..<separatorRange.upperBound + distance
+        return header
+    }
+
     /// The fields, in order.
     public var fields: Fields { Fields(block: bytes, extents: extents) }
 

@@ -25,7 +25,7 @@ package struct Entity: Sendable {
     /// Whether a multipart has its closing delimiter; true for all other types.
     package let isTerminated: Bool
     /// The defects of this entity, without those of its parts.
-    package let defects: Set<MIMEDefect>
+    package private(set) var defects: Set<MIMEDefect>
 
     /// An entity that begins with `header` and ends at `end`. If `end` is before the start of the header, the entity is
     /// empty.
@@ -54,6 +54,30 @@ package struct Entity: Sendable {
     package var disposition: ContentDisposition? {
         header.first("Content-Disposition").flatMap { ContentDisposition(field: $0) }
     }
+
+    /// The message after its header was replaced by `header`, which is `distance` bytes longer and says the same about the
+    /// content.
+    func replacing(header: HeaderBlock, longerBy distance: Int) -> Entity {
+        var entity = self
+        entity.header = header
+        entity.range = header.range.lowerBound..<range.upperBound + distance
+        entity.bodyRange = bodyRange.lowerBound + distance..<bodyRange.upperBound + distance
+        entity.children = children.map { $0.moved(by: distance) }
+        entity.defects = header.defects.union(defects.subtracting(self.header.defects))
+        return entity
+    }
+
+    private func moved(by distance: Int) -> Entity {
+        var entity = self
+        entity.header = header.moved(by: distance)
+        entity.range = range.lowerBound + distance..<range.upperBound + distance
+        entity.bodyRange = bodyRange.lowerBound + distance..<bodyRange.upperBound + distance
+        entity.children = children.map { $0.moved(by: distance) }
+        return entity
+    }
+
+    /// The number of bytes of all headers in this entity.
+    var headerCount: Int { children.reduce(header.bytes.count) { $0 + $1.headerCount } }
 
     /// Limits the children to the body, and each child to the range after the previous one.
     private mutating func clampChildren() {

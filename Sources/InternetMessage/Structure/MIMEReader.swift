@@ -14,6 +14,34 @@ package enum MIMEReader {
         var structure = StructureScan(source, in: range?.clamped(to: whole) ?? whole)
         return try structure.run()
     }
+
+    /// Reads the structure of the message in `source`, which is `message` with other header fields.
+    ///
+    /// If the fields about the content are unchanged, only the header is read: the parts are where they were, counted from
+    /// the end of the header. Otherwise the whole message is read.
+    ///
+    /// - Parameter message: the structure of the whole message whose header was replaced.
+    /// - Throws: the errors of `message(in:range:)`
+    package static func message(in source: any ByteSource, afterChangeTo message: Entity) throws(MIMEError)
+        -> Entity
+    {
+        let header = try HeaderBlock(reading: source, from: 0, to: source.count) { _ in false }
+        let distance = source.count - message.range.upperBound
+        let (old, new) = (message.header.moved(by: distance).separatorRange, header.separatorRange)
+        guard message.range.lowerBound == 0, old == new,
+            contentFields(of: header) == contentFields(of: message.header)
+        else { return try self.message(in: source) }
+        let changed = message.replacing(header: header, longerBy: distance)
+        guard changed.headerCount <= MIMELimit.totalHeaderBytes.rawValue else {
+            throw .limitExceeded(.totalHeaderBytes)
+        }
+        return changed
+    }
+
+    /// The fields of which the structure of the body depends.
+    private static func contentFields(of header: HeaderBlock) -> [[UInt8]] {
+        (header.all("Content-Type") + header.all("Content-Transfer-Encoding")).map { Array($0.rawBytes) }
+    }
 }
 
 extension Entity {

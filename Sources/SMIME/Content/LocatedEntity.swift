@@ -17,4 +17,11 @@ package struct LocatedEntity: Sendable {
     package init(reading source: any ByteSource) throws(MIMEError) {
         self.init(entity: try MIMEReader.message(in: source), source: source)
     }
+
+    /// Reads the header of the message in `source`, which is `message` with other header fields.
+    ///
+    /// - Throws: the errors of `MIMEReader.message(in:afterChangeTo:)`
+    package init(reading source: any ByteSource, afterChangeTo message: Entity) throws(MIMEError) {
+        self.init(entity: try MIMEReader.message(in: source, afterChangeTo: message), source: source)
+    }
 }

@@ -52,7 +52,7 @@ package struct MessageControls: Sendable {
         self.request = request
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
-        message = isEdited ? try MIMEReader.message(in: self.source) : original
+        message = isEdited ? try MIMEReader.message(in: self.source, afterChangeTo: original) : original
     }
 
     /// The recipients in To and Cc, which all recipients can see.

@@ -49,9 +49,15 @@ extension OutgoingFilter {
         // The examined message is the one that will be written, including the mark. A loop is ignored here; `plan` reports
         // it.
         let marked = try? host?.marked(controls.source, controls.message.header)
+        let source = marked ?? controls.source
         var protector: MessageProtector?
         let limits = try FormLimits(for: actions) {
-            let known = try protector ?? MessageProtector(marked ?? controls.source, headers: headers)
+            let known =
+                try protector
+                ?? MessageProtector(
+                    LocatedEntity(reading: source, afterChangeTo: controls.message),
+                    headers: headers
+                )
             protector = known
             return known
         }
