@@ -38,7 +38,7 @@ package enum MIMEReader {
         return changed
     }
 
-    /// The fields of which the structure of the body depends.
+    /// The fields on which the structure of the body depends.
     private static func contentFields(of header: HeaderBlock) -> [[UInt8]] {
         (header.all("Content-Type") + header.all("Content-Transfer-Encoding")).map { Array($0.rawBytes) }
     }
