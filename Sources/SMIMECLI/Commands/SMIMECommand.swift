@@ -46,7 +46,7 @@ struct SMIMECommand: AsyncParsableCommand {
             }
             end(.success)
         } catch {
-            end(report(error))
+            end(await report(error))
         }
     }
 
@@ -78,7 +78,7 @@ struct SMIMECommand: AsyncParsableCommand {
     }
 
     /// Prints the error, or the help or version that the user asked for, and returns the exit status.
-    private static func report(_ error: any Error) -> ExitStatus {
+    private static func report(_ error: any Error) async -> ExitStatus {
         if let end = error as? FilterStatus.End { return end.status }
         if let refusal = error as? GatewayRefusal {
             let failure = Failure(refusal.exitStatus, refusal.logText)
@@ -100,7 +100,7 @@ struct SMIMECommand: AsyncParsableCommand {
                 unknownVerb ?? unknownOption(usageHint(for: error))
                 ?? Failure(usage: message(for: error), hint: usageHint(for: error))
         } else {
-            failure = Failure(error)
+            failure = await Failure(error).suggestingAddresses()
         }
         if Invocation.current.reportsFailures, !Report.isBegun { try? Report.print(FailureReport(failure)) }
         if Invocation.current.isFilter { return FilterStatus.report(failure) }

@@ -1,14 +1,45 @@
 /// Finds the word that the user probably meant instead of a misspelt one.
-enum Suggestion {
+package enum Suggestion {
     /// The most letters that may be wrong, missing, extra or swapped.
     private static let maximumDistance = 2
 
     /// The candidate that is closest to `word`; nil if no candidate is close enough.
     static func closest(to word: String, among candidates: some Sequence<String>) -> String? {
-        // A short word with half of its letters changed is a different word.
-        let limit = min(maximumDistance, (word.count - 1) / 2)
         let ranked = candidates.map { (name: $0, distance: distance(Array(word), to: Array($0))) }
-        return ranked.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.name
+        return ranked.filter { $0.distance <= limit(word) }.min { $0.distance < $1.distance }?.name
+    }
+
+    /// The candidate that is closest to `address`, without regard to case; nil if no candidate is close enough.
+    ///
+    /// The parts before and after the @ are compared separately, because `al@example.org` and `bo@example.org` are two
+    /// people, although most of the letters are the same.
+    package static func closestAddress(to address: String, among candidates: some Sequence<String>) -> String? {
+        let misspelt = parts(of: address)
+        let ranked = candidates.compactMap { candidate -> (name: String, distance: Int)? in
+            let known = parts(of: candidate)
+            guard let local = distance(of: known.local, from: misspelt.local),
+                let domain = distance(of: known.domain, from: misspelt.domain)
+            else { return nil }
+            return (candidate, local + domain)
+        }
+        // The address itself may be known for another purpose, which is no misspelling.
+        return ranked.filter { (1...maximumDistance).contains($0.distance) }.min { $0.distance < $1.distance }?.name
+    }
+
+    /// The most letters that may differ from `word`: a short word with half of its letters changed is a different word.
+    private static func limit(_ word: some StringProtocol) -> Int { min(maximumDistance, (word.count - 1) / 2) }
+
+    private static func parts(of address: String) -> (local: Substring, domain: Substring) {
+        let address = address.lowercased()
+        guard let at = address.lastIndex(of: "@") else { return (address[...], "") }
+        return (address[..<at], address[at...])
+    }
+
+    /// The distance of `known` from `word`; nil if it is above the limit.
+    private static func distance(of known: Substring, from word: Substring) -> Int? {
+        guard word != known else { return 0 }
+        let distance = distance(Array(word), to: Array(known))
+        return distance <= limit(word) ? distance : nil
     }
 
     /// The number of edits that turn one word into the other: inserting, removing or changing a letter, or swapping two
