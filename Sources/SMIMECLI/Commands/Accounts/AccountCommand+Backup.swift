@@ -22,6 +22,8 @@ extension SMIMECommand.AccountCommand {
                 copies a whole store.
 
                   smime account backup alice@example.org -o alice.smime-backup
+                  smime account backup alice@example.org office@example.org -o two.smime-backup
+                  smime account backup alice@example.org --password-file FILE -o alice.backup
                 """
         )
 
@@ -87,6 +89,7 @@ extension SMIMECommand.AccountCommand {
                 no account in the backup. `smime store restore` restores a whole store.
 
                   smime account restore alice.smime-backup
+                  smime account restore alice.smime-backup --password-file FILE
                 """
         )
 

@@ -53,8 +53,14 @@ extension SMIMECommand.AccountCommand {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Create an account. `smime import --account` gives it identities.",
-            discussion: "  smime account add office@example.org --add-alias @example.org"
+            abstract: "Create an account.",
+            discussion: """
+                `smime import --account` gives the account identities.
+
+                  smime account add office@example.org
+                  smime account add office@example.org --name "Our office"
+                  smime account add office@example.org --add-alias @example.org
+                """
         )
 
         @OptionGroup var naming: Naming
@@ -76,6 +82,7 @@ extension SMIMECommand.AccountCommand {
 
                   smime account set alice@example.org --add-alias al@example.org --name Alice
                   smime account set alice@example.org --pin 3087f9c5
+                  smime account set alice@example.org --header-confidentiality baseline
                 """
         )
 

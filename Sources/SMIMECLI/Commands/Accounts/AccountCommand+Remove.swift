@@ -10,13 +10,15 @@ extension SMIMECommand.AccountCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
-            abstract: "Remove an account and its private keys. Mail encrypted for these keys can no longer be read.",
+            abstract: "Remove an account and its private keys.",
             discussion: """
-                Also removes the account's cipher, and the policy rules for its addresses as senders. Asks before it \
-                removes private keys, unless --yes is given. Keep a copy of the keys first:
+                Mail that is encrypted for these keys can no longer be read. Also removes the account's cipher, and \
+                the policy rules for its addresses as senders. Asks before it removes private keys, unless --yes is \
+                given. Keep a copy of the keys first:
 
                   smime export alice@example.org -o alice.p12
                   smime account remove alice@example.org
+                  smime account remove alice@example.org --yes
                 """
         )
 

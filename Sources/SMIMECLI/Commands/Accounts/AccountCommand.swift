@@ -10,7 +10,7 @@ extension SMIMECommand {
     struct AccountCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "account",
-            abstract: "Show and change the accounts that send and receive mail.",
+            abstract: "Show and change your accounts.",
             discussion: """
                   smime account list
                   smime account show alice@example.org
@@ -70,6 +70,7 @@ extension SMIMECommand.AccountCommand {
             discussion: """
                   smime account show alice@example.org
                   smime account show alice@example.org --json
+                  smime account show alice@example.org --time 2027-01-31
                 """
         )
 

@@ -11,7 +11,7 @@ extension SMIMECommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
-            abstract: "Export an identity for another mail program or device, or a certificate for other people.",
+            abstract: "Export an identity for another program or device.",
             discussion: """
                 p12           every identity of the account, with its chain
                 mobileconfig  the same identities as a signed profile for an iPhone, iPad or Mac

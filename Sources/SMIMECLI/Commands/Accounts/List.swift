@@ -9,7 +9,7 @@ extension SMIMECommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List identities and recipients in the order of expiry.",
+            abstract: "List identities and recipients in order of expiry.",
             discussion: """
                 --expiring suits a cron job: the status is 1 if, after the given time, an account will have no valid \
                 identity, or a recipient no valid certificate. Certificates with a successor are not listed.

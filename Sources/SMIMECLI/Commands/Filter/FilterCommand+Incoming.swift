@@ -20,6 +20,8 @@ extension SMIMECommand.FilterCommand {
 
                   smime filter incoming --sender bob@example.com --queue-id 4XyZ \\
                     -- alice@example.org < mail.eml
+                  smime filter incoming --sender bob@example.com --dry-run \\
+                    -- alice@example.org < mail.eml
                   smime policy set --recipient alice@example.org --decrypt-at-gateway yes
                 """
         )

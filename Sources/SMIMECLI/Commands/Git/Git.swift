@@ -13,7 +13,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: name,
             _superCommandName: SMIMECommand.name,
-            abstract: "Sign and verify commits and tags, as the program that git calls.",
+            abstract: "Sign and verify commits and tags for git.",
             discussion: """
                 git calls this command by the name smime-git, which is a link to smime:
 

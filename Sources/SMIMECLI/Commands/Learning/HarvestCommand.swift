@@ -14,6 +14,7 @@ extension SMIMECommand {
                 that were stored before Ctrl-C are kept.
 
                   smime harvest ~/Maildir archive.mbox
+                  smime harvest mail-from-bob.eml
                   smime harvest --json < inbox.mbox
                 """
         )

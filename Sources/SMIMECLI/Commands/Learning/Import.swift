@@ -12,7 +12,7 @@ extension SMIMECommand {
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "import",
-            abstract: "Add keys, certificates and revocation lists to the store.",
+            abstract: "Add keys, certificates, and revocation lists.",
             discussion: """
                 The contents of each file decide what happens:
                 - PKCS#12, or a private key with its certificate: an identity.

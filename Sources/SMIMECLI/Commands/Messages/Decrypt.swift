@@ -20,6 +20,7 @@ extension SMIMECommand {
 
                   smime decrypt mail.eml -o plain.eml
                   smime decrypt --with-password secret.eml
+                  smime decrypt --assert-signer bob@example.org mail.eml
                 """
         )
 

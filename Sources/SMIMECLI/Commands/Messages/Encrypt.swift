@@ -13,7 +13,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "encrypt",
             _superCommandName: SMIMECommand.name,
-            abstract: "Encrypt mail for the recipients in To and Cc, or for those that you name.",
+            abstract: "Encrypt mail for the recipients in To and Cc.",
             discussion: """
                 Without --to the recipients are the addresses in To and Cc. If one of them has no usable \
                 certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \

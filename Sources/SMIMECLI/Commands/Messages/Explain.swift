@@ -6,11 +6,12 @@ extension SMIMECommand {
     struct Explain: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "explain",
-            abstract: "Explain the problem with a code, and what to do about it.",
+            abstract: "Explain a problem, and what to do about it.",
             discussion: """
                 Reports name each problem by a code. The meaning of a code never changes. Without a code, lists all \
                 codes.
 
+                  smime explain
                   smime explain chain-no-anchor
                   smime explain --json
                 """

@@ -10,7 +10,7 @@ extension SMIMECommand {
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "inspect",
-            abstract: "Show the structure of a mail, CMS object, PKCS#12 or certificate file.",
+            abstract: "Show the structure of mail and certificate files.",
             discussion: """
                 Prints the tree of MIME parts and CMS layers with algorithms, signers, recipients and certificates. \
                 Needs no key, and verifies nothing: use `smime verify` to check signatures. The store is only used to \

@@ -12,7 +12,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "verify",
             _superCommandName: SMIMECommand.name,
-            abstract: "Check who signed a mail, and that the content is unchanged.",
+            abstract: "Check who signed a mail, and that it is unchanged.",
             discussion: """
                 Prints the verdict on the signature in one sentence. The line below it says whether the content is \
                 unchanged and signed by the sender in From, and whether the certificate is trusted, not revoked, and \

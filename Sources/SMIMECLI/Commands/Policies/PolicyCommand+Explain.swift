@@ -17,6 +17,7 @@ extension SMIMECommand.PolicyCommand {
                 require.
 
                   smime policy explain --from alice@example.org --to bob@example.com
+                  smime policy explain mail.eml --from alice@example.org
                   smime policy explain mail.eml --from alice@example.org --json
                 """
         )

@@ -125,6 +125,7 @@ extension SMIMECommand.PolicyCommand {
 
                   smime policy set --global --sign available --encrypt available
                   smime policy set --recipient '*.example.org' --encrypt require
+                  smime policy set --sender alice@example.org --sign require
                 """
         )
 
@@ -166,6 +167,7 @@ extension SMIMECommand.PolicyCommand {
 
                   smime policy unset --recipient example.org
                   smime policy unset --recipient example.org --encrypt require
+                  smime policy unset --global
                 """
         )
 

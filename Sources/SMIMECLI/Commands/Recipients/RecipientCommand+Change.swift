@@ -194,6 +194,8 @@ extension SMIMECommand.RecipientCommand {
                 Asks before it removes a pinned certificate (`smime recipient trust`), unless --yes is given.
 
                   smime recipient remove bob@example.org
+                  smime recipient remove bob@example.org --fingerprint 55bc33f5
+                  smime recipient remove bob@example.org --yes
                 """
         )
 
@@ -228,6 +230,7 @@ extension SMIMECommand.RecipientCommand {
                 digits.
 
                   smime recipient trust bob@example.org
+                  smime recipient trust bob@example.org --fingerprint sha256:…
                   smime recipient trust bob@example.org --from mail.eml --fingerprint sha256:…
                 """
         )
@@ -292,7 +295,8 @@ extension SMIMECommand.RecipientCommand {
                 The public key is distrusted: other certificates with the same key are not used for the address \
                 either.
 
-                  smime recipient distrust bob@example.org --fingerprint sha256:…
+                  smime recipient distrust bob@example.org
+                  smime recipient distrust bob@example.org --fingerprint 55bc33f5
                 """
         )
 

@@ -11,7 +11,11 @@ extension SMIMECommand.RecipientCommand {
         static let configuration = CommandConfiguration(
             commandName: "export",
             abstract: "Write the certificate that is used for an address, as PEM.",
-            discussion: "  smime recipient export bob@example.org -o bob.pem"
+            discussion: """
+                  smime recipient export bob@example.org -o bob.pem
+                  smime recipient export bob@example.org --all -o bob.pem
+                  smime recipient export bob@example.org --fingerprint 55bc33f5
+                """
         )
 
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))

@@ -17,6 +17,7 @@ extension SMIMECommand.RecipientCommand {
                   ldapsearch -x -LLL -H ldaps://ldap.example.org -b dc=example,dc=org \\
                     '(userCertificate=*)' userCertificate > people.ldif
                   smime recipient import people.ldif
+                  smime recipient import --json - < people.ldif
                 """
         )
 

@@ -72,6 +72,7 @@ extension SMIMECommand.RecipientCommand {
 
                   smime recipient show bob@example.org
                   smime recipient show bob@example.org --refresh
+                  smime recipient show bob@example.org --json
                 """
         )
 

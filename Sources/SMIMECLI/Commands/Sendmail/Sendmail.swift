@@ -14,7 +14,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: name,
             _superCommandName: SMIMECommand.name,
-            abstract: "Sign and encrypt a mail as the policy says, and send it. Takes the options of sendmail.",
+            abstract: "Apply the policy to a mail, and send it.",
             discussion: """
                 For programs that call sendmail: mutt, alpine, mailx, cron, git send-email, PHP. Reads the mail from \
                 standard input, applies the policy of its sender as `smime filter outgoing` does, and calls the real \

@@ -10,7 +10,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "serve",
             _superCommandName: SMIMECommand.name,
-            abstract: "Sign, encrypt, verify, and decrypt for a mail server, as a service.",
+            abstract: "Apply the policy to mail, as a resident service.",
             discussion: """
                 Listens for a mail server, which sends every message through this gateway. A message is accepted only \
                 after the next hop has accepted it, so the mail server's queue is the only queue. docs/postfix.md \

@@ -75,6 +75,7 @@ extension SMIMECommand {
                   smime config set subject-tags \\
                     '[encrypt] encrypt=require [open] encrypt=never'
                   smime config set lookup.directory /mnt/certificates
+                  smime config list
                 """,
             subcommands: [List.self, Get.self, Set.self, Unset.self]
         )
@@ -140,6 +141,7 @@ extension SMIMECommand.ConfigCommand {
             discussion: """
                   smime config set subject-tags '[encrypt] encrypt=require'
                   smime config set revocation.online on
+                  smime config set encryption.unknown 'aes-256-gcm example.org=aes-256-cbc'
                 """
         )
 

@@ -7,7 +7,7 @@ extension SMIMECommand {
     struct Doctor: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "doctor",
-            abstract: "Check the store and the configuration of this host, and say what to repair.",
+            abstract: "Check the store and this host, and say what to repair.",
             discussion: """
                 Lists all findings, the worst first, and says what to do about each of them. The status is 0 if all is \
                 well, 1 if something should be repaired soon, and 2 if mail is stopped or will be. --mta also checks \
@@ -15,6 +15,7 @@ extension SMIMECommand {
 
                   smime doctor
                   smime doctor --mta postfix
+                  smime doctor --json
                 """
         )
 

@@ -15,8 +15,8 @@ extension SMIMECommand.StoreCommand {
                 URL begins with ldapi:. First stop the programs that write to the old store: \
                 later changes are not in the copy.
 
-                  smime --home /var/lib/smime store copy --to postgresql://smime@db.example.org/smime
-                  smime --home /var/lib/smime store copy --from postgresql://smime@db.example.org/smime
+                  smime store copy --to postgresql://db.example.org/smime
+                  smime store copy --from postgresql://db.example.org/smime
                 """
         )
 

@@ -22,8 +22,9 @@ extension SMIMECommand.StoreCommand {
                 write the journal; only the owner can change accounts, keys, rules, settings and trust. --print-sql \
                 prints the SQL statements instead.
 
-                  smime --home /var/lib/smime --store postgresql://smime@db.example.org/smime store init
-                  smime --store postgresql://smime@db.example.org/smime store init --gateway-role smime_gateway
+                  smime store init
+                  smime --store postgresql://db.example.org/smime store init
+                  smime --store postgresql://db.example.org/smime store init --gateway-role gw
                 """
         )
 

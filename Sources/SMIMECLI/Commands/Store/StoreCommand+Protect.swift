@@ -19,6 +19,8 @@ extension SMIMECommand.StoreCommand {
                 no passphrase yet, --password-… gives the new passphrase.
 
                   smime store protect passphrase
+                  smime store protect both
+                  smime store protect key-file --password-file FILE
                 """
         )
 
@@ -70,6 +72,7 @@ extension SMIMECommand.StoreCommand {
                 opened with it.
 
                   smime store rekey
+                  smime store rekey --password-file FILE
                 """
         )
 

@@ -19,6 +19,7 @@ extension SMIMECommand.StoreCommand {
                 was made. If the key file has changed since, put back the old key file first.
 
                   smime store restore smime-2026-11-22.sqlite
+                  smime --home /var/lib/smime store restore smime-2026-11-22.sqlite
                 """
         )
 

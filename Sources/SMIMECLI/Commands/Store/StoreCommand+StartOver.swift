@@ -19,6 +19,7 @@ extension SMIMECommand.StoreCommand {
                 is given.
 
                   smime store start-over
+                  smime store start-over --yes
                 """
         )
 

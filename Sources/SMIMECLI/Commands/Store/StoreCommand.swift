@@ -8,7 +8,7 @@ extension SMIMECommand {
     struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "store",
-            abstract: "Create, protect, check, copy and migrate the store itself.",
+            abstract: "Create, protect, check, copy, and migrate the store.",
             discussion: """
                   smime store check
                   smime store backup -o smime.sqlite
@@ -59,6 +59,7 @@ extension SMIMECommand.StoreCommand {
                 meanwhile. To move accounts to a new computer, use `smime account backup`.
 
                   smime store backup -o smime-$(date +%F).sqlite
+                  smime --home /var/lib/smime store backup -o /mnt/backup/smime.sqlite
                 """
         )
 
@@ -116,7 +117,9 @@ extension SMIMECommand.StoreCommand {
                 A store is also converted when it is opened. An interrupted conversion continues where it stopped. On \
                 a server this command also renews the rights that `smime store init` gave to roles.
 
+                  smime store migrate
                   smime store migrate --dry-run
+                  smime store migrate --json
                 """
         )
 

@@ -9,7 +9,7 @@ extension SMIMECommand {
     struct TrustCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trust",
-            abstract: "Show and change the trust anchors and revocation lists.",
+            abstract: "Show and change trust anchors and revocation lists.",
             discussion: """
                   smime trust list
                   smime trust add our-ca.pem

@@ -10,7 +10,7 @@ extension SMIMECommand {
         static let configuration = CommandConfiguration(
             commandName: "unlock",
             _superCommandName: SMIMECommand.name,
-            abstract: "Ask for the store's passphrase once, and keep the store's key in memory for a time.",
+            abstract: "Keep the store's key in memory for a time.",
             discussion: """
                 For a store with a passphrase (`smime store protect passphrase`). Commands that need a private key \
                 then do not ask for the passphrase. The key is forgotten when the time is over, with `smime lock`, at \
