@@ -106,4 +106,10 @@ import Testing
         return commands.filter { $0.path.count > 1 && rest.starts(with: $0.path.dropFirst()) }
             .max { $0.path.count < $1.path.count }?.command
     }
+
+    @Test func `options that the parser hides are rare`() {
+        let hidden = commands.flatMap { $0.command.arguments ?? [] }.filter { !$0.shouldDisplay }.compactMap(\.long)
+        #expect(!hidden.isEmpty)
+        #expect(Set(hidden).isSubset(of: HelpScreen.rare))
+    }
 }

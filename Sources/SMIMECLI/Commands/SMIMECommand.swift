@@ -13,24 +13,47 @@ struct SMIMECommand: AsyncParsableCommand {
         commandName: name,
         abstract: "Sign, encrypt, decrypt, and verify S/MIME mail.",
         discussion: """
-            Start with your certificate and key, then use them:
-              smime import alice.p12
-              smime sign mail.eml -o signed.eml
+              smime import alice.p12    # begin with your certificate and key
+              smime help sign           # examples and options of a command
             """,
         version: "\(Version.current) (\(Libcrypto.version))",
-        subcommands: described
+        subcommands: called.map { [$0] } ?? [],
+        groupedSubcommands: called == nil ? groups : []
     )
 
-    /// All verbs.
-    static let verbs: [any ParsableCommand.Type] = [
-        Import.self, Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, List.self,
-        AccountCommand.self, RecipientCommand.self, TrustCommand.self, HarvestCommand.self, PolicyCommand.self,
-        FilterCommand.self, Serve.self, Sendmail.self, Git.self, ConfigCommand.self, Export.self, StoreCommand.self,
-        Unlock.self, Lock.self, Doctor.self, Explain.self, Complete.self,
+    /// All verbs, as the help lists them.
+    private static let groups = [
+        CommandGroup(
+            name: "Your certificates",
+            subcommands: [Import.self, List.self, AccountCommand.self, Export.self]
+        ),
+        CommandGroup(
+            name: "Mail",
+            subcommands: [
+                Sign.self, Encrypt.self, Decrypt.self, Verify.self, Read.self, Inspect.self, Explain.self,
+            ]
+        ),
+        CommandGroup(
+            name: "Other people's certificates",
+            subcommands: [RecipientCommand.self, HarvestCommand.self, TrustCommand.self]
+        ),
+        CommandGroup(
+            name: "Mail servers and other programs",
+            subcommands: [PolicyCommand.self, FilterCommand.self, Serve.self, Sendmail.self, Git.self]
+        ),
+        CommandGroup(
+            name: "The store",
+            subcommands: [
+                Unlock.self, Lock.self, ConfigCommand.self, Doctor.self, StoreCommand.self, Complete.self,
+            ]
+        ),
     ]
 
-    /// The verbs that are described to the parser: only the called verb, or all verbs if none is called.
-    private static let described = Invocation.current.divided.verbs.first.map { [$0] } ?? verbs
+    /// All verbs.
+    static let verbs = groups.flatMap(\.subcommands)
+
+    /// The called verb; nil if none is called. Only the called verb is described to the parser, otherwise all verbs.
+    private static let called = Invocation.current.divided.verbs.first
 
     @OptionGroup var global: GlobalOptions
 
@@ -61,7 +84,8 @@ struct SMIMECommand: AsyncParsableCommand {
         let verbs = verb.configuration.subcommands
         guard !verbs.isEmpty else { return }
         guard verb != SMIMECommand.self else {
-            helpMessage().split(separator: "\n", omittingEmptySubsequences: false).forEach { Console.plain(String($0)) }
+            let lines = HelpScreen.shortened(helpMessage()).split(separator: "\n", omittingEmptySubsequences: false)
+            lines.forEach { Console.plain(String($0)) }
             throw ExitStatus.usage
         }
         throw Failure(.usage, "say what to do", hints: hints(verbs))
@@ -90,7 +114,8 @@ struct SMIMECommand: AsyncParsableCommand {
         if exitCode(for: error) == .success {
             do {
                 let text = BashCompletion.completed(fullMessage(for: error))
-                try Console.print(Invocation.current.asksForAllHelp ? text : HelpScreen.shortened(text))
+                let isWhole = Invocation.current.asksForAllHelp
+                try Console.print(isWhole ? HelpScreen.complete(text) : HelpScreen.shortened(text))
                 return .success
             } catch let error {
                 failure = Failure(error)

@@ -1,21 +1,23 @@
-/// The help of a verb on one screen: the parts of the parser's text that most users need.
-///
-/// `--help-all` shows the parser's text in full.
+/// The help of a verb, made of the parser's text: `--help` shows what most users need on one screen, `--help-all` shows all,
+/// with the rare options in a section of their own.
 package struct HelpScreen {
     /// The option that shows the full help.
     static let allOption = "--help-all"
-    /// The lines of a screen, less some room for the prompt.
+    /// The lines of a screen.
     private static let lineLimit = 40
     /// The column in which the parser begins explanations.
     private static let explanationColumn = 26
-    /// The options that are left out if the help is longer than a screen, unless an example on the screen uses them.
+    private static let optionsTitle: Substring = "OPTIONS:"
+    /// The end of the parser's title for a group of verbs.
+    private static let groupEnd = " SUBCOMMANDS:"
+    /// The options that only `--help-all` shows, unless an example uses them.
     package static let rare: Set<String> = [
         "--accept-sender", "--accept-weak", "--ca-profile", "--canonical", "--color", "--compat", "--compress",
-        "--crlf",
-        "--digest", "--dn", "--explicit-policy", "--home", "--inform", "--jobs", "--legacy-display", "--lf", "--login",
-        "--new-password-env", "--new-password-fd", "--no-chain", "--no-header-protection",
-        "--no-system-anchors", "--on-change", "--online", "--opaque", "--output-dir", "--outform", "--password-env",
-        "--password-fd", "--policy", "--revocation", "--secret-key-file", "--secret-key-id", "--store-password-env",
+        "--crlf", "--digest", "--dn", "--explicit-policy", "--home", "--host-settings", "--inform", "--jobs",
+        "--legacy-display", "--lf", "--login", "--new-password-env", "--new-password-fd", "--no-chain",
+        "--no-header-protection", "--no-system-anchors", "--on-change", "--online", "--opaque", "--outform",
+        "--output-dir", "--password-env", "--password-fd", "--policy", "--revocation", "--secret-key-file",
+        "--secret-key-id", "--store", "--store-key-command", "--store-key-file", "--store-password-env",
         "--store-password-fd", "--store-password-file", "--time", "--to-cert", "--version",
     ]
 
@@ -31,13 +33,15 @@ package struct HelpScreen {
     /// The sections for usage, arguments and options, each with its title.
     private var sections: [[Substring]]
     private var isComplete = true
+    /// Whether this is the overview of all verbs, in which each group of verbs has a title.
+    private let isOverview: Bool
 
-    /// A shortened form of `text`, the parser's help; any other text is returned unchanged.
+    /// What `--help` shows of `text`, the parser's help; any other text is returned unchanged.
     static func shortened(_ text: String) -> String {
-        guard text.hasPrefix("OVERVIEW: ") else { return text }
-        var screen = HelpScreen(text)
+        guard var screen = HelpScreen(text) else { return text }
+        // The overview has no room for the few options that every verb has.
+        guard !screen.isOverview else { return screen.withoutOptions.text }
         screen.shortenUsage()
-        guard screen.lineCount > lineLimit else { return screen.text }
         let all = screen.sections
         // A paragraph that is removed may be an example, whose options are then left out as well.
         repeat {
@@ -47,12 +51,27 @@ package struct HelpScreen {
         return screen.text
     }
 
-    private init(_ text: String) {
+    /// What `--help-all` shows of `text`, the parser's help with hidden options; any other text is returned unchanged.
+    static func complete(_ text: String) -> String {
+        guard var screen = HelpScreen(text) else { return text }
+        screen.separateRareOptions()
+        return screen.text
+    }
+
+    private init?(_ text: String) {
+        guard text.hasPrefix("OVERVIEW: ") else { return nil }
         let parts = text.split(separator: "\n", omittingEmptySubsequences: false)
             .split(omittingEmptySubsequences: true) { $0.isEmpty }.map { Array($0) }
         let first = parts.firstIndex { $0.first?.hasPrefix("USAGE: ") == true } ?? parts.endIndex
         paragraphs = parts[..<first].map { Paragraph(lines: $0) }
-        sections = Array(parts[first...])
+        isOverview = parts[first...].contains { $0.first?.hasSuffix(Self.groupEnd) == true }
+        sections = parts[first...].map(Self.withoutGroupEnd)
+    }
+
+    /// `section` without the word that the parser adds to the name of a group of verbs.
+    private static func withoutGroupEnd(_ section: [Substring]) -> [Substring] {
+        guard let title = section.first, title.hasSuffix(groupEnd) else { return section }
+        return [title.dropLast(groupEnd.count) + ":"] + section.dropFirst()
     }
 
     private var lineCount: Int { text.count { $0 == "\n" } + 1 }
@@ -64,30 +83,54 @@ package struct HelpScreen {
         }
         return parts.joined(separator: "\n\n")
     }
+}
 
+extension HelpScreen {
     /// The options that the examples use.
     private var usedOptions: Set<String> {
         let lines = paragraphs.filter(\.isExample).flatMap(\.lines)
         return Set(lines.flatMap { $0.matches(of: /--[a-z-]+/).map { String($0.output) } })
     }
 
-    private mutating func dropRareOptions() {
-        let dropped = Self.rare.subtracting(usedOptions)
-        for index in sections.indices where sections[index].count > 1 {
-            var isDropped = false
-            let kept = sections[index].filter { line in
-                if line.hasPrefix("  -") {
-                    // The explanation after the option names may mention other options, so only the names' columns are
-                    // searched.
-                    let names = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
-                    isDropped = names.contains { dropped.contains(String($0.output)) }
-                }
-                return !isDropped
+    /// The lines of `section` about common options, and those about rare ones. The title is in the first part.
+    private func divided(_ section: [Substring]) -> (common: [Substring], rare: [Substring]) {
+        let names = Self.rare.subtracting(usedOptions)
+        var (common, rare): ([Substring], [Substring]) = ([], [])
+        var isRare = false
+        for line in section {
+            if line.hasPrefix("  -") {
+                // The explanation after the option names may mention other options, so only the names' columns are
+                // searched.
+                let found = line.prefix(Self.explanationColumn).matches(of: /--[a-z-]+/)
+                isRare = found.contains { names.contains(String($0.output)) }
             }
-            isComplete = isComplete && kept.count == sections[index].count
-            sections[index] = kept
+            if isRare { rare.append(line) } else { common.append(line) }
         }
-        sections.removeAll { $0.count == 1 && $0.first?.hasPrefix("USAGE: ") == false }
+        return (common, rare)
+    }
+
+    /// The screen without options, and without the sentence about the help of verbs, for which there is an example.
+    private var withoutOptions: HelpScreen {
+        var screen = self
+        screen.sections.removeAll { $0.first == Self.optionsTitle || $0.first?.hasPrefix("  See 'smime help") == true }
+        return screen
+    }
+
+    private mutating func dropRareOptions() {
+        for index in sections.indices where sections[index].count > 1 {
+            let (common, rare) = divided(sections[index])
+            isComplete = isComplete && rare.isEmpty
+            sections[index] = common
+        }
+        sections.removeAll { $0.count == 1 && $0.first?.hasSuffix(":") == true }
+    }
+
+    private mutating func separateRareOptions() {
+        guard let index = sections.firstIndex(where: { $0.first == Self.optionsTitle }) else { return }
+        let (common, rare) = divided(sections[index])
+        guard !rare.isEmpty else { return }
+        sections[index] = common
+        sections.insert(["MORE OPTIONS:"] + rare, at: index + 1)
     }
 
     /// Removes optional options from a usage line that lists all of them.
