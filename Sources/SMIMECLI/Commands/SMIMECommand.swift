@@ -113,7 +113,7 @@ struct SMIMECommand: AsyncParsableCommand {
         let failure: Failure
         if exitCode(for: error) == .success {
             do {
-                let text = BashCompletion.completed(fullMessage(for: error))
+                let text = CompletionScript.completed(fullMessage(for: error))
                 let isWhole = Invocation.current.asksForAllHelp
                 try Console.print(isWhole ? HelpScreen.complete(text) : HelpScreen.shortened(text))
                 return .success

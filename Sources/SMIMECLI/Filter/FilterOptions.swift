@@ -13,6 +13,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     @Option(
         name: .customLong("sender"),
         help: ArgumentHelp("The envelope sender; empty or MAILER-DAEMON for bounces.", valueName: "addr"),
+        completion: CompletedWords.accounts.completion,
         transform: EnvelopeSender.init
     )
     var givenSender: EnvelopeSender?
@@ -53,7 +54,10 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
     @Option(help: .passwordFd) var passwordFd: Int32?
     @Option(help: .passwordEnv) var passwordEnv: String?
     @OptionGroup var global: GlobalOptions
-    @Argument(help: ArgumentHelp("The envelope recipients.", valueName: "rcpt"))
+    @Argument(
+        help: ArgumentHelp("The envelope recipients.", valueName: "rcpt"),
+        completion: CompletedWords.recipients.completion
+    )
     var recipients: [String]
 
     mutating func validate() throws {

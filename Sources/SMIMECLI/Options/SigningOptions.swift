@@ -22,6 +22,7 @@ struct SigningOptions: ParsableArguments {
             The digest: sha256, sha384 or sha512. (default: sha256, or what the key requires: Ed25519 signs with \
             sha512)
             """,
+        completion: .list(["sha256", "sha384", "sha512"]),
         transform: Self.parseDigest
     )
     var digest: DigestAlgorithm?

@@ -40,7 +40,8 @@ struct VerificationOptions: ParsableArguments {
         help: ArgumentHelp(
             "Succeed only if the signer with this address or fingerprint signed the whole mail; ignore other signers.",
             valueName: "addr|fpr"
-        )
+        ),
+        completion: CompletedWords.recipients.completion
     )
     var assertSigner: String?
     @Flag(help: .online) var online = false

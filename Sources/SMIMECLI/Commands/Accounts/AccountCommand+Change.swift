@@ -106,6 +106,7 @@ extension SMIMECommand.AccountCommand {
                 "The header fields to hide in encrypted mail: none, baseline or shy; default uses the store's setting.",
                 valueName: "policy"
             ),
+            completion: .list(HeaderConfidentiality.allValueStrings + ["default"]),
             transform: Self.parseHiding
         )
         var hiding: AccountChange.Hiding?
@@ -118,6 +119,7 @@ extension SMIMECommand.AccountCommand {
                 """,
                 valueName: "cipher"
             ),
+            completion: .list(ContentCipher.writable.map(\.name) + ["default"]),
             transform: Self.parseCipher
         )
         var cipher: CipherChoice?

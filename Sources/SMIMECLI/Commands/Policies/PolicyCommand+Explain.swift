@@ -28,7 +28,8 @@ extension SMIMECommand.PolicyCommand {
             help: ArgumentHelp(
                 "The sender; empty for the null sender. (default: the message's From)",
                 valueName: "addr"
-            )
+            ),
+            completion: CompletedWords.accounts.completion
         )
         var from: GivenSender?
         @Option(

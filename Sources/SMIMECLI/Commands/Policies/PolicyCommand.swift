@@ -35,11 +35,13 @@ extension SMIMECommand.PolicyCommand {
         var global = false
         @Option(
             help: ArgumentHelp("The rule for mail from this address, domain or *.domain.", valueName: "pattern"),
+            completion: CompletedWords.accounts.completion,
             transform: Policy.Pattern.typed
         )
         var sender: Policy.Pattern?
         @Option(
             help: ArgumentHelp("The rule for mail to this address, domain or *.domain.", valueName: "pattern"),
+            completion: CompletedWords.recipients.completion,
             transform: Policy.Pattern.typed
         )
         var recipient: Policy.Pattern?

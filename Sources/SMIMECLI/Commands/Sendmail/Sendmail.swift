@@ -43,7 +43,10 @@ extension SMIMECommand {
         @OptionGroup var levels: LevelOptions
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var global: GlobalOptions
-        @Argument(help: ArgumentHelp("Recipients, and options of sendmail.", valueName: "rcpt"))
+        @Argument(
+            help: ArgumentHelp("Recipients, and options of sendmail.", valueName: "rcpt"),
+            completion: CompletedWords.recipients.completion
+        )
         var words: [String] = []
 
         func run() async throws {
