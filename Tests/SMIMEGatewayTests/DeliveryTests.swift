@@ -226,8 +226,13 @@ import Testing
     func `sendmail gets the whole message and unchanged arguments`(_ memoryLimit: Int) async throws {
         let mail = try Spool.source(memoryLimit: memoryLimit) { try $0.write("a message") }
         let transport = SendmailTransport(program: "/bin/sh", arguments: ["-c", "echo \"$* $(cat)\" >&2; exit 3", "0"])
-        await #expect(throws: TransportError("/bin/sh: status 3: -f <> -- a@x.test;b a message")) {
+        let said = "-f <> -- a@x.test;b a message"
+        await #expect(throws: TransportError("/bin/sh: status 3: \(said)", status: 3, output: [said])) {
             _ = try await transport.send(mail, from: "", to: ["a@x.test;b"])
+        }
+        let chatty = SendmailTransport(program: "/bin/sh", arguments: ["-c", "printf 'one\\r\\n\\ntwo'; exit 69", "0"])
+        await #expect(throws: TransportError("/bin/sh: status 69: one", status: 69, output: ["one", "two"])) {
+            _ = try await chatty.send(mail, from: "", to: ["a@x.test"])
         }
         await #expect(throws: TransportError.self) {
             _ = try await SendmailTransport(program: "/nonexistent").send(mail, from: "", to: ["a@x.test"])

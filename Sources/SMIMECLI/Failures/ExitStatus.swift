@@ -14,13 +14,19 @@ enum ExitStatus: Int32, Error, Comparable {
     case noInput = 66
     /// An unknown account, or a recipient without a usable certificate.
     case noUser = 67
+    /// A host is unknown: only said by the program that `smime sendmail` calls, like `systemError`,
+    /// `systemFile` and `protocolError`.
+    case noHost = 68
     /// A service that is needed for the answer cannot be reached.
     case unavailable = 69
     /// An error in smime itself.
     case software = 70
+    case systemError = 71
+    case systemFile = 72
     case cannotCreate = 73
     case inputOutput = 74
     case tryAgain = 75
+    case protocolError = 76
     /// A wrong passphrase, a locked key, or missing permissions.
     case noPermission = 77
     /// The configuration or the store is unusable.

@@ -68,7 +68,10 @@ package struct SendmailTransport: MailTransport {
                 throw TransportError("\(program): status 0, though it read only \(read) of the message's \(size) bytes")
             }
             return Self.queueID(in: said)
-        case .exited(let status): throw TransportError("\(program): status \(status)\(Self.firstLine(of: said))")
+        case .exited(let status):
+            let lines = Self.lines(of: said)
+            let first = lines.first.map { ": \($0)" } ?? ""
+            throw TransportError("\(program): status \(status)\(first)", status: status, output: lines)
         case .signalled(let signal): throw TransportError("\(program): ended by signal \(signal)")
         }
     }
@@ -105,11 +108,12 @@ package struct SendmailTransport: MailTransport {
         return match.map { String($0.1) }
     }
 
-    private static func firstLine(of file: SpooledFile) -> String {
-        guard let source = try? file.rewound(), let bytes = try? source.bytes(in: 0..<min(source.count, 500)) else {
-            return ""
+    /// The lines of the program's output that are not empty, each up to 500 bytes, from the first 16 KiB.
+    private static func lines(of file: SpooledFile) -> [String] {
+        guard let source = try? file.rewound(), let bytes = try? source.bytes(in: 0..<min(source.count, 16_384)) else {
+            return []
         }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        return line.isEmpty ? "" : ": \(String(decoding: line, as: UTF8.self))"
+        return bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+            .map { String(decoding: $0.prefix(500), as: UTF8.self) }
     }
 }

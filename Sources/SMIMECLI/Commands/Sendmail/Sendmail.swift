@@ -120,12 +120,30 @@ extension SMIMECommand {
                     hints: ["send the mail again to these alone: \(error.unserved.joined(separator: " "))"]
                 )
             } catch {
-                let refusal = GatewayRefusal(undelivered: error)
-                guard access(command.program, X_OK) != 0 else { throw refusal }
-                let hint = "name the program that sends: smime config set filter.sendmail '/usr/bin/msmtp -i'"
-                throw Failure(refusal.exitStatus, refusal.explanation, hints: refusal.hints + [hint])
+                throw Self.failure(unsent: error, by: command)
             }
             await engine.keepAnswers(of: processed).forEach(Console.warning)
+        }
+
+        /// The failure if the program that sends did not accept the mail.
+        ///
+        /// A status of sysexits(3) and all that the program printed are passed on: the caller would get them from sendmail,
+        /// too, and may try again after 75 only. After any other end the status is 75, because a later attempt may succeed.
+        private static func failure(unsent error: any Error, by command: SendmailCommand) -> Failure {
+            let refusal = GatewayRefusal(undelivered: error)
+            let said = error as? TransportError
+            let status = said?.status.flatMap { ExitStatus(rawValue: $0) }.flatMap { $0 < .usage ? nil : $0 }
+            let hint = "name the program that sends: smime config set filter.sendmail '/usr/bin/msmtp -i'"
+            let hints = refusal.hints + (access(command.program, X_OK) == 0 ? [] : [hint])
+            guard let said, said.output.count > 1, let ending = said.status else {
+                return Failure(status ?? refusal.exitStatus, refusal.explanation, hints: hints)
+            }
+            said.output.forEach(Console.plain)
+            return Failure(
+                status ?? refusal.exitStatus,
+                "cannot send: \(command.program): status \(ending)",
+                hints: hints
+            )
         }
 
         /// The program that sends the mail. It must not be this program.

@@ -32,8 +32,8 @@ package struct SendmailArguments: Equatable {
         "-oem",
         "-oep", "-oeq", "-oew", "-om", "-oo", "-v",
     ]
-    /// Letters of options that are ignored together with their values: encoding, hops, delivery notifications.
-    private static let ignoredWithValue: Set<Character> = ["B", "N", "R", "V", "h"]
+    /// Letters of options that are ignored together with their values: hops, delivery notifications.
+    private static let ignoredWithValue: Set<Character> = ["N", "R", "V", "h"]
 
     /// - Parameter takesOwn: whether options of smime are accepted before the other words. If another program writes all the
     ///   words, as after `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
@@ -68,6 +68,8 @@ package struct SendmailArguments: Equatable {
         case _ where Self.harmless.contains(word): break
         case _ where word.hasPrefix("-f"), _ where word.hasPrefix("-r"): sender = try value(of: word, &rest)
         case _ where word.hasPrefix("-F"): name = try value(of: word, &rest)
+        // The encoding of the body, which cron names, is seen in the mail itself.
+        case _ where word.hasPrefix("-B"): _ = try value(of: word, &rest)
         case _ where word.dropFirst().first.map(Self.ignoredWithValue.contains) == true:
             ignored.append(String(word.prefix(2)))
             _ = try value(of: word, &rest)
