@@ -26,7 +26,7 @@ extension SMIMECommand {
                 Signs as the account with the committer's address, or with the certificate that user.signingKey names \
                 by address or fingerprint. If a signer's certificate has expired, the signature is judged as of the \
                 time of signing, or of the commit if the signature states none. A warning says so, because only the \
-                signer states that time.
+                signer states that time. Another warning says if the certificate does not name the committer or tagger.
                 """
         )
 
@@ -72,11 +72,11 @@ extension SMIMECommand {
                     under: options,
                     warn: { Console.warning($0.text) }
                 )
-            if let committer = try GitObject(content).address,
-                !signer.identity.certificate.emailAddresses.contains(committer)
-            {
+            for person in try GitObject(content).people where !person.isNamed(in: signer.identity.certificate) {
                 let effect = "GitHub and GitLab show the signature as not verified"
-                Console.warning("the certificate does not name the committer's address \(committer): \(effect)")
+                Console.warning(
+                    "the certificate does not name the \(person.role)'s address \(person.address): \(effect)"
+                )
             }
             let protector = ContentProtector(content)
             try Output.write(to: nil) { sink in
@@ -115,9 +115,25 @@ extension SMIMECommand {
             let verdict = judged.readVerdict(isEncrypted: false, context)
             Console.note(verdict.sentence)
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
+            try Self.warnOfOthers(than: judged, in: content)
             if let hint = judged.gitHint(context) { Console.hint(hint) }
             try GitStatus.write(GitStatus.verified(judged), to: descriptor)
             guard judged.status == .valid else { throw judged.exitStatus }
+        }
+
+        /// Warns if no signer's certificate names the committer or tagger, whose line in the object is signed, but may say
+        /// anything. git shows the warning with the verdict.
+        private static func warnOfOthers(than report: VerificationReport, in content: any ByteSource) throws {
+            let certificates = report.signers.compactMap(\.certificate)
+            guard ![.invalid, .malformed, .unsigned].contains(report.status), let name = report.signers.first?.name
+            else {
+                return
+            }
+            for person in try GitObject(content).people where !certificates.contains(where: person.isNamed(in:)) {
+                Console.warning(
+                    "the certificate of \(name) does not name the \(person.role)'s address \(person.address)"
+                )
+            }
         }
 
         /// When the first signer claims to have signed, and where that is stated: in the signature, or else in the commit or

@@ -1,13 +1,27 @@
 import ByteStreams
 import Foundation
 import InternetMessage
+import PKIX
+import SMIME
 
 /// Who created a commit or tag, and when: its committer or tagger line, `committer NAME <ADDRESS> SECONDS ZONE`.
 ///
 /// git: Documentation/gitformat-commit.adoc
 struct GitObject {
-    /// The address of the committer or tagger; nil if there is none, or it is not an address.
-    private(set) var address: EmailAddress?
+    /// A committer or tagger as git shows them: the text between the first `<` and the next `>`, which may not be an address.
+    struct Person {
+        /// `committer` or `tagger`.
+        let role: String
+        let address: String
+
+        /// Whether `certificate` names the address.
+        func isNamed(in certificate: Certificate) -> Bool {
+            (try? EmailAddress(address)).map { certificate.emailAddresses.contains($0) } ?? false
+        }
+    }
+
+    /// The committer or tagger. A commit that someone made by hand may have several, of which git shows one or the other.
+    private(set) var people: [Person] = []
     /// When the commit or tag was created; nil if no line says so.
     private(set) var time: Date?
 
@@ -23,14 +37,15 @@ struct GitObject {
             // An empty line ends the header; what follows is the author's text.
             guard !line.isEmpty else { return }
             let text = String(decoding: line, as: UTF8.self)
-            guard text.hasPrefix("committer ") || text.hasPrefix("tagger ") else { continue }
-            guard let start = text.lastIndex(of: "<"), let end = text.lastIndex(of: ">"), start < end else { return }
-            address = try? EmailAddress(String(text[text.index(after: start)..<end]))
-            let words = text[text.index(after: end)...].split(separator: " ")
-            if let seconds = words.first.flatMap({ Int($0) }), (0...Self.lastSecond).contains(seconds) {
+            guard let role = ["committer", "tagger"].first(where: { text.hasPrefix("\($0) ") }),
+                let start = text.firstIndex(of: "<"), let last = text.lastIndex(of: ">"), start < last
+            else { continue }
+            people.append(Person(role: role, address: String(text[start...].dropFirst().prefix { $0 != ">" })))
+            // git reads the time from the end of the line.
+            let words = text[text.index(after: last)...].split(separator: " ")
+            if time == nil, let seconds = words.first.flatMap({ Int($0) }), (0...Self.lastSecond).contains(seconds) {
                 time = Date(timeIntervalSince1970: TimeInterval(seconds))
             }
-            return
         }
     }
 }
