@@ -21,7 +21,7 @@ enum InputFile {
     }
 
     /// Says that the command waits for input, if standard input is a terminal.
-    private static func noteTerminal(alternative: String) {
+    static func noteTerminal(alternative: String) {
         guard isatty(STDIN_FILENO) == 1 else { return }
         Console.note("reading from the terminal: end the input with Ctrl-D\(alternative)")
     }

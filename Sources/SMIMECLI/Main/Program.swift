@@ -70,6 +70,8 @@ enum Program {
     /// Lets a worker process handle the mail, and ends with the worker's status.
     private static func supervise(_ invocation: Invocation) -> Never {
         let interruption = Failure(.tryAgain, "the filter was ended")
+        // The supervisor reads the message. The worker gets a file, and so never says that it waits.
+        InputFile.noteTerminal(alternative: "")
         do throws(TransportError) {
             let supervisor = try FilterSupervisor(
                 arguments: invocation.bytes,
