@@ -6,7 +6,10 @@ extension ProblemCode {
         switch self {
         case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"
         case .chainNoAnchor:
-            "if you know the authority: smime trust add FILE; if you compared fingerprints: smime recipient trust ADDR --from MAIL"
+            """
+            if you know the authority: smime trust add FILE-OR-MAIL; if you compared fingerprints: smime recipient trust ADDR \
+            --from MAIL
+            """
         case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
         case .crlUnreadable: "\(advice): smime store check --repair"
         case .encrypted: "smime decrypt FILE shows the signatures"
