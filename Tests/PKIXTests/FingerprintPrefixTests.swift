@@ -18,6 +18,14 @@ import Testing
         #expect(FingerprintPrefix("\(wanted)")?.matches(among: [wanted, twin]) == [wanted])
     }
 
+    @Test func `the range of a prefix begins with zeros and ends with the digit f`() throws {
+        let range = try #require(FingerprintPrefix("0a1b2c3d4")?.range)
+        #expect("\(range.lowerBound)" == "sha256:0a1b2c3d4" + String(repeating: "0", count: 55))
+        #expect("\(range.upperBound)" == "sha256:0a1b2c3d4" + String(repeating: "f", count: 55))
+        let whole = try Self.fingerprint("0a1b2c3d4e")
+        #expect(FingerprintPrefix("\(whole)")?.range == whole...whole)
+    }
+
     @Test(arguments: ["", "0a1b2c3", "0a1b2c3g", "sha256:", "0a1b2c3d ", String(repeating: "0", count: 65), "ca.pem"])
     func `anything else is none`(text: String) { #expect(FingerprintPrefix(text) == nil) }
 }

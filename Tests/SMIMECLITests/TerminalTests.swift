@@ -102,6 +102,37 @@ import Testing
         #expect(again.status == 0 && silent.isEmpty, "\(again.errorText)\(silent)")
     }
 
+    @Test func `the first digits of a fingerprint are enough at a terminal, which shows the rest and asks`() throws {
+        let certificate = Fixtures.certs.appending(path: "bob/cert.pem").path
+        let (added, _) = try runner.run(["recipient", "add", "bob@example.com", certificate], answering: [])
+        #expect(added.status == 0, "\(added.errorText)")
+        let verbs = [
+            ["recipient", "trust", "bob@example.com", "--fingerprint", "55bc33f5"], ["trust", "add", "2666cccb"],
+        ]
+        let shown = [
+            [
+                "sha256:55bc33f5b778dce1871fabb5d257edbf3f058100f84f5ca4705ae095b77213ce",
+                "issued by CN=Example Test Mail CA",
+            ],
+            [
+                "sha256:2666cccb56876556b3007cc0b622b73d887dd67d8dceb1b9d1b42451ceb89f8e",
+                "issued by CN=Example Test Root",
+            ],
+        ]
+        for (verb, parts) in zip(verbs, shown) {
+            let (kept, question) = try runner.run(verb, answering: ["n"])
+            #expect(kept.status == 77, "\(kept.errorText)")
+            for part in parts { #expect(question.contains(part), "\(question)") }
+            let (trusted, _) = try runner.run(verb, answering: ["y"])
+            #expect(trusted.status == 0, "\(trusted.errorText)")
+            #expect(!trusted.text.isEmpty)
+            let (unknown, silent) = try runner.run(Array(verb.dropLast()) + ["00000000"], answering: ["y"])
+            #expect(unknown.status == 67 && silent.isEmpty, "\(unknown.errorText)\(silent)")
+            let refused = try runner.run(verb)
+            #expect(refused.status == 64 && refused.errorText.contains("sha256: and 64 digits"), "\(refused.errorText)")
+        }
+    }
+
     @Test func `export overwrites a file only after confirmation`() throws {
         let file = temporary.file("alice.p12")
         try Data("keep".utf8).write(to: file)

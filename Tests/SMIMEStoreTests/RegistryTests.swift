@@ -14,6 +14,20 @@ import Testing
         #expect(try await reasons("alice", "mallory", in: store, anchors: [root]) == ["selected", "untrusted"])
     }
 
+    @Test func `a certificate is found by the first digits of its fingerprint`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        _ = try await store.add(try ImportBatch.authorities(), at: .judged)
+        let root = try Certificate(fixture: "ca/root.pem")
+        // An odd number of digits ends within a byte.
+        for count in [8, 9, 64] {
+            let prefix = try #require(FingerprintPrefix(root.fingerprint.hexadecimal.prefix(count)))
+            #expect(try await store.certificates(named: prefix) == [root])
+        }
+        let other = try #require(FingerprintPrefix("00000000"))
+        #expect(try await store.certificates(named: other).isEmpty)
+    }
+
     @Test func `a revocation list of the store excludes a certificate`() async throws {
         let home = try TemporaryHome()
         let store = try await home.open()

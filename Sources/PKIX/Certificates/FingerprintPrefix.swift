@@ -21,6 +21,15 @@ package struct FingerprintPrefix: Hashable, Sendable {
     /// The fingerprint, if the prefix has all digits; nil otherwise.
     package var whole: Fingerprint? { Fingerprint(digits) }
 
+    /// The first and the last fingerprint that begin with this prefix.
+    package var range: ClosedRange<Fingerprint>? {
+        let rest = Self.maximumCount - digits.utf8.count
+        guard let first = Fingerprint(digits + String(repeating: "0", count: rest)),
+            let last = Fingerprint(digits + String(repeating: "f", count: rest))
+        else { return nil }
+        return first...last
+    }
+
     /// The `fingerprints` that begin with this prefix.
     package func matches(among fingerprints: some Sequence<Fingerprint>) -> Set<Fingerprint> {
         Set(fingerprints.filter { $0.hexadecimal.hasPrefix(digits) })

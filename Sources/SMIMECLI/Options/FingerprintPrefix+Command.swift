@@ -26,6 +26,20 @@ extension FingerprintPrefix: ExpressibleByArgument {
         "\(self): others can make a certificate whose fingerprint begins like this; give the whole fingerprint to trust one"
     }
 
+    /// Rejects a prefix on which trust depends, unless a person at the terminal can compare the rest.
+    ///
+    /// - Throws: `Failure` with status 64
+    func checkForTrust() throws {
+        guard whole == nil, !Terminal.isInteractive else { return }
+        throw Failure(
+            .usage,
+            tooShort,
+            hints: [
+                "a whole fingerprint is sha256: and 64 digits; at a terminal the first 8 are enough: the command shows the rest and asks"
+            ]
+        )
+    }
+
     /// The most candidates that are shown.
     private static let shownCount = 8
 }

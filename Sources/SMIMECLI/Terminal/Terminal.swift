@@ -47,12 +47,15 @@ enum Terminal {
         return Passphrase(first)
     }
 
+    /// Whether a person can answer a question: standard input is a terminal.
+    static var isInteractive: Bool { isatty(STDIN_FILENO) == 1 }
+
     /// Asks a question and shows the typed answer. Asks only if standard input is a terminal, so that an unattended program
     /// never waits.
     ///
     /// - Returns: the entered line, without blanks around it; nil if standard input is not a terminal.
     static func answer(_ question: String) throws -> String? {
-        guard isatty(STDIN_FILENO) == 1 else { return nil }
+        guard isInteractive else { return nil }
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard terminal >= 0 else { return nil }
         defer { close(terminal) }

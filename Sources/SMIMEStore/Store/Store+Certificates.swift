@@ -24,6 +24,16 @@ extension Store {
         return found
     }
 
+    /// The certificates whose fingerprints begin with `prefix`, of accounts or of other people, at most 100.
+    package func certificates(named prefix: FingerprintPrefix) async throws(KeystoreError) -> [Certificate] {
+        guard let range = prefix.range else { return [] }
+        return try await database.read { database in
+            let statement = "SELECT der FROM certificate WHERE fingerprint BETWEEN ? AND ? LIMIT 100"
+            return try database.rows(statement, [range.lowerBound.bytes, range.upperBound.bytes])
+                .compactMap { try? $0.certificate() }
+        }
+    }
+
     private static func certificates(named identifier: EntityIdentifier, in database: SQLDatabase) throws
         -> [Certificate]
     {

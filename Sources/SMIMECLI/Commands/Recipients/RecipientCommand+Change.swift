@@ -225,9 +225,10 @@ extension SMIMECommand.RecipientCommand {
                 A pinned certificate is preferred to newer certificates until it expires or is revoked. The pin also \
                 holds for a renewed certificate with the same key.
 
-                --from takes the certificate out of a mail that the recipient signed. With --fingerprint the command \
-                does not ask. The fingerprint must be complete: an attacker can make a certificate with the same first \
-                digits.
+                --from takes the certificate out of a mail that the recipient signed. With a complete --fingerprint \
+                the command does not ask. At a terminal the first 8 digits are enough: the command shows subject, \
+                issuer and the whole fingerprint, and asks. Elsewhere they are not: an attacker can make a certificate \
+                with the same first digits. `smime trust add MAIL` trusts the authority instead.
 
                   smime recipient trust bob@example.org
                   smime recipient trust bob@example.org --fingerprint sha256:…
@@ -254,8 +255,7 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             let target = target
-            // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
-            if let named = target.fingerprint, named.whole == nil { throw Failure(.usage, named.tooShort) }
+            try target.fingerprint?.checkForTrust()
             if let mail { return try await trustSigner(of: mail) }
             let fingerprints =
                 if let named = target.fingerprint?.whole { [named] } else { try await confirmed() }
@@ -268,10 +268,17 @@ extension SMIMECommand.RecipientCommand {
             }
         }
 
-        /// The certificates of the address that are not distrusted, once the user has confirmed that their fingerprints are
-        /// right. Only these are pinned, and none that is learned while the user compares.
+        /// The certificates of the address that are not distrusted, or the one that a prefix names, once the user has
+        /// confirmed that their fingerprints are right. Only these are pinned, and none that is learned while the user
+        /// compares.
         private func confirmed() async throws -> [Fingerprint] {
             let known = try await target.known()
+            if let prefix = target.fingerprint {
+                let fingerprint = try prefix.only(among: known.map(\.certificate.fingerprint))
+                let named = known.map(\.certificate).filter { $0.fingerprint == fingerprint }
+                try FingerprintConfirmation(address).ask(named)
+                return [fingerprint]
+            }
             guard !known.isEmpty else { throw KeystoreError.unknownRecipient(address) }
             let candidates = known.filter { $0.trust != .distrusted }
             guard !candidates.isEmpty else {

@@ -6,7 +6,7 @@ import SMIMEAgent
 import SMIMEStore
 
 extension SMIMECommand.RecipientCommand.Trust {
-    /// Pins the certificate that signed the mail at `path`. A fingerprint on the command line must be complete.
+    /// Pins the certificate that signed the mail at `path`. The user confirms it, unless a complete fingerprint names it.
     func trustSigner(of path: String) async throws {
         let (name, target) = (InputFile.name(path), target)
         let opening = try target.global.opening(.readOnly)
@@ -20,7 +20,7 @@ extension SMIMECommand.RecipientCommand.Trust {
             )
         }
         let signers = mail.signers(for: target.address).filter { certificate in
-            target.fingerprint.map { $0.whole == certificate.fingerprint } ?? true
+            target.fingerprint.map { !$0.matches(among: [certificate.fingerprint]).isEmpty } ?? true
         }
         guard let signer = signers.first else {
             let signed = mail.signers.map { "\($0.fingerprint)" }.joined(separator: ", ")
@@ -30,7 +30,7 @@ extension SMIMECommand.RecipientCommand.Trust {
             Console.warning("\(signer.subject): does not name \(target.address)")
         }
         try await opening.store().warnOfOthers(than: signer, of: target.address)
-        if target.fingerprint == nil { try FingerprintConfirmation(target.address).ask(signer, path) }
+        if target.fingerprint?.whole == nil { try FingerprintConfirmation(target.address).ask(signer, path) }
         var batch = ImportBatch()
         batch.add(signer, for: target.address, isPinned: true)
         batch.intermediates = mail.authorities
@@ -89,7 +89,8 @@ struct FingerprintConfirmation {
     }
 
     private func ask(_ certificates: [Certificate], by options: String) throws {
-        let names = certificates.map { "\($0.subject) \($0.fingerprint)" }.joined(separator: ", ")
+        let names = certificates.map { "\($0.subject) (issued by \($0.issuer)) \($0.fingerprint)" }
+            .joined(separator: ", ")
         let fingerprints = certificates.count == 1 ? "fingerprint" : "fingerprints"
         try Confirmation.ask(
             "\(names) would be trusted for \(address): compare the \(fingerprints) with its owner, but not by mail",

@@ -25,6 +25,26 @@ extension SMIMECommand.TrustCommand.Add {
         }
     }
 
+    /// The certificate in the store whose fingerprint begins with `prefix`, after the user has confirmed the rest.
+    func confirmed(_ prefix: FingerprintPrefix) async throws -> Certificate {
+        try prefix.checkForTrust()
+        let certificates = try await global.store(.readOnly).certificates(named: prefix)
+        let fingerprint = try prefix.only(among: certificates.map(\.fingerprint))
+        guard let certificate = certificates.first(where: { $0.fingerprint == fingerprint }) else {
+            throw KeystoreError.unknownCertificate(fingerprint)
+        }
+        let trusted =
+            certificate.isCertificateAuthority
+            ? "every certificate that \(certificate.subject) issued" : "\(certificate.subject)"
+        try Confirmation.ask(
+            "\(trusted) would be trusted (issued by \(certificate.issuer)); compare its fingerprint \(fingerprint) "
+                + "with what the authority publishes",
+            unless: false,
+            by: "smime trust add \(fingerprint)"
+        )
+        return certificate
+    }
+
     /// The failure for mail that contains no certificate of an authority.
     private func failure(_ mail: MailCertificates, _ file: String, opening: StoreOpening) async throws -> Failure {
         let signer = mail.signers.first

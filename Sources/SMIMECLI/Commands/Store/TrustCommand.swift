@@ -13,6 +13,7 @@ extension SMIMECommand {
             discussion: """
                   smime trust list
                   smime trust add our-ca.pem
+                  smime trust add mail.eml
                   smime trust remove 9f86d081
                 """,
             subcommands: [List.self, Add.self, Remove.self]
@@ -93,10 +94,15 @@ extension SMIMECommand.TrustCommand {
             commandName: "add",
             abstract: "Trust every certificate that chains to a certificate in FILE.",
             discussion: """
-                Compare the fingerprint first. An intermediate CA certificate becomes an anchor, too. To trust a \
-                certificate that was imported with an identity, give its complete fingerprint. From a signed mail the \
-                command takes the CA certificate at the top of the chain, and asks whether you compared its \
-                fingerprint, unless --fingerprint gives it.
+                Compare the fingerprint first. An intermediate CA certificate becomes an anchor, too.
+
+                FILE may also be a signed mail, such as one with the verdict "Not trusted". The command takes the CA \
+                certificate at the top of its chain, and asks whether you compared the fingerprint, unless \
+                --fingerprint gives it.
+
+                To trust a certificate that was imported with an identity, give its complete fingerprint. At a \
+                terminal the first 8 digits are enough: the command shows subject, issuer and the whole fingerprint, \
+                and asks.
 
                   smime trust add our-ca.pem
                   smime trust add sha256:…
@@ -106,7 +112,7 @@ extension SMIMECommand.TrustCommand {
 
         @Argument(
             help:
-                "Certificate files, signed mail (- is standard input), or complete fingerprints from the store.",
+                "Certificate files, signed mail (- is standard input), or fingerprints from the store.",
             completion: .file()
         )
         var files: [String]
@@ -116,14 +122,14 @@ extension SMIMECommand.TrustCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            // A prefix is not accepted: an attacker can generate a certificate with a chosen prefix.
             let known = files.compactMap { Fingerprint($0) }
             var batch = ImportBatch()
             for file in files where Fingerprint(file) == nil {
                 if let prefix = FingerprintPrefix(file), access(file, F_OK) != 0 {
-                    throw Failure(.usage, prefix.tooShort, hints: ["compare it with what the authority publishes"])
+                    batch.anchors.append(try await confirmed(prefix))
+                } else {
+                    try await add(file, to: &batch)
                 }
-                try await add(file, to: &batch)
             }
             for fingerprint in known {
                 batch.anchors.append(try await global.store(.readOnly).certificate(fingerprint))
