@@ -33,7 +33,8 @@ extension Store: KeyProvider {
     }
 
     /// All keys and all trust settings of the store as they are now, in memory. Use this for archives of many messages: the
-    /// store is not queried for each message, and later changes of the store have no effect.
+    /// store is not queried for each message, and later changes of the store have no effect. The validity of certificates is
+    /// judged when a message is opened.
     ///
     /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`
     public func keyring() async throws(SMIMEError) -> Keyring {
