@@ -25,18 +25,8 @@ extension SMTPEnvelope {
         guard hasMessageID else { return nil }
         let text = ([sender] + recipients.map(\.address)).joined(separator: "\n")
         guard let digest = try? DigestAlgorithm.sha256.digest(Array(text.utf8)) else { return nil }
-        return "\(clientName)\(Self.milterMark)\(digest.hexadecimal)"
+        return MilterJournalName.name(server: clientName, digest: digest.hexadecimal)
     }
-
-    private static let milterMark = "/milter "
-
-    /// The number of seconds for which the journal's record of a message from a milter is valid; nil for a name that is not
-    /// from a milter.
-    ///
-    /// Another message may have the same name. If the service stopped between the verdict and the removal of the record, an
-    /// unlimited record would prevent sending the copies of the other message. Mail servers try again within this time
-    /// (Postfix's `maximal_backoff_time` is 4,000 s).
-    package static func milterMemory(of name: String) -> Double? { name.contains(milterMark) ? 4_200 : nil }
 }
 
 extension SMTPReply {

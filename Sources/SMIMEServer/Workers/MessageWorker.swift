@@ -134,7 +134,7 @@ package struct MessageWorker {
                 queueID: name,
                 role: job.role,
                 of: source,
-                recordsSince: SMTPEnvelope.milterMemory(of: name).map { Date.now.addingTimeInterval(-$0) }
+                recordsSince: MilterJournalName.memory(of: name).map { Date.now.addingTimeInterval(-$0) }
             )
         }
         return GatewayMail(
