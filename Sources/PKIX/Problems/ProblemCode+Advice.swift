@@ -56,7 +56,8 @@ extension ProblemCode {
         case .fromDisplayName: "do not rely on the name: look at the address"
         case .fromSeveral: "ask the sender to send the message again, with one address in From"
         case .innerSigner: "the report names the signers"
-        case .headerDiffers, .headerUnprotected: "rely only on the fields in the report: the author wrote them"
+        case .headerDiffers, .headerUnprotected:
+            "rely only on the protected fields, which the author wrote and the report shows"
         case .signatureOutside: "ask the sender to sign first and then to encrypt"
         case .notLearned: "verify the message to see what is wrong with the signature"
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:

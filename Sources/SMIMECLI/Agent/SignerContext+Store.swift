@@ -24,7 +24,7 @@ extension Store {
 
     /// The self-issued certificate of an authority above `certificate`, or `certificate` itself if it is self-issued; nil if
     /// the store contains none.
-    private func storedRoot(above certificate: Certificate) async throws(KeystoreError) -> Certificate? {
+    func storedRoot(above certificate: Certificate) async throws(KeystoreError) -> Certificate? {
         let authorities = try await anchors.chain(above: certificate, includingRoots: true)
         var (last, seen) = (certificate, Set([certificate.fingerprint]))
         while !last.isSelfIssued, let issuer = authorities.first(where: { $0.subject.matches(last.issuer) }),

@@ -88,7 +88,7 @@ struct SMIMECommand: AsyncParsableCommand {
             lines.forEach { Console.plain(String($0)) }
             throw ExitStatus.usage
         }
-        throw Failure(.usage, "say what to do", hints: hints(verbs))
+        throw Failure(.usage, "name a command of `smime \(verb.configuration.commandName ?? "")`", hints: hints(verbs))
     }
 
     static func hints(_ verbs: [any ParsableCommand.Type]) -> [String] {

@@ -20,7 +20,7 @@ struct SecretOptions: ParsableArguments, PassphraseOptions {
     @Flag(
         help: """
             Use a shared password (PasswordRecipientInfo) from the terminal or the options below. Without this \
-            flag those options give the passphrase of the store.
+            flag, the options below give the passphrase of the store.
             """
     )
     var withPassword = false

@@ -7,10 +7,13 @@ extension ProblemCode {
         case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"
         case .chainNoAnchor:
             """
-            if you know the authority: smime trust add FILE-OR-MAIL; if you compared fingerprints: smime recipient trust ADDR \
-            --from MAIL
+            if you know the authority: smime trust add FILE-OR-MAIL. If you compared fingerprints: smime recipient trust \
+            ADDR --from MAIL
             """
-        case .crlExpired, .revocationUnknown, .signerCertificateMissing: "\(advice): smime import FILE"
+        case .crlExpired, .signerCertificateMissing: "\(advice): smime import FILE"
+        case .headerDiffers, .headerUnprotected: "\(advice): smime verify --verbose FILE"
+        case .revocationUnknown:
+            "ask the authority's service: smime verify --online FILE. Or \(advice): smime import FILE"
         case .crlUnreadable: "\(advice): smime store check --repair"
         case .encrypted: "smime decrypt FILE shows the signatures"
         case .notLearned: "smime verify FILE says what is wrong with the signature"

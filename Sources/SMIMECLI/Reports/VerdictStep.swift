@@ -8,9 +8,13 @@ struct VerdictStep {
     let reason: String
     /// The command with all its arguments.
     let command: String
+    /// Another step that would help as well, as a hint; nil if there is none.
+    private var alternative: String?
 
     /// The step as a hint.
     var text: String { "\(reason): \(command)" }
+    /// The step and the other step, as hints.
+    var texts: [String] { [text] + [alternative].compactMap(\.self) }
 
     init(reason: String, command: String) {
         self.reason = reason
@@ -45,7 +49,22 @@ struct VerdictStep {
             case .invalid: Self.invalid(problem)
             case .revoked: ("what this means", "smime explain \((problem?.kind ?? .certificateRevoked).rawValue)")
             }
-        self = known.map(Self.init) ?? Self(explaining: problem)
+        self = known.map { Self(reason: $0.0, command: $0.1) } ?? Self(explaining: problem)
+        guard report.status == .untrusted, problem?.kind == .chainNoAnchor, let signer else { return }
+        alternative = Self.authority(above: signer, context: context, file: file)
+    }
+
+    /// The step that trusts the authority in place of the signer; nil if the message brings no authority, and if the signer
+    /// may not be who the message says.
+    private static func authority(
+        above signer: VerificationReport.Signer,
+        context: SignerContext,
+        file: String
+    ) -> String? {
+        guard !context.isOwn, context.difference == nil, signer.identity.ok != false, signer.path.count > 1,
+            let highest = signer.path.last
+        else { return nil }
+        return "or trust everybody whom \(highest.issuer.shortName) certified: smime trust add \(file)"
     }
 
     /// The name of a file as an argument in a shell; one that starts with `-` must not be taken for an option.
@@ -83,12 +102,21 @@ struct VerdictStep {
         // No hint suggests to pin a certificate that may be forged.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
+        // Nobody should pin a certificate because of a mail that shows another sender.
+        case .chainNoAnchor where signer?.identity.ok == false:
+            let mismatch = signer?.identity.problems.first { $0.level == .error }
+            return (
+                "From names another sender; what this means",
+                "smime explain \((mismatch?.kind ?? .signerNotFrom).rawValue)"
+            )
         case .chainNoAnchor:
             return (
                 "compare the fingerprint with \(address), but not by mail, then",
                 "smime recipient trust \(shell: address) --from \(file) --fingerprint \(certificate.fingerprint)"
             )
         case .chainDistrusted: return ("to see what you decided", "smime recipient show \(shell: address)")
+        // Asking again would give the same answer.
+        case .revocationUnknown where Invocation.current.options.contains("--online"): return nil
         case .revocationUnknown:
             // The repeated command contains the revocation policy that the user gave.
             let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""

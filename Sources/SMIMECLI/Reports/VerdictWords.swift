@@ -109,7 +109,8 @@ struct VerdictWords {
                 return "Not trusted: \(difference), and no authority\(reason) issued the one that signed\(name)"
             }
             guard !certificate.isSelfIssued else { return "\(begin), which no authority issued" }
-            return "\(begin), but no authority you trust issued it (\(issuer))"
+            let sender = signer?.identity.ok == false ? ", and From names another sender" : ""
+            return "\(begin), but no authority you trust issued it (\(issuer))\(sender)"
         default: return context.difference.map { "Not trusted: \($0) (\(why))" } ?? "\(begin), but \(why)"
         }
     }

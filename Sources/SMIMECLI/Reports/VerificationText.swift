@@ -25,7 +25,9 @@ extension VerificationReport {
         let isUnopened = status == .unsigned && problems.contains { $0.kind == .encrypted }
         let word = isUnopened ? "not checked" : status.rawValue
         let part = coverage == .part ? ", a part of the message only" : ""
-        lines += shown([ReportRow("verdict", word + part), ReportRow("summary", summary.rawValue)])
+        lines += shown([ReportRow("verdict", word + part)])
+        // A signature that is not valid protects nothing, but "unprotected" would be read as "not signed".
+        if summary != .unprotected || signers.isEmpty { lines += shown([ReportRow("summary", summary.rawValue)]) }
         lines += layerLines(on: descriptor, taken: taken)
         if let headers, isHeaderKnown { lines += shown(headers.rows) }
         for (index, layer) in layers.enumerated() {

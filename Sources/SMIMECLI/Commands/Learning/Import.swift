@@ -174,7 +174,9 @@ extension ImportStep {
     fileprivate var text: String {
         switch self {
         case .trust(let root):
-            "to trust \(root.subject), compare the fingerprint with its owner, then: smime trust add \(root.fingerprint)"
+            "to trust \(root.subject), compare the fingerprint with "
+                + (root.isCertificateAuthority ? "what the authority publishes" : "its owner")
+                + ", then: smime trust add \(root.fingerprint)"
         case .findRoot(let certificate):
             "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
         case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"

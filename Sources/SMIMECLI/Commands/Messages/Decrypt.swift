@@ -145,7 +145,7 @@ extension SMIMECommand {
                 if let line = verdict.axesLine() { Console.row("\(name): \(line)") }
                 for problem in verdict.remarks { Console.warning("\(name): \(problem.text) (\(problem.code))") }
             }
-            if !report.signers.isEmpty, let step = verdict.step { Console.hint(step.text) }
+            if !report.signers.isEmpty { verdict.step?.texts.forEach(Console.hint) }
         }
 
         /// The tree of the layers. A single signed layer is left out, because the verdict already describes that layer.

@@ -36,7 +36,11 @@ extension SMIMECommand {
             }
             guard let known = ProblemCode(rawValue: code) else {
                 let meant = Suggestion.closest(to: code, among: ProblemCode.allCases.map(\.rawValue))
-                let hint = meant.map { "did you mean \($0)?" } ?? "all codes: smime explain"
+                let isFile = FileManager.default.fileExists(atPath: code)
+                let hint =
+                    isFile
+                    ? "the codes of a mail: smime verify --verbose \(VerdictStep.argument(code))"
+                    : meant.map { "did you mean \($0)?" } ?? "all codes: smime explain"
                 throw Failure(.usage, "unknown code '\(code)'", hints: [hint])
             }
             try report.print(Explanation(known)) { Explanation(known).text }

@@ -136,7 +136,7 @@ extension SMIMECommand {
                 let lines = report.lines(below: verdict, details: verification.verbose)
                 try Console.print(verdict, file: name, lines: lines)
             }
-            if let step = checked.step ?? verdict.step { Console.hint(step.text) }
+            (checked.step ?? verdict.step)?.texts.forEach(Console.hint)
         }
 
         private func output(

@@ -51,16 +51,20 @@ extension SMIMECommand {
             try TakenPlaces(global.location, reading: [file, passwords.passwordFile]).check([target])
             let source = try InputFile.open(file)
             try MessageInput.checkSingle(source, at: file)
+            try checkMail(source)
             let opener = MessageOpener(
                 StoreKeyProvider(opening, systemAnchors: !noSystemAnchors, warn: Console.warning),
                 at: givenTime ?? .now,
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
-            let (mail, status, hint) = try await opened(source, by: opener, opening)
+            let name = InputFile.name(file)
+            let (mail, status, hints) = try await {
+                do { return try await opened(source, by: opener, opening) } catch { throw Failure(error, in: name) }
+            }()
             let text = try html ? mail.page() : shown(mail, isForTerminal: target == nil)
             // The user may close the pager before reading all text.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
-            if let hint { Console.hint(hint) }
+            hints.forEach(Console.hint)
             guard status == .success else { throw status }
         }
 
@@ -82,7 +86,7 @@ extension SMIMECommand {
             _ source: any ByteSource,
             by opener: MessageOpener,
             _ opening: StoreOpening
-        ) async throws -> (mail: ReadMail, status: ExitStatus, hint: String?) {
+        ) async throws -> (mail: ReadMail, status: ExitStatus, hints: [String]) {
             let opened: OpenedMessage
             do { opened = try await opener.open(source) } catch let error where Self.isReadable(error) {
                 // The message is shown as received, and the verdict says why nothing in it is trusted.
@@ -94,7 +98,7 @@ extension SMIMECommand {
                     inner: report,
                     isEncrypted: report.isEncrypted
                 )
-                return (shown, report.exitStatus, hint(at: report))
+                return (shown, report.exitStatus, hints(at: report))
             }
             let shown = try Spool.source { try opened.write(to: $0) }
             // Parts that are signed inside the encryption are judged like the parts of any other message.
@@ -108,15 +112,27 @@ extension SMIMECommand {
             let context = report.status == .untrusted ? try await opening.store().context(of: report) : .init()
             return (
                 try mail(shown, report, context: context, inner: inner, isEncrypted: opened.report.isEncrypted),
-                worst?.exitStatus ?? .success, hint(at: report, context)
+                worst?.exitStatus ?? .success, hints(at: report, context)
             )
         }
 
-        /// The command that helps with a signature that is not valid; nil for standard input, which no command can read
+        /// Rejects a file of keys or certificates, or a bare CMS object, which would be shown as a mail without a header.
+        private func checkMail(_ source: any ByteSource) throws {
+            let head = try source.bytes(in: 0..<min(source.count, 64))
+            guard head.first == 0x30 || head.starts(with: "-----BEGIN ".utf8) else { return }
+            let name = file == "-" ? "FILE" : VerdictStep.argument(file)
+            throw Failure(
+                .badData,
+                "\(InputFile.name(file)): not a mail",
+                hints: ["to see what is in it: smime inspect \(name)"]
+            )
+        }
+
+        /// The commands that help with a signature that is not valid; none for standard input, which no command can read
         /// again.
-        private func hint(at report: VerificationReport, _ context: SignerContext = SignerContext()) -> String? {
-            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return nil }
-            return VerdictSentence(report, file: file, context: context).step?.text
+        private func hints(at report: VerificationReport, _ context: SignerContext = SignerContext()) -> [String] {
+            guard file != "-", report.isMalformed || !report.signers.isEmpty else { return [] }
+            return VerdictSentence(report, file: file, context: context).step?.texts ?? []
         }
 
         /// Whether a message can be shown although opening failed with `error`.

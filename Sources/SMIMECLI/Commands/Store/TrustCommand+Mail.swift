@@ -12,7 +12,11 @@ extension SMIMECommand.TrustCommand.Add {
                 try batch.add(items, of: file) { $1.anchors.append($0) }
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
-            let authorities = mail.signers.compactMap(mail.authority)
+            var authorities: [Certificate] = []
+            for case let highest? in mail.signers.map(mail.authority) {
+                // Mail seldom brings the root, but an import may have.
+                authorities.append(try await opening.store().storedRoot(above: highest) ?? highest)
+            }
             guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }
             for signer in mail.signers where mail.authority(above: signer) != nil {
                 for address in signer.addresses.compactMap({ try? AddressScope($0) }) {
