@@ -64,7 +64,7 @@ struct VerdictStep {
         guard !context.isOwn, context.difference == nil, signer.identity.ok != false, signer.path.count > 1,
             let highest = signer.path.last
         else { return nil }
-        return "or trust everybody whom \(highest.issuer.shortName) certified: smime trust add \(file)"
+        return "or trust every certificate that \(highest.issuer.shortName) issued: smime trust add \(file)"
     }
 
     /// The name of a file as an argument in a shell; one that starts with `-` must not be taken for an option.
@@ -102,7 +102,7 @@ struct VerdictStep {
         // No hint suggests to pin a certificate that may be forged.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
-        // Nobody should pin a certificate because of a mail that shows another sender.
+        // No hint suggests to pin a certificate because of a mail that shows another sender.
         case .chainNoAnchor where signer?.identity.ok == false:
             let mismatch = signer?.identity.problems.first { $0.level == .error }
             return (

@@ -57,10 +57,10 @@ extension SMIMECommand {
                 at: givenTime ?? .now,
                 options: ValidationOptions(revocation: revocation ?? .soft)
             )
-            let name = InputFile.name(file)
-            let (mail, status, hints) = try await {
-                do { return try await opened(source, by: opener, opening) } catch { throw Failure(error, in: name) }
-            }()
+            let (mail, status, hints): (ReadMail, ExitStatus, [String])
+            do { (mail, status, hints) = try await opened(source, by: opener, opening) } catch {
+                throw Failure(error, in: InputFile.name(file))
+            }
             let text = try html ? mail.page() : shown(mail, isForTerminal: target == nil)
             // The user may close the pager before reading all text.
             try Output.write(to: target, isPrivate: true, isReport: true) { try $0.write(text) }
