@@ -32,7 +32,9 @@ import Testing
             for two in Self.edges {
                 for three in Self.edges {
                     for bytes in [[one], [one, two], [one, two, three], [0xF1, one, two, three]] {
-                        if Self.judged(bytes, inWindowsOf: 4) != Self.isClean(bytes) { wrong.append(bytes) }
+                        // The second text has the sequence on the border of two blocks.
+                        for text in [bytes, Array(repeating: 0x41, count: 30) + bytes]
+                        where Self.judged(text, inWindowsOf: 40) != Self.isClean(text) { wrong.append(text) }
                     }
                 }
             }
@@ -44,14 +46,14 @@ import Testing
         var generator = SeededGenerator(15)
         let samples = ["grüße ", "plain\r\n", "\t€ ", "𝒳\u{C}", "é"]
         for _ in 0..<2_000 {
-            var bytes = (0..<Int.random(in: 0...12, using: &generator)).flatMap { _ in
+            var bytes = (0..<Int.random(in: 0...40, using: &generator)).flatMap { _ in
                 Array(samples.randomElement(using: &generator, default: "").utf8)
             }
             if Bool.random(using: &generator), !bytes.isEmpty {
                 bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
             }
             if Bool.random(using: &generator) { bytes.removeLast(min(bytes.count, 1)) }
-            let window = Int.random(in: 1...9, using: &generator)
+            let window = Int.random(in: 1...120, using: &generator)
             #expect(Self.judged(bytes, inWindowsOf: window) == Self.isClean(bytes), "\(bytes) by \(window)")
         }
     }
