@@ -27,9 +27,7 @@ extension Entity {
         let defect = defects.subtracting(ignored).first(where: \.isError)
         if contentType.name == "multipart/signed" { return multipartSigned(defect) }
         guard
-            contentType.isCMS
-                || (contentType.name == "application/octet-stream"
-                    && [".p7m", ".p7c", ".p7z"].contains(where: hasFilename))
+            contentType.isCMS || (contentType.isOctetStream && Self.objectEndings.contains(where: hasFilename))
         else {
             return nil
         }
@@ -40,9 +38,14 @@ extension Entity {
 
     /// Whether an entity with the header `header` can be protected.
     static func mayBeSecured(_ header: HeaderBlock) -> Bool {
-        header.all("Content-Type").contains { field in
-            isSecured(field) || InternetMessage.ContentType(field: field)?.name == "application/octet-stream"
-        }
+        let types = header.all("Content-Type")
+        if types.contains(where: isSecured) { return true }
+        let read = types.compactMap { InternetMessage.ContentType(field: $0) }
+        guard read.contains(where: \.isOctetStream) else { return false }
+        let names =
+            read.map { $0.parameters["name"] }
+            + header.all("Content-Disposition").map { ContentDisposition(field: $0)?.filename }
+        return names.contains { name in objectEndings.contains { has(name, ending: $0) } }
     }
 
     /// Whether a Content-Type field says that the entity is protected.
@@ -67,7 +70,7 @@ extension Entity {
             return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
         }
         let (content, signature) = (children[0], children[1])
-        let isNamed = signature.contentType.name == "application/octet-stream" && signature.hasFilename(".p7s")
+        let isNamed = signature.contentType.isOctetStream && signature.hasFilename(".p7s")
         guard signature.contentType.isSignature || isNamed else {
             let name = signature.contentType.name
             return .malformed(.malformed("the second part of multipart/signed is no signature but \(name)"))
@@ -80,14 +83,22 @@ extension Entity {
 
     fileprivate static let signatureTypes = ["application/pkcs7-signature", "application/x-pkcs7-signature"]
 
+    /// The ends of the names of files that hold a CMS object (RFC 8551 §3.2.1).
+    private static let objectEndings = [".p7m", ".p7c", ".p7z"]
+
     private func hasFilename(_ ending: String) -> Bool {
-        [disposition?.filename, contentType.parameters["name"]].contains { $0?.lowercased().hasSuffix(ending) == true }
+        [disposition?.filename, contentType.parameters["name"]].contains { Self.has($0, ending: ending) }
     }
+
+    private static func has(_ name: String?, ending: String) -> Bool { name?.lowercased().hasSuffix(ending) == true }
 }
 
 extension InternetMessage.ContentType {
     /// Whether the body is a CMS object, by the current or the older name of the media type.
     fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
+
+    /// Whether the type says nothing about the body, so that its file name decides.
+    fileprivate var isOctetStream: Bool { name == "application/octet-stream" }
 
     /// Whether the body is a detached signature.
     fileprivate var isSignature: Bool { Entity.signatureTypes.contains(name) }

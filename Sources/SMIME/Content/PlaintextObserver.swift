@@ -1,76 +1,33 @@
 import ByteStreams
 import InternetMessage
 
-/// Inspects plaintext while it is decrypted: whether it begins like a MIME entity, whether it is clean text, and what its
-/// parts may contain.
+/// Inspects plaintext while it is decrypted, before its integrity is verified: whether it begins like a MIME entity, and
+/// whether it is clean text. The duration does not depend on the plaintext.
 package final class PlaintextObserver: ByteSink {
     private var head: [UInt8] = []
-    private var tail: [UInt8] = []
-    private var text = CleanText()
-
-    /// Whether the plaintext contains text like `Content-Transfer-Encoding: binary`. The text may be anywhere, not only in a
-    /// header.
-    package private(set) var mayHoldBinary = false
-    /// Whether the plaintext contains text like the parameter `hp-legacy-display`. The text may be anywhere, not only in a
-    /// header.
-    package private(set) var mayHoldLegacyDisplay = false
+    private var text: CleanText?
 
     /// The number of bytes from the start in which the header must end.
     private static let headLimit = MIMELimit.headerBytes.rawValue + 1024
 
-    package init() {}
-
-    package func write(_ bytes: Span<UInt8>) {
-        // The end of the header is searched for later: before the integrity is checked, the duration of a step must not
-        // depend on the plaintext.
-        head.append(contentsOf: bytes.extracting(first: Self.headLimit - head.count))
-        text.take(bytes)
-        guard !mayHoldBinary || !mayHoldLegacyDisplay else { return }
-        // A word may be divided between two windows.
-        var border = tail
-        border.append(contentsOf: bytes.extracting(first: Self.reach))
-        lookFor(border.octets)
-        lookFor(bytes)
-        tail = bytes.count < Self.reach ? Array(border.suffix(Self.reach)) : Array(bytes.extracting(last: Self.reach))
+    /// - Parameter checksText: whether all bytes are inspected, or only the start of the plaintext.
+    package init(checksText: Bool) {
+        text = checksText ? CleanText() : nil
     }
 
-    /// Whether the plaintext begins like an entity, with a header field or with the empty line. The duration does not depend
-    /// on the plaintext.
+    package func write(_ bytes: Span<UInt8>) {
+        // The end of the header is searched for later, because that takes a time that depends on the plaintext.
+        head.append(contentsOf: bytes.extracting(first: Self.headLimit - head.count))
+        text?.take(bytes)
+    }
+
+    /// Whether the plaintext begins like an entity, with a header field or with the empty line.
     var startsEntity: Bool { EntityStart.isThere(in: head) }
 
-    /// Whether the whole plaintext is clean text. The duration does not depend on the plaintext.
-    package var isCleanText: Bool { text.isClean }
+    /// Whether the whole plaintext is clean text; nil if that was not checked.
+    package var isCleanText: Bool? { text?.isClean }
 
     /// The header at the start of the plaintext; nil if the header is longer than the limit. The duration depends on the
     /// plaintext, so callers must check the integrity first.
     var header: HeaderBlock? { try? HeaderBlock(parsing: head) }
-
-    /// Searches for the words that follow a hyphen. Base64 contains no hyphens, so there are few places to check.
-    private func lookFor(_ bytes: Span<UInt8>) {
-        var position = 0
-        while let found = bytes.firstOffset(of: 0x2D, from: position) {
-            position = found + 1
-            let following = bytes.extracting(position..<min(position + Self.reach, bytes.count))
-            // The full search runs only after `encoding` was found; otherwise millions of hyphens would make the search slow.
-            if Self.isThere(Self.encoding, at: 0, in: following) {
-                mayHoldBinary =
-                    mayHoldBinary || (0..<following.count).contains { Self.isThere(Self.binary, at: $0, in: following) }
-            } else if Self.isThere(Self.legacyDisplay, at: 0, in: following) {
-                mayHoldLegacyDisplay = true
-            }
-        }
-    }
-
-    private static let legacyDisplay = Array("legacy-display".utf8)
-    private static let encoding = Array("encoding".utf8)
-    private static let binary = Array("binary".utf8)
-
-    /// Whether `word`, which is in lower case, is at `index`, in any case.
-    private static func isThere(_ word: [UInt8], at index: Int, in bytes: Span<UInt8>) -> Bool {
-        guard index + word.count <= bytes.count else { return false }
-        return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }
-    }
-
-    /// The number of bytes after the hyphen of `Transfer-Encoding` in which `binary` is searched for.
-    private static let reach = 48
 }

@@ -92,27 +92,23 @@ package struct EncryptedLayer: Sendable {
     }
 
     private func plaintext(_ key: ContentKey) throws -> Plaintext {
-        var observer = PlaintextObserver()
+        // Only a tag proves integrity without looking at the content.
+        var observer = PlaintextObserver(checksText: !data.isAuthenticated)
         let checked = Result {
             try data.check(with: key) {
-                observer = PlaintextObserver()
+                observer = PlaintextObserver(checksText: !data.isAuthenticated)
                 return observer
             }
         }
         // Evaluated in every case; otherwise the duration would reveal that the padding was correct and only the content was
         // not.
         let startsEntity = observer.startsEntity
-        let isCleanText = observer.isCleanText
+        let observedText = observer.isCleanText
         let content = try checked.get().content
         if startsEntity, let header = observer.header {
-            return Plaintext(
-                content: content,
-                header: header,
-                bodyStart: header.separatorRange.upperBound,
-                mayHoldBinary: observer.mayHoldBinary,
-                mayHoldLegacyDisplay: observer.mayHoldLegacyDisplay
-            )
+            return Plaintext(content: content, header: header, bodyStart: header.separatorRange.upperBound)
         }
+        let isCleanText = try observedText ?? content.isCleanText()
         guard isCleanText || mayHoldAnything(key) else { throw CMSError.decryptionFailed }
         guard permitted == .entity else {
             return Plaintext(content: content, problems: permitted == .anything || !isCleanText ? [] : [Self.noHeader])
@@ -143,12 +139,19 @@ struct Plaintext: Sendable {
     var header: HeaderBlock?
     /// The start of the body in the plaintext; 0 for clean text without a header.
     var bodyStart = 0
-    /// Whether a part may be binary, so that its line ends must not be changed.
-    var mayHoldBinary = false
-    /// Whether the text of a part may contain copies of hidden header fields.
-    var mayHoldLegacyDisplay = false
     /// Warnings about the plaintext.
     var problems: [Problem] = []
+
+    /// Searches the headers of all parts for marks. Without parts, only the header of the plaintext is searched.
+    func marks() throws -> PartMarks {
+        let marks = PartMarks()
+        if let header, !header.mayHaveParts {
+            marks.write(header.bytes.octets)
+        } else {
+            try content.stream.makeReader().copy(to: marks)
+        }
+        return marks
+    }
 
     /// Writes the plaintext to a temporary file and reads its structure.
     func spooled() throws -> LocatedEntity {
@@ -156,5 +159,23 @@ struct Plaintext: Sendable {
         try content.stream.makeReader().copy(to: spool)
         let source = try spool.finish()
         return try LocatedEntity(reading: source)
+    }
+}
+
+extension CheckedContent {
+    /// Whether the whole plaintext is clean text.
+    fileprivate func isCleanText() throws -> Bool {
+        let observer = PlaintextObserver(checksText: true)
+        try stream.makeReader().copy(to: observer)
+        return observer.isCleanText == true
+    }
+}
+
+extension HeaderBlock {
+    /// Whether a Content-Type field names a multipart or a message, or cannot be read.
+    fileprivate var mayHaveParts: Bool {
+        all("Content-Type").contains { field in
+            ContentType(field: field).map { $0.isMultipart || $0.isMessage } ?? true
+        }
     }
 }

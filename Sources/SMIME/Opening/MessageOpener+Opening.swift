@@ -163,7 +163,7 @@ extension MessageOpener {
         opening.result.report.note(opening.protected, outer: outer)
         guard opening.protected?.scheme == .cipher,
             let shown = try opening.part
-                ?? opening.plaintext.flatMap({ $0.mayHoldLegacyDisplay ? try $0.spooled() : nil }),
+                ?? opening.plaintext.flatMap({ try $0.marks().mayHoldLegacyDisplay ? $0.spooled() : nil }),
             let source = try LegacyDisplay.removing(from: shown.entity, in: shown.source)
         else { return }
         opening.part = try LocatedEntity(reading: source)

@@ -93,7 +93,7 @@ public struct OpenedMessage: Sendable {
             return _ = try plaintext.content.stream.makeReader().copy(to: sink)
         }
         let isKept = lineEnd == nil && target == .crlf
-        if !isKept, plaintext.mayHoldBinary {
+        if !isKept, try plaintext.marks().mayHoldBinary {
             return try write(try plaintext.spooled(), to: sink, target, extent: extent)
         }
         try writeHeader(inner, to: sink, target, extent: extent)
