@@ -30,6 +30,25 @@ import Testing
         #expect(report.status == .valid, "\(report.problems)")
     }
 
+    @Test(arguments: [
+        "Content-Type: application/octet-stream; name=smime.p7m",
+        "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=SMIME.P7M",
+        "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename*=utf-8''smime%2Ep7m",
+    ])
+    func `a signature inside the encryption is found by the name of its file`(fields: String) async throws {
+        let alice = try TestIdentity("alice").identityWithChain
+        let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)
+        let signed = try await mail().signed(by: alice, as: .opaque, at: Self.time).bytes()
+        let renamed = String(decoding: signed, as: UTF8.self)
+            .replacing(/Content-Disposition: [^\r]*\r\n/, with: "")
+            .replacing(/Content-Type: (?:[^\r]|\r\n[ \t])*/, with: fields)
+        #expect(renamed.contains(fields))
+        let opened = try await Message(Array(renamed.utf8)).encrypted(to: [recipient], at: Self.time)
+            .opened(with: keyring("bob"), at: Self.time)
+        #expect(opened.report.status == .valid, "\(opened.report.problems)")
+        #expect(opened.report.layers.count == 2)
+    }
+
     @Test func `signed and plain messages are opened`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let signed = try await Message(mail().signed(by: alice, at: Self.time).bytes())
