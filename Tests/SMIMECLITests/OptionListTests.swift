@@ -26,12 +26,10 @@ import Testing
         let kind: String
         let names: [Name]?
         let isRepeating: Bool
-        let valueName: String?
+        let abstract: String?
 
         var long: String? { names?.first { $0.kind == "long" }.map { "--\($0.name)" } }
         var short: String? { names?.first { $0.kind == "short" }.map { "-\($0.name)" } }
-        /// The option as the help shows it.
-        var label: String { "\(long ?? "") <\(valueName ?? "")>" }
     }
 
     private struct Dump: Decodable {
@@ -47,16 +45,34 @@ import Testing
         options = root.all.flatMap(\.options)
     }
 
-    @Test func `the options that may be repeated are those that the parser collects`() {
-        #expect(Set(ArgumentCheck.repeatable) == Set(options.filter(\.isRepeating).map(\.label)))
-        // A non-repeatable option with the same name and value could not be distinguished from it.
-        #expect(options.filter { !$0.isRepeating && ArgumentCheck.repeatable.contains($0.label) }.isEmpty)
+    @Test func `the help says of the options that the parser collects, and of no others, that they may be repeated`() {
+        let collected = options.filter(\.isRepeating)
+        #expect(collected.count > 10)
+        for option in options {
+            #expect(option.abstract?.contains("may be repeated") == option.isRepeating, "\(option.long ?? "")")
+        }
     }
 
-    @Test func `letters stand for the options with a value that the parser has for them`() {
-        let pairs = options.compactMap { option in option.short.flatMap { short in option.long.map { (short, $0) } } }
-        #expect(ArgumentCheck.longNames == Dictionary(pairs) { one, _ in one })
-        #expect(pairs.allSatisfy { ArgumentCheck.longNames[$0.0] == $0.1 })
+    @Test func `all options with a value and a letter are declared by that letter`() {
+        let pairs = options.compactMap { option in option.short.flatMap { short in option.long.map { [short, $0] } } }
+        #expect(Set(pairs) == Set(OptionLetter.allCases.map { ["-\($0.rawValue)", "--\($0.longName)"] }))
+    }
+
+    @Test func `an entry of the help has the names, the value and the whole explanation of one option`() throws {
+        let help = """
+            OPTIONS:
+              -o, --output <file>     Write to this file.
+              --add-alias <addr|@domain>
+                                      Another address of the account; may be
+                                      repeated.
+              --json                  Report as JSON, not to --output.
+            """
+        let output = try #require(HelpEntry(of: "--output", in: help))
+        #expect(output.hasValue && !output.mayBeRepeated)
+        let alias = try #require(HelpEntry(of: "--add-alias", in: help))
+        #expect(alias.hasValue && alias.mayBeRepeated)
+        #expect(HelpEntry(of: "--json", in: help)?.hasValue == false)
+        #expect(HelpEntry(of: "--out", in: help) == nil)
     }
 
     @Test func `options whose value may be empty, and rare ones, are options of the parser`() {

@@ -16,9 +16,7 @@ package struct Invocation: Sendable {
     )
 
     /// The options that may also precede a verb.
-    package static let globalNames = [
-        "--home", "--store", "--store-key-file", "--store-key-command", "--host-settings", "--color",
-    ]
+    package static let globalNames = GlobalName.allCases.map { "--\($0.rawValue)" }
 
     /// The words as bytes, the program's name first; empty if the system did not provide them. Swift reads the words from
     /// /proc.

@@ -10,11 +10,12 @@ struct GlobalOptions: ParsableArguments {
     }
 
     @Option(
+        name: .global(.home),
         help: ArgumentHelp("The store's directory. (default: $SMIME_HOME, else the XDG directories)", valueName: "dir")
     )
     var home: String?
     @Option(
-        name: .customLong("store"),
+        name: .global(.store),
         help: ArgumentHelp(
             "The store's database on a PostgreSQL server. (default: $SMIME_STORE)",
             valueName: "url",
@@ -22,13 +23,22 @@ struct GlobalOptions: ParsableArguments {
         )
     )
     var storeURL: String?
-    @Option(help: ArgumentHelp("The store's key file.", valueName: "file", visibility: .hidden))
+    @Option(
+        name: .global(.storeKeyFile),
+        help: ArgumentHelp("The store's key file.", valueName: "file", visibility: .hidden)
+    )
     var storeKeyFile: String?
-    @Option(help: ArgumentHelp("A program that prints the store's key.", valueName: "path", visibility: .hidden))
+    @Option(
+        name: .global(.storeKeyCommand),
+        help: ArgumentHelp("A program that prints the store's key.", valueName: "path", visibility: .hidden)
+    )
     var storeKeyCommand: String?
-    @Option(help: ArgumentHelp("The settings of this host.", valueName: "file", visibility: .hidden))
+    @Option(
+        name: .global(.hostSettings),
+        help: ArgumentHelp("The settings of this host.", valueName: "file", visibility: .hidden)
+    )
     var hostSettings: String?
-    @Option(help: "Color messages: auto, always, or never. (default: auto)")
+    @Option(name: .global(.color), help: "Color messages: auto, always, or never. (default: auto)")
     var color: ColorMode?
 
     func validate() throws {

@@ -44,13 +44,13 @@ struct FileOptions: ParsableArguments, InputFiles {
     @Argument(help: .files, completion: .file())
     var files: [String] = []
     @Option(
-        name: .shortAndLong,
+        name: .letter(.output),
         help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
         completion: .file()
     )
     var output: String?
     @Option(
-        name: [.customShort("O"), .long],
+        name: .letter(.outputDirectory),
         help: ArgumentHelp("Write one output for each input to this directory, under the same name.", valueName: "dir"),
         completion: .directory
     )

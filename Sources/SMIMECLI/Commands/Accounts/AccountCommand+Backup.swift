@@ -30,7 +30,7 @@ extension SMIMECommand.AccountCommand {
         @Argument(help: ArgumentHelp("The accounts' addresses.", valueName: "addr"))
         var addresses: [EmailAddress]
         @Option(
-            name: .shortAndLong,
+            name: .letter(.output),
             help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
             completion: .file()
         )

@@ -40,13 +40,16 @@ extension SMIMECommand {
         )
 
         @Option(
-            name: [.customShort("r"), .customLong("to")],
+            name: .letter(.to),
             help: ArgumentHelp("Encrypt to this address; may be repeated.", valueName: "addr"),
             completion: CompletedWords.recipients.completion
         )
         var to: [EmailAddress] = []
         @Option(
-            help: ArgumentHelp("Encrypt to the certificates in this file without checking them.", valueName: "file"),
+            help: ArgumentHelp(
+                "Encrypt to the certificates in this file without checking them; may be repeated.",
+                valueName: "file"
+            ),
             completion: .file()
         )
         var toCert: [String] = []

@@ -38,7 +38,7 @@ extension SMIMECommand {
         )
         var content: String?
         @Option(
-            name: [.customShort("b"), .long],
+            name: .letter(.detachedSignature),
             help: ArgumentHelp("Check this DER or PEM signature over FILE, byte for byte.", valueName: "file"),
             completion: .file()
         )

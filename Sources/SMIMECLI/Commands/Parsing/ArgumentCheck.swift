@@ -14,15 +14,6 @@ import SMIMEGateway
 package struct ArgumentCheck {
     /// The options whose value may be empty: the sender of a bounce, and the name of an account without a name.
     package static let maybeEmpty = ["--sender", "--name", "--from"]
-    /// The options that may be repeated, in the form that the help shows with their values. The option `--to` of `store copy`
-    /// may not be repeated.
-    package static let repeatable = [
-        "--add-alias <addr|@domain>", "--allow <net>", "--gateway-role <role>", "--listen <role=scheme:address>",
-        "--next-hop <role=smtp:address>", "--policy <oid>", "--reader-role <role>", "--remove-alias <addr|@domain>",
-        "--to <addr>", "--to-cert <file>",
-    ]
-    /// The long names of options that have a value and also a one-letter name.
-    package static let longNames = ["-b": "--detached-signature", "-o": "--output", "-O": "--output-dir", "-r": "--to"]
 
     private let invocation: Invocation
 
@@ -85,8 +76,8 @@ package struct ArgumentCheck {
     }
 
     private static func clusterHint(_ word: String) -> String {
-        longNames[String(word.prefix(2))].map {
-            "write the value of an option as a separate word: \($0) \(word.dropFirst(2))"
+        OptionLetter(word: word.prefix(2)).map {
+            "write the value of an option as a separate word: --\($0.longName) \(word.dropFirst(2))"
         }
             ?? "write a file's name as ./\(word); what follows -- is no option"
     }
@@ -107,11 +98,11 @@ package struct ArgumentCheck {
         var seen: Set<String> = []
         for word in invocation.options where word.count > 1 && word.hasPrefix("-") {
             let short = String(word.prefix { $0 != "=" })
-            let name = Self.longNames[short] ?? short
+            let name = OptionLetter(word: short).map { "--\($0.longName)" } ?? short
             guard !seen.insert(name).inserted else { continue }
-            let help = invocation.help
-            let isRepeatable = Self.repeatable.contains { $0.hasPrefix("\(name) ") && help.contains($0) }
-            guard !isRepeatable, help.contains("\(name) <") else { continue }
+            guard let entry = HelpEntry(of: name, in: invocation.help), entry.hasValue, !entry.mayBeRepeated else {
+                continue
+            }
             throw Failure(.usage, "\(name) is given more than once")
         }
     }

@@ -33,7 +33,7 @@ extension SMIMECommand.PolicyCommand {
         )
         var from: GivenSender?
         @Option(
-            name: [.customShort("r"), .customLong("to")],
+            name: .letter(.to),
             help: ArgumentHelp("A recipient; may be repeated.", valueName: "addr"),
             completion: CompletedWords.recipients.completion
         )

@@ -34,7 +34,7 @@ extension SMIMECommand {
         var file = "-"
         @Flag(help: "Write an HTML page for a browser instead of text.") var html = false
         @Option(
-            name: .shortAndLong,
+            name: .letter(.output),
             help: ArgumentHelp("Write to this file, which only you can read.", valueName: "file"),
             completion: .file()
         )

@@ -28,13 +28,16 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "The address to listen on for mail servers; repeatable.",
+                "The address to listen on for mail servers; may be repeated.",
                 valueName: "role=scheme:address"
             )
         )
         var listen: [Endpoint]
         @Option(
-            help: ArgumentHelp("The server to which messages of a role are passed on.", valueName: "role=smtp:address")
+            help: ArgumentHelp(
+                "The server to which messages of a role are passed on; may be repeated.",
+                valueName: "role=smtp:address"
+            )
         )
         var nextHop: [Endpoint] = []
         @Option(
@@ -52,7 +55,7 @@ extension SMIMECommand {
         var maxSize: Int?
         @Option(help: ArgumentHelp("How long messages in progress may take after SIGTERM.", valueName: "seconds"))
         var grace = 30
-        @Option(help: ArgumentHelp("Accept connections from this network, too; repeatable.", valueName: "net"))
+        @Option(help: ArgumentHelp("Accept connections from this network, too; may be repeated.", valueName: "net"))
         var allow: [NetworkRange] = []
         @Option(help: "Where the log goes: stderr, syslog, or journal.")
         var log = LogDestination.stderr

@@ -28,9 +28,9 @@ extension SMIMECommand.StoreCommand {
                 """
         )
 
-        @Option(help: ArgumentHelp("Let this role of the database run a gateway; repeatable.", valueName: "role"))
+        @Option(help: ArgumentHelp("Let this role of the database run a gateway; may be repeated.", valueName: "role"))
         var gatewayRole: [String] = []
-        @Option(help: ArgumentHelp("Let this role of the database read; repeatable.", valueName: "role"))
+        @Option(help: ArgumentHelp("Let this role of the database read; may be repeated.", valueName: "role"))
         var readerRole: [String] = []
         @Flag(name: .customLong("print-sql"), help: "Print the SQL for the roles, and change nothing.")
         var printsSQL = false

@@ -64,7 +64,7 @@ extension SMIMECommand.StoreCommand {
         )
 
         @Option(
-            name: .shortAndLong,
+            name: .letter(.output),
             help: ArgumentHelp("Write to this file, which appears only when complete.", valueName: "file"),
             completion: .file()
         )
