@@ -1,5 +1,6 @@
 import ByteStreams
 import InternetMessage
+import TestSupport
 import Testing
 
 /// The time limit ends tests that would otherwise run forever.

@@ -1,5 +1,6 @@
 import ByteStreams
 import InternetMessage
+import TestSupport
 import Testing
 
 /// Headers whose processing once took time quadratic in their size: minutes in a debug build.

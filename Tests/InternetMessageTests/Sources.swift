@@ -25,13 +25,6 @@ extension String {
 }
 
 extension Array<UInt8> {
-    /// `count` bytes of these bytes repeated. Doubling is used because appending single elements is slow in debug builds.
-    func flood(_ count: Int) -> [UInt8] {
-        var result = self
-        while !isEmpty, result.count < count { result.append(contentsOf: result) }
-        return Array(result.prefix(count))
-    }
-
     /// These bytes as text.
     var text: String { String(decoding: self, as: UTF8.self) }
 }
