@@ -11,7 +11,7 @@ import Testing
     private let time = Date(timeIntervalSince1970: 1_790_000_000)
 
     private func element(_ tag: UInt8, _ parts: [UInt8]...) -> [UInt8] {
-        // Element by element, millions of bytes would take seconds in a debug build.
+        // Whole arrays are appended, because copying millions of bytes one by one takes seconds in a debug build.
         let contents = parts.reduce(into: []) { $0.append(contentsOf: $1) }
         let length = withUnsafeBytes(of: UInt32(contents.count).bigEndian) { Array($0) }
         return [tag, 0x84] + length + contents

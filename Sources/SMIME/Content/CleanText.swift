@@ -7,10 +7,10 @@ import ByteStreams
 package struct CleanText {
     /// Not 0 if an invalid byte was found.
     private var faults = TextBlock.Bytes()
-    /// The bytes that are not checked yet, after the three bytes before them.
+    /// The last three checked bytes, followed by the bytes that are not checked yet.
     private var pending = [UInt8](repeating: 0x20, count: CleanText.context)
 
-    /// A character has at most four bytes, so that a byte depends on the three before it.
+    /// The number of bytes before a byte that decide whether it is valid: a character has at most four bytes.
     private static let context = 3
 
     package init() {}
@@ -20,7 +20,8 @@ package struct CleanText {
         // A blank after an incomplete sequence is an error, because a continuation byte is missing.
         var copy = self
         copy.take([UInt8](repeating: 0x20, count: TextBlock.count + Self.context).octets)
-        return copy.faults == TextBlock.Bytes()
+        // All words are joined before the comparison: comparing one after the other would end at the first fault.
+        return (copy.faults[0] | copy.faults[1] | copy.faults[2] | copy.faults[3]) == 0
     }
 
     /// Checks the next bytes.

@@ -1,7 +1,9 @@
 import ByteStreams
 
-/// Searches plaintext for text that marks parts which may not be written like others. The duration depends on the plaintext,
-/// so its integrity must be verified before.
+/// Searches plaintext for two marks: of binary parts, whose line ends must not be changed, and of parts with copies of hidden
+/// header fields, which must be removed.
+///
+/// The duration depends on the plaintext, so `EncryptedLayer` must have accepted the plaintext before.
 package final class PartMarks: ByteSink {
     private var tail: [UInt8] = []
 

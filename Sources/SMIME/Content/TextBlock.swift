@@ -1,8 +1,9 @@
 import ByteStreams
 
-/// A block of bytes, whose faults as clean text (see `CleanText`) are found at once and without a branch.
+/// 32 bytes that are checked at once, without a branch, for what clean text may not contain (see `CleanText`).
 ///
-/// Every byte is judged with the three bytes before it. A byte is marked by its top bit.
+/// Whether a byte is valid depends on the three bytes before it. A byte is marked by its top bit; its other bits have no
+/// meaning.
 struct TextBlock {
     typealias Bytes = SIMD4<UInt64>
 
@@ -37,7 +38,8 @@ struct TextBlock {
         return (control | never | wrong | (continuation ^ continuations)) & Self.tops
     }
 
-    /// Marks the places where a continuation must be: after C0 and higher bytes, two places after E0, three after F0.
+    /// Marks the places where a continuation must be: one place after a byte from C0 on, two places after a byte from E0 on,
+    /// three places after a byte from F0 on.
     @inline(__always)
     private var continuations: Bytes {
         (previous & Self.marks(previous & ~Self.tops, from: 0x40))
@@ -61,13 +63,13 @@ struct TextBlock {
     /// The top bit of each byte.
     private static var tops: Bytes { Bytes(repeating: 0x8080_8080_8080_8080) }
 
-    /// Marks the bytes that are at least `number`. The top bits of `low` are 0, and `number` is at most 80.
+    /// Marks the bytes that are at least `number`. The top bits of `low` are 0, and `number` is at most 0x80.
     @inline(__always)
     private static func marks(_ low: Bytes, from number: UInt64) -> Bytes {
         low &+ Bytes(repeating: (0x80 &- number) &* 0x0101_0101_0101_0101)
     }
 
-    /// Marks the bytes from `first` to `last`, without `last` those equal to `first`, as `marks(_:from:)` does.
+    /// Marks the bytes from `first` to `last`. If `last` is nil, marks the bytes equal to `first`.
     @inline(__always)
     private static func marks(_ low: Bytes, equalTo first: UInt64, _ last: UInt64? = nil) -> Bytes {
         marks(low, from: first) & ~marks(low, from: (last ?? first) &+ 1)

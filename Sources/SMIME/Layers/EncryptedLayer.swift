@@ -92,7 +92,7 @@ package struct EncryptedLayer: Sendable {
     }
 
     private func plaintext(_ key: ContentKey) throws -> Plaintext {
-        // Only a tag proves integrity without looking at the content.
+        // Without a tag, only the content shows whether the key was right, so all of it is checked.
         var observer = PlaintextObserver(checksText: !data.isAuthenticated)
         let checked = Result {
             try data.check(with: key) {
@@ -108,10 +108,11 @@ package struct EncryptedLayer: Sendable {
         if startsEntity, let header = observer.header {
             return Plaintext(content: content, header: header, bodyStart: header.separatorRange.upperBound)
         }
+        guard permitted != .anything else { return Plaintext(content: content) }
         let isCleanText = try observedText ?? content.isCleanText()
         guard isCleanText || mayHoldAnything(key) else { throw CMSError.decryptionFailed }
         guard permitted == .entity else {
-            return Plaintext(content: content, problems: permitted == .anything || !isCleanText ? [] : [Self.noHeader])
+            return Plaintext(content: content, problems: isCleanText ? [Self.noHeader] : [])
         }
         return Plaintext(content: content, header: try Self.textHeader(), problems: [Self.noHeader])
     }
@@ -142,7 +143,7 @@ struct Plaintext: Sendable {
     /// Warnings about the plaintext.
     var problems: [Problem] = []
 
-    /// Searches the headers of all parts for marks. Without parts, only the header of the plaintext is searched.
+    /// Searches the whole plaintext for marks of its parts, or only the header if the plaintext has no parts.
     func marks() throws -> PartMarks {
         let marks = PartMarks()
         if let header, !header.mayHaveParts {
