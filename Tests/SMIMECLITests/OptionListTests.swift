@@ -45,7 +45,7 @@ import Testing
         options = root.all.flatMap(\.options)
     }
 
-    @Test func `the help says of the options that the parser collects, and of no others, that they may be repeated`() {
+    @Test func `the help says of exactly those options that the parser collects that they may be repeated`() {
         let collected = options.filter(\.isRepeating)
         #expect(collected.count > 10)
         for option in options {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `all options with a value and a letter are declared by that letter`() {
+    @Test func `every option with a value and a letter is in OptionLetter`() {
         let pairs = options.compactMap { option in option.short.flatMap { short in option.long.map { [short, $0] } } }
         #expect(Set(pairs) == Set(OptionLetter.allCases.map { ["-\($0.rawValue)", "--\($0.longName)"] }))
     }

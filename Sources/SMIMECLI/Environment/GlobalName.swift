@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The names of the options of every verb. `GlobalOptions` declares the options by them.
+/// The names of the options that every verb has. `GlobalOptions` takes the names from here.
 enum GlobalName: String, CaseIterable {
     case home
     case store

@@ -83,13 +83,14 @@ extension Invocation {
     /// Whether the user asks for the full help.
     var asksForAllHelp: Bool { options.contains(HelpScreen.allOption) }
 
-    /// The help text of the verb.
+    /// The help text of the verb, as wide as it is on a terminal of 80 columns: in a narrow one, the parser leaves out the
+    /// explanations.
     var help: String {
         var verb: any ParsableCommand.Type = SMIMECommand.self
         for word in options {
             verb = verb.configuration.subcommands.first { $0.configuration.commandName == word } ?? verb
         }
-        return SMIMECommand.helpMessage(for: verb, includeHidden: true)
+        return SMIMECommand.helpMessage(for: verb, includeHidden: true, columns: 80)
     }
 
     /// Rejects `help` followed by a word that is not a verb.
