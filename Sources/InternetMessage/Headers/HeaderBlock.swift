@@ -1,4 +1,4 @@
-import ByteStreams
+package import ByteStreams
 
 /// The header of a message or part: its fields in order, with their original bytes.
 ///
@@ -26,6 +26,18 @@ public struct HeaderBlock: Sendable {
     /// - Throws: `MIMEError.limitExceeded(.headerBytes)`
     package init(parsing bytes: [UInt8]) throws(MIMEError) {
         self = try HeaderBlock(reading: MemorySource(bytes), from: 0, to: bytes.count) { _ in false }
+    }
+
+    /// Reads the header of the message in `source`; nil if the header exceeds the limit. The body is not read.
+    ///
+    /// - Throws: `MIMEError.unreadable`
+    package init?(ofMessageIn source: any ByteSource) throws(MIMEError) {
+        do throws(MIMEError) {
+            self = try HeaderBlock(reading: source, from: 0, to: source.count) { _ in false }
+        } catch {
+            if case .unreadable = error { throw error }
+            return nil
+        }
     }
 
     /// Reads the header of `source` that starts at `start` and ends before `end`.

@@ -15,6 +15,16 @@ package enum MIMEReader {
         return try structure.run()
     }
 
+    /// Reads the structure of the message in `source`; nil if the message exceeds a limit.
+    ///
+    /// - Throws: `MIMEError.unreadable`
+    package static func messageWithinLimits(in source: any ByteSource) throws(MIMEError) -> Entity? {
+        do throws(MIMEError) { return try message(in: source) } catch {
+            if case .unreadable = error { throw error }
+            return nil
+        }
+    }
+
     /// Reads the structure of the message in `source`, which is `message` with other header fields.
     ///
     /// If the fields about the content are unchanged, only the header is read: the parts are where they were, counted from

@@ -168,8 +168,10 @@ public struct Message: Sendable {
             .protectingHeader(headers)
     }
 
-    /// The bytes that `write` would write.
-    package func settledSource() throws(SMIMEError) -> any ByteSource { try settled().source }
+    /// The bytes that `write` would write, with their structure.
+    package func settledMessage() throws(SMIMEError) -> LocatedEntity { try settled().located }
+
+    private var located: LocatedEntity { LocatedEntity(entity: structure, source: source) }
 
     /// A message whose source is the output that this message would write.
     func settled() throws(SMIMEError) -> Message {
@@ -179,8 +181,6 @@ public struct Message: Sendable {
 }
 
 extension Message: WritableContent {
-    private var located: LocatedEntity { LocatedEntity(entity: structure, source: source) }
-
     package func write(to sink: any ByteSink) throws {
         switch protection {
         case .none:

@@ -100,10 +100,11 @@ package struct MessageOpener: Sendable {
     /// - Throws: `MessageError.notEncrypted` if no layer is encrypted or compressed; otherwise the errors of `open`.
     package func decrypt(
         _ source: any ByteSource,
+        structure: Entity? = nil,
         keepingSignatures: Bool = false,
         onlyAuthenticated: Bool = false
     ) async throws -> OpenedMessage {
-        let place = try MessagePlace(opening: nil, in: source)
+        let place = try MessagePlace(opening: structure, in: source)
         var walker = Self.walker(opening: place)
         guard try !walker.isReadable() else { throw MessageError.notEncrypted }
         return try await forOneVerdict.open(
@@ -118,13 +119,9 @@ package struct MessageOpener: Sendable {
     ///
     /// The problems of the message are in the report. An error is thrown only if the message cannot be judged.
     ///
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `StreamError`, `CancellationError`, or errors of the provider.
-    package func verify(_ source: any ByteSource) async throws -> VerifiedContent {
-        try await verify(source, structure: nil)
-    }
-
-    /// The same with the structure of the message; nil reads the structure.
-    func verify(_ source: any ByteSource, structure: Entity?) async throws -> VerifiedContent {
+    package func verify(_ source: any ByteSource, structure: Entity? = nil) async throws -> VerifiedContent {
         let place: MessagePlace
         do { place = try MessagePlace(opening: structure, in: source) } catch {
             var result = Verification()

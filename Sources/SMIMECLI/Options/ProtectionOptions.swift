@@ -84,8 +84,8 @@ struct ProtectionOptions: ParsableArguments {
 
     /// The header of a file that contains mail; nil for any other file.
     private static func header(ofFile source: any ByteSource) throws -> HeaderBlock? {
-        let head = try source.bytes(in: 0..<min(source.count, MIMELimit.headerBytes.rawValue + 2))
-        guard let header = try? HeaderBlock(parsing: head), !header.separatorRange.isEmpty, !header.hasReturnInLine
+        guard let header = try HeaderBlock(ofMessageIn: source), !header.separatorRange.isEmpty,
+            !header.hasReturnInLine
         else {
             return nil
         }

@@ -48,9 +48,15 @@ extension GatewayEngine {
             revocation: context.services,
             warn: context.warn
         )
+        let structure = try mail.readStructure()
         // Mail from an account of this store that must be encrypted must not pass unencrypted as incoming mail.
-        try await RequiredEncryption(store: store).check(mail.source, from: mail.sender, to: context.recipients)
-        let plan = try await filter.plan(mail.source, to: context.recipients)
+        try await RequiredEncryption(store: store).check(
+            mail.source,
+            structure: structure,
+            from: mail.sender,
+            to: context.recipients
+        )
+        let plan = try await filter.plan(mail.source, structure: structure, to: context.recipients)
         context.record.add(plan)
         return plan
     }

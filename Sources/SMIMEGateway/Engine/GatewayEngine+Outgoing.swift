@@ -14,12 +14,22 @@ extension GatewayEngine {
 
     func decisions(on mail: GatewayMail, _ context: MailContext) async throws -> [PolicyDecision] {
         let recipients = try await addresses(context.recipients)
-        return try await filter(context).decisions(on: mail.source, from: mail.sender, to: recipients)
+        return try await filter(context).decisions(
+            on: mail.source,
+            structure: mail.structure,
+            from: mail.sender,
+            to: recipients
+        )
     }
 
     func outgoing(_ mail: GatewayMail, _ context: inout MailContext) async throws -> ProcessedMail {
         let recipients = try await addresses(context.recipients)
-        let plan = try await filter(context).plan(mail.source, from: mail.sender, to: recipients)
+        let plan = try await filter(context).plan(
+            mail.source,
+            structure: mail.structure,
+            from: mail.sender,
+            to: recipients
+        )
         context.record.add(plan)
         let hasOutages = await context.services.hasOutages
         try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)

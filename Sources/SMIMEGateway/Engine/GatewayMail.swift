@@ -1,6 +1,8 @@
 package import ByteStreams
 import CMSSyntax
 package import Foundation
+package import InternetMessage
+package import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
@@ -8,6 +10,8 @@ package import SMIMEStore
 package struct GatewayMail: Sendable {
     package let role: GatewayRole
     package let source: any ByteSource
+    /// The structure of the message in `source`; nil if it was not read yet.
+    package let structure: Entity?
     /// The envelope sender.
     package let sender: EnvelopeSender
     /// The envelope recipients as the mail server wrote them.
@@ -22,11 +26,36 @@ package struct GatewayMail: Sendable {
         to recipients: [String],
         entry: DeliveryJournal.Entry? = nil
     ) {
+        self.init(role, source, structure: nil, from: sender, to: recipients, entry: entry)
+    }
+
+    /// The same for a message whose structure is known. Its deliveries are not recorded.
+    package init(_ role: GatewayRole, _ message: LocatedEntity, from sender: EnvelopeSender, to recipients: [String]) {
+        self.init(role, message.source, structure: message.entity, from: sender, to: recipients, entry: nil)
+    }
+
+    private init(
+        _ role: GatewayRole,
+        _ source: any ByteSource,
+        structure: Entity?,
+        from sender: EnvelopeSender,
+        to recipients: [String],
+        entry: DeliveryJournal.Entry?
+    ) {
         self.role = role
         self.source = source
+        self.structure = structure
         self.sender = sender
         self.recipients = recipients
         self.entry = entry
+    }
+
+    /// The structure of the message; nil if the message exceeds a limit.
+    ///
+    /// - Throws: `MIMEError.unreadable`
+    func readStructure() throws(MIMEError) -> Entity? {
+        if let structure { return structure }
+        return try MIMEReader.messageWithinLimits(in: source)
     }
 
     /// The Message-ID as written; nil if there is none within the first 64 KiB.

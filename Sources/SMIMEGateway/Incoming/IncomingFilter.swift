@@ -52,24 +52,31 @@ package struct IncomingFilter: Sendable {
 
     /// The plan for the message in `source` and its `recipients`. A repeated recipient gets the message once.
     ///
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `GatewayError.loop`; otherwise only errors that prevent a verdict, such as an unreadable store. A fault of
     ///   the message results in a verdict instead of an error.
-    package func plan(_ source: any ByteSource, to recipients: [String]) async throws -> IncomingPlan {
+    package func plan(
+        _ source: any ByteSource,
+        structure: Entity? = nil,
+        to recipients: [String]
+    ) async throws -> IncomingPlan {
+        let structure = try structure ?? MIMEReader.messageWithinLimits(in: source)
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
         let verified = try await MessageOpener(provider, at: time, options: options, revocation: revocation).verify(
-            source
+            source,
+            structure: structure
         )
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
         var seen: Set<String> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
         var others = recipients
         if verified.report.layers.contains(where: \.kind.isEncryption) {
-            let header = try Self.header(of: source)
+            let header = try structure?.header ?? HeaderBlock(ofMessageIn: source)
             let gatewayKeys = GatewayKeys(store: store, provider: provider, header: header)
             for recipient in recipients {
                 guard let keys = try await gatewayKeys.keys(of: recipient),
-                    let message = try await decrypted(source, for: keys, tagged: tags)
+                    let message = try await decrypted(source, structure, for: keys, tagged: tags)
                 else { continue }
                 plan.learnable = plan.learnable ?? message.learnable
                 plan.messages.append(message.message)
@@ -80,7 +87,7 @@ package struct IncomingFilter: Sendable {
         plan.messages.insert(
             IncomingPlan.Message(
                 recipients: others,
-                source: try marked(source, verified.report, tagged: tags, decrypted: nil),
+                source: try marked(source, structure?.header, verified.report, tagged: tags, decrypted: nil),
                 report: verified.report,
                 decryption: nil
             ),
@@ -92,16 +99,17 @@ package struct IncomingFilter: Sendable {
     /// The message decrypted for one recipient; nil, with a warning that gives the reason, if it cannot be decrypted.
     private func decrypted(
         _ source: any ByteSource,
+        _ structure: Entity?,
         for keys: GatewayKeys.Recipient,
         tagged: Bool
     ) async throws -> (message: IncomingPlan.Message, learnable: VerifiedMessage?)? {
         func stays(_ why: String) { warn("not decrypted for \(keys.recipient): \(why)") }
-        guard let opened = try await open(source, with: keys, stays) else { return nil }
+        guard let opened = try await open(source, structure, with: keys, stays) else { return nil }
         let report = opened.message.report
         let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
         let clear: any ByteSource
         do {
-            clear = try marked(try Self.clear(opened.message), report, tagged: tagged, decrypted: cipher)
+            clear = try marked(try Self.clear(opened.message), nil, report, tagged: tagged, decrypted: cipher)
         } catch let error as MIMEError where !error.isUnreadable {
             stays("\(error)")
             return nil
@@ -138,6 +146,7 @@ package struct IncomingFilter: Sendable {
     /// other keys are tried.
     private func open(
         _ source: any ByteSource,
+        _ structure: Entity?,
         with keys: GatewayKeys.Recipient,
         _ stays: (String) -> Void
     ) async throws -> (message: OpenedMessage, certificate: Certificate)? {
@@ -147,6 +156,7 @@ package struct IncomingFilter: Sendable {
                 let opener = MessageOpener(used, at: time, options: options, revocation: revocation)
                 let opened = try await opener.decrypt(
                     source,
+                    structure: structure,
                     keepingSignatures: true,
                     onlyAuthenticated: keys.isAuthenticatedOnly
                 )
@@ -172,15 +182,20 @@ package struct IncomingFilter: Sendable {
     }
 
     /// The message with its verdict, and without forged verdicts in this host's name.
+    ///
+    /// - Parameter header: the header of the message; nil reads it.
     private func marked(
         _ source: any ByteSource,
+        _ header: HeaderBlock?,
         _ report: VerificationReport,
         tagged: Bool,
         decrypted cipher: String?
     ) throws -> any ByteSource {
         let results = AuthenticationResults(report, isOpen: cipher != nil).field(by: host.name)
         // The end of such a header is ambiguous, so forged verdicts in the header could not be removed.
-        guard let header = try Self.header(of: source) else { throw MIMEError.limitExceeded(.headerBytes) }
+        guard let header = try header ?? HeaderBlock(ofMessageIn: source) else {
+            throw MIMEError.limitExceeded(.headerBytes)
+        }
         let tags = tagged ? VerdictTags(report, wasDecrypted: cipher != nil) : nil
         var edit = HeaderEdit(added: [results, try host.mark(on: header)])
         if let cipher { edit.added.append(NewField("X-SMIME-Decrypted", value: "\(host.name); cipher=\(cipher)")) }
@@ -205,26 +220,6 @@ package struct IncomingFilter: Sendable {
         let (kept, removed) = UnparsedHeader(of: host).removingVerdicts(from: lines, and: host.isForged(line:))
         guard !removed.isEmpty else { return source }
         return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)
-    }
-
-    /// The header of the message in `source`; nil if it exceeds the size limit.
-    static func header(of source: any ByteSource) throws -> HeaderBlock? {
-        var count = min(source.count, 64 << 10)
-        while true {
-            do throws(MIMEError) {
-                let header = try HeaderBlock(parsing: try bytes(of: source, count))
-                if header.separatorRange.upperBound < count || count == source.count { return header }
-            } catch .unreadable(let error) {
-                throw error
-            } catch {
-                return nil
-            }
-            count = min(source.count, count * 8)
-        }
-    }
-
-    private static func bytes(of source: any ByteSource, _ count: Int) throws(MIMEError) -> [UInt8] {
-        do throws(StreamError) { return try source.bytes(in: 0..<count) } catch { throw .unreadable(error) }
     }
 }
 

@@ -22,18 +22,21 @@ package struct RequiredEncryption: Sendable {
     ///
     /// Requests and claims in the message are ignored. From is read leniently: all accounts whose addresses occur in it are
     /// checked. A message that exceeds a limit is treated as unencrypted.
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `GatewayError.mustBeEncrypted`, `KeystoreError`, `SettingError`, and what reading throws.
     package func check(
         _ source: any ByteSource,
+        structure: Entity? = nil,
         from sender: EnvelopeSender,
         to recipients: [String]
     ) async throws {
         // Most stores require no encryption, so nothing else needs to be checked.
         guard try await store.policy.rules().contains(where: { $0.encrypt == .require }) else { return }
-        let listed = try IncomingFilter.header(of: source)?.readableAddresses("From") ?? []
+        let header = try structure?.header ?? HeaderBlock(ofMessageIn: source)
+        let listed = header?.readableAddresses("From") ?? []
         let claimed = listed.union(try MentionedAddresses(inFromOf: source).all)
         guard let found = try await required(of: sender, claiming: Array(claimed), to: recipients) else { return }
-        if let message = try Self.message(in: source),
+        if let message = try structure ?? MIMEReader.messageWithinLimits(in: source),
             try ExistingLayer(of: message, in: source).protection == .encrypted
         {
             return
@@ -62,13 +65,6 @@ package struct RequiredEncryption: Sendable {
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
             try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)
-        }
-    }
-
-    private static func message(in source: any ByteSource) throws -> Entity? {
-        do throws(MIMEError) { return try MIMEReader.message(in: source) } catch {
-            if case .unreadable = error { throw error }
-            return nil
         }
     }
 

@@ -54,7 +54,7 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> [Delivery] {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
+            let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
             if let fault = GatewayMail.envelopeFault(from: sender, to: mail.recipients) { throw fault }
             var context = engine.context(for: mail.recipients)
             return try await deliveries(of: engine.outgoing(mail, &context))
@@ -72,7 +72,7 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> IncomingMessage {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.incoming, try mail.settledSource(), from: sender, to: recipients)
+            let mail = GatewayMail(.incoming, try mail.settledMessage(), from: sender, to: recipients)
             if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
             var context = engine.context(for: recipients)
             let (processed, report) = try await engine.incoming(mail, &context)
@@ -94,7 +94,7 @@ public struct Gateway: Sendable {
     ) async throws(SMIMEError) -> [PolicyDecision] {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
-            let mail = GatewayMail(.outgoing, try mail.settledSource(), from: sender, to: recipients.map(\.text))
+            let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
             return try await engine.decisions(on: mail, engine.context(for: mail.recipients))
         }
     }

@@ -18,9 +18,10 @@ package struct MessageControls: Sendable {
 
     /// Reads the header of the message in `source`.
     ///
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags.
-    package init(of source: any ByteSource, tags: SubjectTags) throws {
-        let original = try MIMEReader.message(in: source)
+    package init(of source: any ByteSource, structure: Entity? = nil, tags: SubjectTags) throws {
+        let original = try structure ?? MIMEReader.message(in: source)
         let header = original.header
         var request = ProtectionRequest()
         var unread: [String] = []

@@ -10,11 +10,12 @@ extension OutgoingFilter {
     /// The decisions about the message in `source`, which take into account what its form permits.
     func judge(
         _ source: any ByteSource,
+        _ structure: Entity?,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> (controls: MessageControls, verdict: Verdict, form: PreparedMessage?) {
         let tags = if let tags { tags } else { try await store.subjectTags() }
-        let controls = try MessageControls(of: source, tags: tags)
+        let controls = try MessageControls(of: source, structure: structure, tags: tags)
         if honoursRequests, !controls.unread.isEmpty {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
             warn("X-SMIME asks for \(words), which is not understood, and counts as require")

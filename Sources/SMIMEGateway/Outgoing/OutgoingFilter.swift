@@ -72,15 +72,17 @@ package struct OutgoingFilter: Sendable {
 
     /// The plan for the message in `source`, which `sender` sends to `recipients`.
     ///
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: `MIMEError` if the message cannot be read; `MessageError` if its form does not permit the required
     ///   protection; `GatewayError.loop` if this host has changed it too often; `KeystoreError`; `SettingError`; what
     ///   reading the source throws.
     package func plan(
         _ source: any ByteSource,
+        structure: Entity? = nil,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> OutgoingPlan {
-        let (controls, found, prepared) = try await judge(source, from: sender, to: recipients)
+        let (controls, found, prepared) = try await judge(source, structure, from: sender, to: recipients)
         reportWarnings(of: found.decisions)
         let changes = found.decisions.contains { $0.action.isChange }
         let marked = try changes ? prepared?.marked ?? host?.marked(controls.source, controls.message.header) : nil
@@ -125,13 +127,15 @@ package struct OutgoingFilter: Sendable {
 
     /// The decisions about the message in `source`. No private key is opened.
     ///
+    /// - Parameter structure: the structure of the message; nil reads it.
     /// - Throws: as `plan`, except for `GatewayError.loop`
     package func decisions(
         on source: any ByteSource,
+        structure: Entity? = nil,
         from sender: EnvelopeSender,
         to recipients: [EmailAddress]
     ) async throws -> [PolicyDecision] {
-        try await judge(source, from: sender, to: recipients).verdict.decisions
+        try await judge(source, structure, from: sender, to: recipients).verdict.decisions
     }
 
     /// The decisions about a message that does not exist yet.

@@ -155,7 +155,7 @@ extension SMIMECommand {
             // Problems of the input are reported later, when it is encrypted. A pipe can be read only once, so it is not read
             // here.
             guard files.outputDir != nil, to.isEmpty, FileIdentity(path) != nil,
-                let source = try? InputFile.open(path), let header = try? MIMEReader.message(in: source).header,
+                let source = try? InputFile.open(path), let header = try? HeaderBlock(ofMessageIn: source),
                 let hidden = try? RecipientPlan.hiddenRecipients(of: header)
             else { return [target] }
             return [target] + hidden.indices.map { RecipientPlan.Copy.path(target, number: $0 + 1) }

@@ -91,6 +91,7 @@ extension SMIMECommand.PolicyCommand {
                 }
                 let decisions = try await filter.decisions(
                     on: source,
+                    structure: message,
                     from: sender.address.map { .address($0) } ?? .null,
                     to: recipients
                 )
