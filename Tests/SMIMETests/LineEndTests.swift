@@ -55,5 +55,39 @@ import Testing
         }
     }
 
+    /// Line ends of both kinds, and a lone carriage return, in encrypted content that is text for S/MIME.
+    private static let mixed = "one\ntwo\r\nthree\rfour\r\n"
+
+    @Test(arguments: ["text/plain", "application/octet-stream; name=list.dat"])
+    func `decrypted content is written unchanged if the message has CRLF line ends`(type: String) async throws {
+        let opened = try await opened(type: type, lineEnd: .crlf)
+        #expect(opened.hasSuffix("\r\n\r\n\(Self.mixed)"))
+    }
+
+    @Test(arguments: ["text/plain", "application/octet-stream; name=list.dat"])
+    func `decrypted content gets the line ends of the message if these are LF`(type: String) async throws {
+        let opened = try await opened(type: type, lineEnd: .lf)
+        #expect(opened.hasSuffix("\n\none\ntwo\nthree\rfour\n"))
+    }
+
+    @Test func `decrypted binary content is never changed`() async throws {
+        let type = "application/octet-stream\r\nContent-Transfer-Encoding: binary"
+        for lineEnd in [LineEnd.lf, .crlf] {
+            #expect(try await opened(type: type, lineEnd: lineEnd).hasSuffix(Self.mixed))
+        }
+    }
+
+    /// An encrypted message with a header in `lineEnd`, opened.
+    private func opened(type: String, lineEnd: LineEnd) async throws -> String {
+        let entity = "Content-Type: \(type)\r\n\r\n\(Self.mixed)"
+        let object = try CryptographicMessage.encrypt(.init(entity.utf8), to: [Recipient(password: "correct horse")])
+        let mail =
+            "From: alice@example.com\nContent-Type: application/pkcs7-mime; smime-type=authenveloped-data\n"
+            + "Content-Transfer-Encoding: base64\n\n\(Data(object).base64EncodedString())\n"
+        let message = try Message(Array(mail.utf8).withLines(endingIn: lineEnd))
+        let opened = try await message.opened(with: Keyring([]), password: "correct horse")
+        return String(decoding: try await opened.bytes(), as: UTF8.self)
+    }
+
     enum SignedForm { case detached, opaque }
 }
