@@ -15,14 +15,15 @@ extension MessageOpener {
     ) async throws -> VerifiedContent {
         var result = Verification()
         do {
-            switch try CMSContentType(of: stream) {
-            case .signedData:
-                let layer =
-                    try detached.map { try SignedLayer(cms: stream, detached: $0, isMail: isMail) }
-                    ?? SignedLayer(cms: stream, mustBeEntity: false)
+            if let detached {
+                guard try CMSContentType(of: stream) == .signedData else {
+                    throw MessageError.malformed("the CMS object is not signed")
+                }
+                let layer = try SignedLayer(cms: stream, detached: detached, isMail: isMail)
                 try await forOneVerdict.judge(layer, header: nil, coverage: .whole, into: &result)
-            default:
-                throw MessageError.malformed("the CMS object is not signed")
+            } else {
+                let layer = try Layer(cms: stream, declared: nil, content: .anything)
+                try await forOneVerdict.verify(LayerWalker(bare: layer), nil, coverage: .whole, into: &result)
             }
         } catch {
             try result.report.note(error)
@@ -60,9 +61,11 @@ extension MessageOpener {
 
     /// Judges the layers that `walker` finds, up to the first signature. If that signature covers the whole message,
     /// signatures inside it are judged, too.
+    ///
+    /// - Parameter header: the header of the message; nil for a bare CMS object.
     private func verify(
         _ walker: LayerWalker,
-        _ header: HeaderBlock,
+        _ header: HeaderBlock?,
         coverage: VerificationReport.Coverage,
         into result: inout Verification
     ) async throws {
@@ -75,8 +78,7 @@ extension MessageOpener {
                 return try await judge(layer, header: header, coverage: coverage, at: step.section, into: &result)
             case .encrypted(let layer):
                 result.report.add(layer.layer, isPart: coverage == .part)
-                let text = "the encrypted content may be signed; decrypting tells"
-                return result.report.note(Problem(.encrypted, text))
+                return result.report.noteUndecrypted("the encrypted content may be signed; decrypting tells")
             case .compressed: result.report.add(CompressedLayer.layer, isPart: coverage == .part)
             }
         }
@@ -87,10 +89,12 @@ extension MessageOpener {
     private func verify(
         _ layer: SignedLayer,
         before walker: inout LayerWalker,
-        _ header: HeaderBlock,
+        _ header: HeaderBlock?,
         into result: inout Verification
     ) async throws {
-        let protected = try walker.payload().flatMap { ProtectedHeader(in: $0, outer: header) }
+        let protected = try header.flatMap { outer in
+            try walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }
+        }
         try await judge(layer, header: header, protected: protected, coverage: .whole, into: &result)
         while let step = try walker.nextReadable() {
             guard case .signed(let inner) = step.layer else {
@@ -102,7 +106,7 @@ extension MessageOpener {
             result.report.noteInnerSignature()
         }
         result.report.noteSignedCiphertext()
-        result.report.note(protected, outer: header)
+        if let header { result.report.note(protected, outer: header) }
     }
 
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.

@@ -59,6 +59,6 @@ extension ReportBuilder {
             layers[..<encryption].contains(where: { !$0.signers.isEmpty })
         else { return }
         let text = "the signature speaks for the ciphertext; decrypting tells whether what is inside is signed, too"
-        note(Problem(.encrypted, text))
+        noteUndecrypted(text)
     }
 }

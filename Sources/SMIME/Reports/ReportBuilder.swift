@@ -17,6 +17,10 @@ struct ReportBuilder: Sendable {
     private(set) var isFaulty = false
     /// Whether the message contradicts its own header.
     private(set) var isMalformed = false
+    /// The warning about encryption that was not decrypted; nil if there is none.
+    private(set) var undecrypted: Problem?
+    /// Whether a layer without signers only contains certificates.
+    var hasOnlyCertificates = false
 
     /// The report on the layers so far.
     var report: VerificationReport { VerificationReport(self) }
@@ -28,6 +32,13 @@ struct ReportBuilder: Sendable {
     mutating func note(_ problem: Problem) {
         problems.append(problem)
         isFaulty = isFaulty || problem.level == .error
+    }
+
+    /// Adds a warning about encryption that was not decrypted.
+    mutating func noteUndecrypted(_ text: String) {
+        let warning = Problem(.encrypted, text)
+        undecrypted = undecrypted ?? warning
+        note(warning)
     }
 
     /// Adds several problems of the message as a whole.

@@ -122,7 +122,7 @@ private struct EncodedSigner: Encodable {
             (signer.revocation, .revocation), (signer.time, .time),
         ]
         for (axis, key) in axes {
-            let isUnknown = key == .revocation && signer.isRevocationUnknown
+            let isUnknown = key == .revocation && axis.ok == true && signer.isRevocationUnknown
             try container.encode(EncodedAxis(axis: axis, isUnknown: isUnknown), forKey: key)
         }
     }

@@ -82,7 +82,7 @@ extension VerificationReport {
         /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool
         /// The warning that the signer signed in addition to the sender; nil for other signers.
-        private(set) var cosigning: Problem?
+        package private(set) var cosigning: Problem?
         /// The available certificates of the chain, the signer's first, whether trusted or not.
         package let path: [Certificate]
         /// The data to learn from the signature if it is valid; nil if there is none.
@@ -113,8 +113,8 @@ extension VerificationReport {
                 && [integrity, chain, time, identity].allSatisfy { $0.ok != false }
         }
 
-        /// Whether the revocation status is unknown, and no certain status was required.
-        package var isRevocationUnknown: Bool { revocation.ok == true && revocationStatus == .unknown }
+        /// Whether revocation was checked, but the status is unknown. `revocation.ok` is false if a known status was required.
+        package var isRevocationUnknown: Bool { revocationStatus == .unknown }
 
         /// The verdict on this signature alone, without the problems of the message.
         public var status: Status {

@@ -64,6 +64,10 @@ public struct VerificationReport: Sendable {
     public let headers: HeaderReport?
     /// Whether the message contradicts its own header.
     public let isMalformed: Bool
+    /// The warning about encryption that was not decrypted, so that it is unknown what is signed inside; nil if there is none.
+    package let undecrypted: Problem?
+    /// Whether the message has no content, but brings certificates (RFC 8551 §3.8).
+    package let hasOnlyCertificates: Bool
     /// Whether the message as a whole has an error, so that no signature is accepted.
     let isFaulty: Bool
     /// The verdict that a caller set; nil if the verdict results from the problems.
@@ -94,6 +98,8 @@ public struct VerificationReport: Sendable {
         headers = builder.headers
         isMalformed = builder.isMalformed
         isFaulty = builder.isFaulty
+        undecrypted = builder.undecrypted
+        hasOnlyCertificates = builder.hasOnlyCertificates
     }
 
     /// The signers who determine the verdict, those of the outermost signature first.

@@ -34,9 +34,7 @@ struct VerdictAxis {
     /// The state of the revocation axis. An unknown status is not shown as failed, even if the caller requires a known
     /// status.
     private static func revocation(of signer: VerificationReport.Signer) -> State {
-        let errors = signer.revocation.problems.filter { $0.level == .error }
-        let isUndecided = !errors.isEmpty && errors.allSatisfy { $0.kind == .revocationUnknown }
-        return isUndecided || signer.isRevocationUnknown ? .unknown : state(signer.revocation)
+        signer.isRevocationUnknown ? .unknown : state(signer.revocation)
     }
 
     private static func state(_ axis: VerificationReport.Axis) -> State {

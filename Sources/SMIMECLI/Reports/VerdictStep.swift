@@ -77,11 +77,10 @@ struct VerdictStep {
     }
 
     private static func unsigned(_ report: VerificationReport, _ file: String) -> (String, String) {
-        let kinds = Set(report.problems.map(\.kind))
-        if kinds.contains(.encrypted) {
+        if report.undecrypted != nil {
             return ("to read it, with the verdict on what is inside", "smime read \(file)")
         }
-        if kinds.contains(.certificatesOnly) { return ("to take the certificates in", "smime import \(file)") }
+        if report.hasOnlyCertificates { return ("to take the certificates in", "smime import \(file)") }
         return ("what is in it", "smime inspect \(file)")
     }
 

@@ -35,9 +35,7 @@ struct VerdictWords {
 
     /// The error that decides the verdict.
     private static func cause(of report: VerificationReport, _ signer: VerificationReport.Signer?) -> Problem? {
-        guard report.status != .unsigned else {
-            return report.problems.first { [.encrypted, .certificatesOnly].contains($0.kind) }
-        }
+        guard report.status != .unsigned else { return report.undecrypted }
         let own =
             switch report.status {
             case .valid, .unsigned, .partial: [Problem]()
@@ -56,8 +54,7 @@ struct VerdictWords {
     private static func authors(of report: VerificationReport) -> String? {
         var (own, others): ([String], [String]) = ([], [])
         for signer in report.signers where report.status(of: signer) == .valid {
-            let isCosigner = signer.identity.problems.contains { $0.kind == .cosigner }
-            if isCosigner { others.append(signer.name) } else { own.append(signer.name) }
+            if signer.cosigning != nil { others.append(signer.name) } else { own.append(signer.name) }
         }
         var seen: Set<String> = []
         let names = [own, others].map { $0.filter { seen.insert($0).inserted }.joined(separator: " and ") }
@@ -76,9 +73,8 @@ struct VerdictWords {
     }
 
     private static func absence(of report: VerificationReport) -> String {
-        let kinds = Set(report.problems.map(\.kind))
-        if kinds.contains(.encrypted) { return "Not checked: the message is encrypted, and may be signed inside" }
-        if kinds.contains(.certificatesOnly) { return "Not signed: the message only brings certificates" }
+        if report.undecrypted != nil { return "Not checked: the message is encrypted, and may be signed inside" }
+        if report.hasOnlyCertificates { return "Not signed: the message only brings certificates" }
         return "Not signed: nothing shows who wrote it, or whether it was changed"
     }
 

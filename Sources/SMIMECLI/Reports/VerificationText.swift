@@ -22,7 +22,7 @@ extension VerificationReport {
             .flatMap { line in width.map { WrappedText(line, width: $0).lines } ?? [line] }
         guard details else { return lines + shown(verdict.remarks.map { $0.row() }) }
         // What is encrypted may be signed inside.
-        let isUnopened = status == .unsigned && problems.contains { $0.kind == .encrypted }
+        let isUnopened = status == .unsigned && undecrypted != nil
         let word = isUnopened ? "not checked" : status.rawValue
         let part = coverage == .part ? ", a part of the message only" : ""
         lines += shown([ReportRow("verdict", word + part)])

@@ -163,8 +163,8 @@ extension SMIMECommand {
             if let object = try verification.object(in: source) {
                 let content = try await opener.verify(cms: object, detached: nil)
                 if content.report.isMalformed { try rejectCertificates(in: opened, path) }
-                let isEncrypted = content.report.problems.contains { $0.kind == .encrypted }
-                return Checked(content: content, step: isEncrypted ? decryption(of: path) : nil)
+                let step = content.report.undecrypted.map { _ in decryption(of: path) }
+                return Checked(content: content, step: step)
             }
             try MessageInput.checkSingle(source, at: path)
             let content = try await opener.verify(source)
