@@ -131,7 +131,7 @@ struct LayerOutput: Encodable {
         contentType = outline.contentType
         size = outline.contentCount
         digests = outline.type == .signedData ? outline.algorithms : []
-        signers = outline.signers.map { InspectedSignerOutput($0, outline.certificates, context.names) }
+        signers = outline.signers.map { InspectedSignerOutput($0, outline.certificates, names: context.names) }
         recipients = outline.recipients.map { InspectedRecipientOutput($0, context.names) }
         certificates = outline.certificates.map { CertificateOutput($0, at: context.time) }
         crls = outline.certificateLists.map { CertificateListOutput($0, at: context.time) }
@@ -155,7 +155,7 @@ struct InspectedSignerOutput: Encodable {
     let unsignedAttributes: [String]
     let capabilities: [String]
 
-    init(_ signer: SignerInfo, _ certificates: [Certificate], _ names: [EntityIdentifier: String]) {
+    init(_ signer: SignerInfo, _ certificates: [Certificate], names: [EntityIdentifier: String]) {
         name = names[signer.identifier]
         (issuer, serial, keyIdentifier) = signer.identifier.pieces
         let certificate = certificates.first { signer.identifier.matches($0) }

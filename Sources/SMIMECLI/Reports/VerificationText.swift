@@ -25,9 +25,11 @@ extension VerificationReport {
         let isUnopened = status == .unsigned && undecrypted != nil
         let word = isUnopened ? "not checked" : status.rawValue
         let part = coverage == .part ? ", a part of the message only" : ""
-        lines += shown([ReportRow("verdict", word + part)])
+        lines += shown([ReportRow("verdict", value: word + part)])
         // A signature that is not valid protects nothing, but "unprotected" would be read as "not signed".
-        if summary != .unprotected || signers.isEmpty { lines += shown([ReportRow("summary", summary.rawValue)]) }
+        if summary != .unprotected || signers.isEmpty {
+            lines += shown([ReportRow("summary", value: summary.rawValue)])
+        }
         lines += layerLines(on: descriptor, taken: taken)
         if let headers, isHeaderKnown { lines += shown(headers.rows) }
         for (index, layer) in layers.enumerated() {
@@ -90,29 +92,29 @@ extension HeaderReport {
     /// The protected fields, and the outer fields that differ from them or are additional.
     fileprivate var rows: [ReportRow] {
         let lists = [("signed", signed), ("encrypted", hidden)].filter { !$1.isEmpty }
-        return lists.map { ReportRow("header", "\($0): \($1.listedForDisplay)") }
+        return lists.map { ReportRow("header", value: "\($0): \($1.listedForDisplay)") }
             + differing.map { Self.row($0, value: "\(values[$0] ?? ""); outside: \(outside[$0] ?? "nothing")") }
             + added.filter(ProtectedHeader.isShown).map { Self.row($0, value: "outside only: \(outside[$0] ?? "")") }
     }
 
     private static func row(_ name: String, value: String) -> ReportRow {
-        ReportRow(name, value.replacing("\n", with: ", "))
+        ReportRow(name, value: value.replacing("\n", with: ", "))
     }
 }
 
 extension VerificationReport.Signer {
     fileprivate func rows(place: String?) -> [ReportRow] {
-        var rows = [ReportRow("signer", certificate.map { "\($0.subject)" } ?? "unknown")]
-        if let place { rows.append(ReportRow("signs", place)) }
+        var rows = [ReportRow("signer", value: certificate.map { "\($0.subject)" } ?? "unknown")]
+        if let place { rows.append(ReportRow("signs", value: place)) }
         if let certificate {
-            rows.append(ReportRow("addresses", certificate.addresses.joined(separator: ", ")))
-            rows.append(ReportRow("certificate", "\(certificate.fingerprint)"))
+            rows.append(ReportRow("addresses", value: certificate.addresses.joined(separator: ", ")))
+            rows.append(ReportRow("certificate", value: "\(certificate.fingerprint)"))
         }
-        if let signingTime { rows.append(ReportRow("signed at", signingTime.timestamp)) }
-        rows.append(ReportRow("signature", "\(signature) with \(digest)"))
+        if let signingTime { rows.append(ReportRow("signed at", value: signingTime.timestamp)) }
+        rows.append(ReportRow("signature", value: "\(signature) with \(digest)"))
         for (name, axis, isUnknown) in axes {
             let verdict = axis.ok.map { $0 ? isUnknown ? "unknown" : "ok" : "FAILED" } ?? "not checked"
-            rows.append(ReportRow(name, verdict))
+            rows.append(ReportRow(name, value: verdict))
             rows += axis.problems.map { $0.row(level: 1) }
         }
         return rows

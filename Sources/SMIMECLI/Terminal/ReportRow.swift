@@ -8,7 +8,7 @@ struct ReportRow {
     private let indent: Int
 
     /// A row whose value stands in the second column of the report.
-    init(_ name: String, _ value: String) {
+    init(_ name: String, value: String) {
         label = Self.padded("  \(name)", to: Self.valueColumn - 1) + " "
         self.value = value
         indent = Self.valueColumn

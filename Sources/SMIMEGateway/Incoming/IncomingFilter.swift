@@ -76,7 +76,7 @@ package struct IncomingFilter: Sendable {
             let gatewayKeys = GatewayKeys(store: store, provider: provider, header: header)
             for recipient in recipients {
                 guard let keys = try await gatewayKeys.keys(of: recipient),
-                    let message = try await decrypted(source, structure, for: keys, tagged: tags)
+                    let message = try await decrypted(source, structure: structure, for: keys, tagged: tags)
                 else { continue }
                 plan.learnable = plan.learnable ?? message.learnable
                 plan.messages.append(message.message)
@@ -87,7 +87,7 @@ package struct IncomingFilter: Sendable {
         plan.messages.insert(
             IncomingPlan.Message(
                 recipients: others,
-                source: try marked(source, structure?.header, verified.report, tagged: tags, decrypted: nil),
+                source: try marked(source, header: structure?.header, verified.report, tagged: tags, decrypted: nil),
                 report: verified.report,
                 decryption: nil
             ),
@@ -99,17 +99,17 @@ package struct IncomingFilter: Sendable {
     /// The message decrypted for one recipient; nil, with a warning that gives the reason, if it cannot be decrypted.
     private func decrypted(
         _ source: any ByteSource,
-        _ structure: Entity?,
+        structure: Entity?,
         for keys: GatewayKeys.Recipient,
         tagged: Bool
     ) async throws -> (message: IncomingPlan.Message, learnable: VerifiedMessage?)? {
         func stays(_ why: String) { warn("not decrypted for \(keys.recipient): \(why)") }
-        guard let opened = try await open(source, structure, with: keys, stays) else { return nil }
+        guard let opened = try await open(source, structure: structure, with: keys, stays) else { return nil }
         let report = opened.message.report
         let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
         let clear: any ByteSource
         do {
-            clear = try marked(try Self.clear(opened.message), nil, report, tagged: tagged, decrypted: cipher)
+            clear = try marked(try Self.clear(opened.message), header: nil, report, tagged: tagged, decrypted: cipher)
         } catch let error as MIMEError where !error.isUnreadable {
             stays("\(error)")
             return nil
@@ -146,7 +146,7 @@ package struct IncomingFilter: Sendable {
     /// other keys are tried.
     private func open(
         _ source: any ByteSource,
-        _ structure: Entity?,
+        structure: Entity?,
         with keys: GatewayKeys.Recipient,
         _ stays: (String) -> Void
     ) async throws -> (message: OpenedMessage, certificate: Certificate)? {
@@ -186,7 +186,7 @@ package struct IncomingFilter: Sendable {
     /// - Parameter header: the header of the message; nil reads it.
     private func marked(
         _ source: any ByteSource,
-        _ header: HeaderBlock?,
+        header: HeaderBlock?,
         _ report: VerificationReport,
         tagged: Bool,
         decrypted cipher: String?

@@ -181,7 +181,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
     private func take(_ bytes: ByteBuffer) {
         size += bytes.readableBytes
         if size > settings.maximumSize, let flow {
-            core.noteUnread(role, flow.envelope, .refused, reason: "larger than --max-size")
+            core.noteUnread(flow.envelope, role: role, .refused, reason: "larger than --max-size")
             flow.abandon()
             self.flow = nil
             refusal = SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")

@@ -196,7 +196,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
             case .size: "larger than --max-size"
             case .hiddenDot: "a line of NUL characters and a dot"
             }
-        core.noteUnread(role, refusal.envelope, .refused, reason: reason)
+        core.noteUnread(refusal.envelope, role: role, .refused, reason: reason)
     }
 
     func endMessage() { (flow, contentStart, contentSize) = (nil, nil, 0) }

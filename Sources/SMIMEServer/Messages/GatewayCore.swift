@@ -60,7 +60,7 @@ package final class GatewayCore {
     }
 
     /// Counts and logs a message that is answered before a worker gets it.
-    func noteUnread(_ role: GatewayRole, _ envelope: SMTPEnvelope, _ result: ServerMetrics.Result, reason: String) {
+    func noteUnread(_ envelope: SMTPEnvelope, role: GatewayRole, _ result: ServerMetrics.Result, reason: String) {
         metrics.countUnread(role, result)
         var log = MessageLog(role: role)
         log.describe(envelope)

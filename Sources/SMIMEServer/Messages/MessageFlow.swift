@@ -118,11 +118,11 @@ package final class MessageFlow {
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
         if let trouble = core.pool.trouble {
             core.metrics.storeErrors += 1
-            core.noteUnread(role, envelope, .deferred, reason: "the store cannot be used: \(trouble.reason)")
+            core.noteUnread(envelope, role: role, .deferred, reason: "the store cannot be used: \(trouble.reason)")
             return answer(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
         guard !core.isStopping else {
-            core.noteUnread(role, envelope, .deferred, reason: "the gateway is stopping")
+            core.noteUnread(envelope, role: role, .deferred, reason: "the gateway is stopping")
             return answer(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         }
         self.envelope = envelope
@@ -136,7 +136,7 @@ package final class MessageFlow {
             guard let ticket else { return }
             core.slots.withdraw(ticket)
             self.ticket = nil
-            core.noteUnread(role, envelope, .deferred, reason: "too many messages at a time (--max-messages)")
+            core.noteUnread(envelope, role: role, .deferred, reason: "too many messages at a time (--max-messages)")
             answer(SMTPReply(451, "4.3.2", text: "the gateway has too many messages"))
         }
     }
