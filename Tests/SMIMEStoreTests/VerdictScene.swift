@@ -6,7 +6,7 @@ import SMIMEStore
 import TestSupport
 import Testing
 
-/// A registry with stored verdicts: a root, two authorities below it, a person below each, and a self-signed person.
+/// A store with stored verdicts: a root, two authorities below it, a user certificate below each, and a self-signed one.
 struct VerdictScene {
     let home: TemporaryHome
     let store: Store

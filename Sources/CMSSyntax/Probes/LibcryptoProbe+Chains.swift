@@ -11,7 +11,7 @@ extension LibcryptoProbe {
     /// Tests how libcrypto verifies certificate chains. One test is for CVE-2023-0465: before OpenSSL 3.0.9 invalid policies
     /// in a leaf certificate were not reported.
     static let chains = [
-        chain("sound-chain", finds: nil, passed: "a sound chain is accepted", failed: "a sound chain is refused"),
+        chain("sound-chain", finds: nil, passed: "a valid chain is accepted", failed: "a valid chain is refused"),
         chain(
             "name-constraints",
             authority: [

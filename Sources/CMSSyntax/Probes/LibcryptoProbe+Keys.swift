@@ -2,7 +2,7 @@ import ByteStreams
 import LibCrypto
 
 extension LibcryptoProbe {
-    /// Tests whether private keys resist manipulated ciphertexts and public keys.
+    /// Tests whether manipulated ciphertexts and public keys are rejected.
     static let keys = [
         LibcryptoProbe("oaep-padding") {
             let key = try Handle(generating: .rsa(bits: 1024))

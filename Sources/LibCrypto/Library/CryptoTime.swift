@@ -7,8 +7,9 @@ package struct CryptoTime: Equatable, Sendable {
         case sign
         /// Verifying signatures of messages, certificates and revocation data.
         case verify
-        /// Encrypting or decrypting anything: content, the keys of content, private keys.
+        /// Encrypting content, content-encryption keys or private keys.
         case encrypt
+        /// Decrypting the same.
         case decrypt
         case digest
     }

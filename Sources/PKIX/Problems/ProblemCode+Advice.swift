@@ -63,7 +63,7 @@ extension ProblemCode {
         case .pkcs12BadCertificate, .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12Unsupported:
             "export the PKCS#12 file again from the program that made it"
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
-            "nothing, unless the certificate is your own: then ask its authority why"
+            "nothing; if the certificate is your own, ask its authority for the reason"
         case .protectedFromMismatch:
             "do not take From for the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import the revocation list of the authority"

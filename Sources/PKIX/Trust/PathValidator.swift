@@ -26,7 +26,7 @@ package struct PathValidator: Sendable {
     /// A validator that uses only the pins and distrust for `names`, and shares the budget.
     package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
 
-    /// A validator for data without a sender that `certificate` signed, which shares the budget.
+    /// A validator for data without a sender, signed by `certificate`. It shares the budget.
     package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
         PathValidator(store.speaking(by: certificate, for: names), budget)
     }

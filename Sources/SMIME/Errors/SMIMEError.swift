@@ -35,7 +35,7 @@ public struct SMIMEError: Error, Sendable {
     public enum Kind: String, Sendable {
         /// The message or file does not have the expected format: 554 5.6.0.
         case input
-        /// A recipient or sender has no usable certificate or account: 550 5.7.1.
+        /// A recipient has no usable certificate, or the policy refuses the message: 550 5.7.1.
         case recipient
         /// A key or passphrase is missing or wrong: 451 4.3.5.
         case key

@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The library's own threads for long work, which keep the caller's cooperative threads free. There is one thread for each
-/// processor core, except one core.
+/// The library's own threads for long work, which keep the caller's cooperative threads free. There is one thread
+/// fewer than processor cores, and at least one.
 ///
 /// `Message.opened`, `Message.write` and the other asynchronous calls run here automatically. Use `run` for other long work,
 /// such as signing objects that are not mail:

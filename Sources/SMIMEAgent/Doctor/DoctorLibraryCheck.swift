@@ -16,7 +16,7 @@ struct DoctorLibraryCheck: DoctorCheck {
                 "libcrypto-fault",
                 .warning,
                 text:
-                    "\(fault.identifier): \(fault.text), unless your distribution repaired its own \(Libcrypto.versionNumber)",
+                    "\(fault.identifier): \(fault.text), unless your distribution patched its \(Libcrypto.versionNumber)",
                 remedies: [.advice("install the security updates of libssl3")],
                 urgency: .never
             )

@@ -92,7 +92,7 @@ extension DoctorPostfixCheck {
     /// Checks that the service listens at the socket to which the port leads.
     private mutating func checkListener(of route: PostfixWiring.Route, _ port: PostfixWiring.Service) {
         let known = wiring.listeners.map(\.address)
-        // systemd knows the sockets that it passes to the service.
+        // Only systemd knows the addresses of `fd:` listeners.
         guard let address = route.address, address.hasPrefix("unix:"), !known.isEmpty, !known.contains(address),
             !known.contains(where: { $0.hasPrefix("fd:") })
         else { return }

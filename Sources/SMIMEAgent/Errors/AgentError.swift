@@ -108,7 +108,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .weakRecipientKey(let file, let certificate):
             "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"
         case .noCipherRule(let sender, let setting): "\(sender) cannot be written in the setting \(setting)"
-        case .unknownCipher(let file): "\(file): not a sound backup: it names an unknown cipher"
+        case .unknownCipher(let file): "\(file): not a valid backup: it names an unknown cipher"
         }
     }
 

@@ -40,7 +40,9 @@ package struct LDAPSource: RemoteSource {
         return answer
     }
 
-    /// The server's name, if it answers.
+    /// The server's name.
+    ///
+    /// - Throws: `SourceOutage` if the server does not answer.
     package func state() throws(SourceOutage) -> String {
         let deadline = ContinuousClock.now + timeLimit
         let connection = try connect(until: deadline)

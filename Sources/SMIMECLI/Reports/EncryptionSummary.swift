@@ -29,7 +29,7 @@ struct EncryptionSummary {
             signer.map { "signed with the certificate of \($0.addresses.first ?? $0.fingerprint.description)" },
             "encrypted for \((readers + [keeper].compactMap(\.self)).joined(separator: ", "))",
             "cipher \(copy.negotiation.cipher.name): \(copy.negotiation.reason.words)",
-            confidentiality.map { "readable on the way: \($0.readable)" },
+            confidentiality.map { "not encrypted: \($0.readable)" },
         ].compactMap(\.self)
     }
 }

@@ -80,7 +80,7 @@ struct VerdictStep {
         if report.undecrypted != nil {
             return ("to read it, with the verdict on what is inside", "smime read \(file)")
         }
-        if report.hasOnlyCertificates { return ("to take the certificates in", "smime import \(file)") }
+        if report.hasOnlyCertificates { return ("to import the certificates", "smime import \(file)") }
         return ("what is in it", "smime inspect \(file)")
     }
 

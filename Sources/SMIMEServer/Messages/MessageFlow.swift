@@ -80,7 +80,7 @@ package final class MessageFlow {
     var isTaken = false
     /// The name that this message claims, so that no other message with the name is handled; nil before and after handling.
     var claim: String?
-    /// The name that this message waits for; nil if it does not wait.
+    /// The name in the journal that this message waits to claim; nil if it does not wait.
     var awaitedClaim: String?
     /// Computes a digest of the content, if several messages may have the same name in the journal; nil otherwise.
     private var digester: Digester?

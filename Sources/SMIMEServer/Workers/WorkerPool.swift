@@ -56,7 +56,7 @@ package final class WorkerPool {
     /// its data.
     var idle: [Worker] = []
     var waiting = CircularBuffer<Pending>()
-    /// The messages, by number, whose worker ended before the journal was changed, and which wait for a new worker.
+    /// The messages, by number, that need a new worker, because theirs ended before it changed the journal.
     var unsettled: [UInt64: (Worker) -> Void] = [:]
     private var isGrowthScheduled = false
     var isClosing = false

@@ -129,12 +129,12 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .keyMismatch(let path): "\(path): not the key of this store"
         case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
         case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"
-        case .malformedBackup(let path, let detail): "\(path): not a sound backup: \(detail)"
+        case .malformedBackup(let path, let detail): "\(path): not a valid backup: \(detail)"
         case .missing(let path): "\(path): the store is not there any more"
         case .newer(let path, let found, let known):
-            "\(path): written by a newer smime (form \(found), this one knows \(known))"
+            "\(path): written by a newer smime (schema \(found), this one knows \(known))"
         case .newerBackup(let path, let found, let known):
-            "\(path): a backup by a newer smime (form \(found), this one knows \(known))"
+            "\(path): a backup by a newer smime (schema \(found), this one knows \(known))"
         case .noAccount(let fingerprint): "\(fingerprint): there is no account that its private key is for"
         case .noAddress(let fingerprint): "\(fingerprint): there is no address that it is for"
         case .noStore(let path): "\(path): there is no store in this database"
@@ -145,7 +145,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .notWritable(let path): "\(path): the store cannot be written"
         case .occupied(let path): "\(path): there is a store already; nothing was changed"
         case .older(let path, let found):
-            "\(path): written by a smime before the first release, whose stores are not read (form \(found))"
+            "\(path): written by a smime before the first release, whose stores are not read (schema \(found))"
         case .openingTimedOut(let path): "\(path): the store did not open in time"
         case .permissions(let path, let why): "\(path): \(why)"
         case .revokedIdentity(let address, let fingerprint):

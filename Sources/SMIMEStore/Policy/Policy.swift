@@ -61,7 +61,7 @@ public enum Policy {
         case resign
     }
 
-    /// Where mail to an account is decrypted.
+    /// Whether the gateway decrypts mail.
     @nonexhaustive
     public enum GatewayDecryption: String, CaseIterable, Hashable, Sendable {
         /// As `yes`, but only for mail with authenticated encryption (AuthEnvelopedData); other mail stays encrypted.

@@ -76,13 +76,13 @@ package struct PostgreSQLAddress: Equatable, Sendable {
 
     private static func parse(_ url: String) throws -> [String: String] {
         let form = "a URL like postgresql://user@host/database"
-        guard names(url) else { throw KeystoreError.unusableAddress(name: "--store", why: "is not \(form)") }
+        guard names(url) else { throw KeystoreError.unusableAddress(name: "the store's address", why: "not \(form)") }
         let library = try PostgreSQLLibrary.shared
         if let options = library.options(in: url) { return options }
         let why =
             wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
-            ?? "is malformed: it must be \(form), with special characters written as %40"
-        throw KeystoreError.unusableAddress(name: "--store", why: why)
+            ?? "malformed: it must be \(form), with special characters written as %40"
+        throw KeystoreError.unusableAddress(name: "the store's address", why: why)
     }
 
     /// The first option after the question mark of `url` that libpq does not accept; nil if there is none, or if the text

@@ -55,7 +55,7 @@ extension SMIMECommand.PolicyCommand {
         var override: Policy.Override?
         @Option(help: "What to do if a required certificate is missing: bounce or defer.")
         var missing: Policy.Missing?
-        @Option(help: "What to do with mail that is already signed or encrypted: pass or resign.")
+        @Option(help: "What to do with mail that is already signed or encrypted: pass it, or resign (sign it again).")
         var protected: Policy.Protected?
         @Option(
             name: .customLong("decrypt-at-gateway"),

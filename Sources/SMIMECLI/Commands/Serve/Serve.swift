@@ -74,7 +74,7 @@ extension SMIMECommand {
 
         func validate() throws {
             let roles = nextHop.map(\.role)
-            if Set(roles).count < roles.count { throw ValidationError("--next-hop: one for each role is enough") }
+            if Set(roles).count < roles.count { throw ValidationError("--next-hop: at most one for each role") }
             do throws(ServerError) { try settings.check() } catch { throw ValidationError(error.description) }
         }
 

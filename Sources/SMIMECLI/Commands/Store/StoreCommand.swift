@@ -141,9 +141,9 @@ extension SMIMECommand.StoreCommand {
         }
 
         private func text(_ pending: StoreMigration) -> String {
-            guard !pending.isEmpty else { return "form \(pending.found): nothing to migrate\n" }
-            let verb = dryRun ? "would be brought" : "brought"
-            return "form \(pending.found): \(verb) to form \(pending.known)\n"
+            guard !pending.isEmpty else { return "schema \(pending.found): nothing to migrate\n" }
+            let verb = dryRun ? "would be migrated" : "migrated"
+            return "schema \(pending.found): \(verb) to schema \(pending.known)\n"
         }
     }
 }
