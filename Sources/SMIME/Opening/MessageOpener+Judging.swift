@@ -18,7 +18,10 @@ extension MessageOpener {
         result.report.add(layer.layer, signers: signers, isPart: coverage == .part)
         let told = Set(result.report.problems)
         result.report.note(layer.defects.filter { !told.contains($0) })
-        guard !signers.isEmpty else { return result.report.hasOnlyCertificates = layer.onlyBringsCertificates }
+        guard !signers.isEmpty else {
+            result.report.hasOnlyCertificates = layer.onlyBringsCertificates && coverage == .whole
+            return
+        }
         result.report.noteInnerSignature()
         result.report.coverage = coverage
         result.content = result.content ?? layer.signedBytes

@@ -19,7 +19,7 @@ struct ReportBuilder: Sendable {
     private(set) var isMalformed = false
     /// The warning about encryption that was not decrypted; nil if there is none.
     private(set) var undecrypted: Problem?
-    /// Whether a layer without signers only contains certificates.
+    /// Whether the message has no content, but brings certificates.
     var hasOnlyCertificates = false
 
     /// The report on the layers so far.

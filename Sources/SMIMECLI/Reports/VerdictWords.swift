@@ -73,7 +73,10 @@ struct VerdictWords {
     }
 
     private static func absence(of report: VerificationReport) -> String {
-        if report.undecrypted != nil { return "Not checked: the message is encrypted, and may be signed inside" }
+        if report.undecrypted != nil {
+            let isWhole = report.layers.contains { $0.kind.isEncryption && !$0.isPart }
+            return "Not checked: \(isWhole ? "the" : "a part of the") message is encrypted, and may be signed inside"
+        }
         if report.hasOnlyCertificates { return "Not signed: the message only brings certificates" }
         return "Not signed: nothing shows who wrote it, or whether it was changed"
     }
