@@ -24,11 +24,13 @@ package struct PathValidator: Sendable {
     }
 
     /// A validator that uses only the pins and distrust for `names`, and shares the budget.
-    package func speaking(for names: Set<String>) -> PathValidator { PathValidator(store.speaking(for: names), budget) }
+    package func restricted(to names: Set<String>) -> PathValidator {
+        PathValidator(store.restricted(to: names), budget)
+    }
 
     /// A validator for data without a sender, signed by `certificate`. It shares the budget.
-    package func speaking(by certificate: Certificate, for names: [Set<String>]) -> PathValidator {
-        PathValidator(store.speaking(by: certificate, for: names), budget)
+    package func restricted(to names: [Set<String>], signedBy certificate: Certificate) -> PathValidator {
+        PathValidator(store.restricted(to: names, signedBy: certificate), budget)
     }
 
     /// Builds chains from `certificate` to a trust anchor and reports the problems of the best chain.

@@ -20,7 +20,7 @@ public struct TrustStore: Hashable, Sendable {
     /// The keys whose certificates are never trusted, even with a valid chain.
     package var distrusted: Set<PublicKeyDigest> = []
     /// The addresses for which a key was pinned or distrusted, in a form for comparison. A key without an entry was pinned or
-    /// distrusted for every address in its certificates. Callers that know the addresses use `speaking(for:)`.
+    /// distrusted for every address in its certificates. Callers that know the addresses use `restricted(to:)`.
     package var scopes: [PublicKeyDigest: Scopes] = [:]
     /// Certificates of authorities that may complete a chain. They are not trusted by themselves.
     public var intermediates: [Certificate]
@@ -98,7 +98,7 @@ public struct TrustStore: Hashable, Sendable {
 
     /// A store that uses only the pins and distrust for `names`: a user who compared a fingerprint for one address did not
     /// accept the other addresses in the certificate.
-    package func speaking(for names: Set<String>) -> TrustStore {
+    package func restricted(to names: Set<String>) -> TrustStore {
         var store = self
         for (key, scopes) in scopes {
             if scopes.pinned.isDisjoint(with: names) { store.pinned.remove(key) }
@@ -114,7 +114,7 @@ public struct TrustStore: Hashable, Sendable {
     /// address in it.
     ///
     /// - Parameter names: for each address in the certificate, the names under which the certificate may have been pinned.
-    package func speaking(by certificate: Certificate, for names: [Set<String>]) -> TrustStore {
+    package func restricted(to names: [Set<String>], signedBy certificate: Certificate) -> TrustStore {
         let key = certificate.publicKeyDigest
         let isForAll = scopes[key].map { scopes in names.allSatisfy { !$0.isDisjoint(with: scopes.pinned) } } ?? true
         guard !isForAll || !pinnedCertificates.contains(certificate) else { return self }

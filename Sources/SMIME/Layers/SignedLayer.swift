@@ -139,8 +139,8 @@ package struct SignedLayer: Sendable {
                 let finding = certificate.flatMap { identity?.judge($0) }
                 let verdict = certificate.map { certificate in
                     let validator =
-                        identity.map { validator.speaking(for: $0.scopes(of: certificate)) }
-                        ?? validator.speaking(by: certificate, for: certificate.mailAddresses.map(\.scopes))
+                        identity.map { validator.restricted(to: $0.scopes(of: certificate)) }
+                        ?? validator.restricted(to: certificate.mailAddresses.map(\.scopes), signedBy: certificate)
                     return chain(of: certificate, by: validator, at: time)
                 }
                 return VerificationReport.Signer(
