@@ -161,6 +161,7 @@ import Testing
         ("x@y.test", "Fr\0om: alice@example.com\n", true), ("x@y.test", "X: y\u{1C}From: alice@example.com\n", true),
         ("x@y.test", "X: y\u{2028}From: alice@example.com\n", true),
         ("x@y.test", "From: \u{E9}alice@example.com\n", true),
+        ("x@y.test", "From: =?utf-8?b?YWxpY2V!AZXhhbXBsZS5jb20?=\n", true),
     ])
     func `incoming clear mail from an own account is refused if its recipient requires encryption`(
         _ sender: String,

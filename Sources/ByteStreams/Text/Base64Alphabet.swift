@@ -34,3 +34,11 @@ enum Base64Alphabet {
         UInt16(characters[value >> 6]) | UInt16(characters[value & 63]) << 8
     }
 }
+
+extension UInt8 {
+    /// The six-bit value of a base64 character; nil for any other byte.
+    package var base64Value: UInt8? {
+        let value = Base64Alphabet.values[Int(self)]
+        return value < 64 ? value : nil
+    }
+}

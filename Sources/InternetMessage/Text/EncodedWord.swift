@@ -89,6 +89,8 @@ public enum EncodedWord {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
         var rest = Array(text.utf8)[...]
+        // The base64 text of the words before, if it ends within a group of four: some programs decode them together.
+        var unfinished: [UInt8] = []
         while let start = rest.indices.dropLast().first(where: { rest[$0...].starts(with: "=?".utf8) }) {
             let pieces = rest[(start + 2)...].split(
                 separator: UInt8(ascii: "?"),
@@ -98,22 +100,62 @@ public enum EncodedWord {
             guard pieces.count == 3, pieces[1].count == 1, let encoding = pieces[1].first?.lowercased else {
                 decoded += String(decoding: rest[..<(start + 2)], as: UTF8.self)
                 rest = rest[(start + 2)...]
+                unfinished = []
                 continue
             }
             let words = pieces[2]
             let end = words.indices.dropLast().first { words[$0...].starts(with: "?=".utf8) }
             let content = words[..<(end ?? words.endIndex)]
             let charset = String(decoding: pieces[0].prefix { $0 != UInt8(ascii: "*") }, as: UTF8.self)
-            let bytes =
+            if !rest[..<start].allSatisfy(\.isBlank) { unfinished = [] }
+            let forms =
                 encoding == UInt8(ascii: "q")
-                ? PercentDecoding.decode(content, escape: UInt8(ascii: "="), underscoreIsSpace: true)
-                : (try? Array(base64: content)) ?? []
-            guard let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
-            else { return nil }
-            decoded += String(decoding: rest[..<start], as: UTF8.self) + known
+                ? [PercentDecoding.decode(content, escape: UInt8(ascii: "="), underscoreIsSpace: true)]
+                : looseForms(of: content, after: unfinished)
+            let alphabet = content.filter { $0.base64Value != nil }
+            unfinished =
+                encoding == UInt8(ascii: "q") || (unfinished + alphabet).count % 4 == 0 ? [] : unfinished + alphabet
+            decoded += String(decoding: rest[..<start], as: UTF8.self)
+            for (index, bytes) in forms.enumerated() {
+                guard
+                    let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
+                else { return nil }
+                decoded += (index == 0 ? "" : " ") + known
+            }
             rest = end.map { words[($0 + 2)...] } ?? []
         }
         return decoded + String(decoding: rest, as: UTF8.self)
+    }
+
+    /// The bytes that some program may read in the base64 text `content`: one form if the text is valid. Programs treat
+    /// other characters and early padding differently (RFC 2045 §6.8): they ignore them, or they begin a new group.
+    ///
+    /// - Parameter unfinished: the base64 text of the words before, if it ends within a group.
+    private static func looseForms(of content: ArraySlice<UInt8>, after unfinished: [UInt8]) -> [[UInt8]] {
+        if unfinished.isEmpty, let bytes = try? Array(base64: content) { return [bytes] }
+        let alphabet = content.filter { $0.base64Value != nil }
+        let groups = content.filter { $0.base64Value != nil || $0 == UInt8(ascii: "=") }
+            .split(separator: UInt8(ascii: "=")).flatMap { groupedBase64(Array($0)) }
+        return [groups, groupedBase64(Array(alphabet)), groupedBase64(unfinished + alphabet)]
+    }
+
+    /// The bytes of characters of the base64 alphabet. A last group that is incomplete gives the bytes that it has.
+    private static func groupedBase64(_ text: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var (group, count): (UInt32, Int) = (0, 0)
+        for value in text.compactMap(\.base64Value) {
+            group = group << 6 | UInt32(value)
+            count += 1
+            guard count == 4 else { continue }
+            bytes += [
+                UInt8(truncatingIfNeeded: group >> 16), UInt8(truncatingIfNeeded: group >> 8),
+                UInt8(truncatingIfNeeded: group),
+            ]
+            (group, count) = (0, 0)
+        }
+        if count > 1 { bytes.append(UInt8(truncatingIfNeeded: group >> (6 * count - 8))) }
+        if count > 2 { bytes.append(UInt8(truncatingIfNeeded: group >> 2)) }
+        return bytes
     }
 
     /// Whether the text contains the bytes `=?`. The search compares bytes, because it runs for each field.
