@@ -39,6 +39,12 @@ import Testing
         #expect(found.shown == shown)
     }
 
+    @Test(arguments: ["Bcc: a@x.test", "X-SMIME: sign=never"], ["From foo bar", "\u{FEFF}From: eve@x.test"])
+    func `text does not become header when the first field is removed`(field: String, line: String) throws {
+        let rest = "To: bob@x.test\r\nBcc: hidden@x.test\r\nX-SMIME: encrypt=require\r\n\r\nbody\r\n"
+        #expect(throws: MessageError.defective(.hiddenFields)) { try read("\(field)\r\n\(line)\r\n\(rest)") }
+    }
+
     @Test(arguments: ["Hi", "[encrypted] x", "[encrypt x", "encrypt]", "[]", "=?utf-8?Q?=5Bother=5D?=", "[\u{212A}ey]"])
     func `subject text that is no tag is kept`(_ text: String) throws {
         let message = "Subject: \(text)\r\n\r\nbody"

@@ -164,8 +164,12 @@ public struct Message: Sendable {
         guard header.fields.contains(where: \.namesHiddenRecipients) else { return message }
         let kept = header.fields.filter { !$0.namesHiddenRecipients }.flatMap(\.rawBytes)
         let head = Array(header.leadingBytes) + kept
-        return try Message(RewrittenSource(head, message.source, after: header.range.upperBound))
-            .protectingHeader(headers)
+        let changed = try Message(RewrittenSource(head, message.source, after: header.range.upperBound))
+        // A line that ended the header can be allowed as the first line, so that text behind it would become fields.
+        guard changed.header.bytes.count == head.count else {
+            throw SMIMEError(MessageError.defective(.hiddenFields))
+        }
+        return changed.protectingHeader(headers)
     }
 
     /// The bytes that `write` would write, with their structure.

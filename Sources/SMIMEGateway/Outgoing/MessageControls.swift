@@ -19,7 +19,8 @@ package struct MessageControls: Sendable {
     /// Reads the header of the message in `source`.
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags.
+    /// - Throws: `MIMEError`; `MessageError.malformed` for a subject that is too long to be searched for tags;
+    ///   `MessageError.defective` if text of the message would become header fields.
     package init(of source: any ByteSource, structure: Entity? = nil, tags: SubjectTags) throws {
         let original = try structure ?? MIMEReader.message(in: source)
         let header = original.header
@@ -54,6 +55,10 @@ package struct MessageControls: Sendable {
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
         message = isEdited ? try MIMEReader.message(in: self.source, afterChangeTo: original) : original
+        // A line that ended the header can be allowed as the first line, so that text behind it would become fields.
+        guard message.header.bytes.count == (isEdited ? edited.count : header.bytes.count) else {
+            throw MessageError.defective(.hiddenFields)
+        }
     }
 
     /// The recipients in To and Cc, which all recipients can see.
