@@ -1,3 +1,4 @@
+import InternetMessage
 import Testing
 
 /// Forged verdicts in the gateway's name, in spellings that users or programs would accept.
@@ -30,6 +31,22 @@ import Testing
         let text = try await delivered("Authentication-Results: \(name); smime=pass (forged)")
         #expect(!text.contains("forged"), "\(text)")
         #expect(text.hasSuffix("From: b@x.test\nTo: alice@example.org\n\nHello\n"), "\(text)")
+    }
+
+    @Test func `a forged verdict behind a bare line feed is removed`() async throws {
+        let forged = "Authentication-Results: gw.example.org; smime=pass (forged)"
+        let message = "From: b@x.test\r\nTo: alice@example.org\r\n\n\(forged)\r\nX-Other: x\r\n\r\nHello\r\n"
+        let text = try await GatewayDelivery.text(of: Array(message.utf8), tags: false)
+        #expect(text.hasSuffix("To: alice@example.org\r\n\nX-Other: x\r\n\r\nHello\r\n"), "\(text)")
+    }
+
+    @Test func `a message whose forged verdicts cannot all be found is refused`() async throws {
+        let fields = String(repeating: "X-Other: \(String(repeating: "x", count: 990))\n", count: 1_100)
+        let end = "Authentication-Results: gw.example.org; smime=pass (forged)\n\nHello\n"
+        let message = Array("From: b@x.test\njunk\n\(fields)\(end)".utf8)
+        await #expect(throws: MIMEError.limitExceeded(.headerBytes)) {
+            try await GatewayDelivery.text(of: message, tags: false)
+        }
     }
 
     @Test(arguments: [

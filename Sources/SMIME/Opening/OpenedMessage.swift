@@ -20,6 +20,12 @@ public struct OpenedMessage: Sendable {
     /// the caller requests.
     private let isAsItCame: Bool
 
+    /// The addresses in To and Cc inside the protection; nil if there are none.
+    package var protectedRecipients: Set<EmailAddress>? {
+        let named = ["To", "Cc"].compactMap { protected?.addresses($0) }
+        return named.isEmpty ? nil : named.reduce(into: []) { $0.formUnion($1) }
+    }
+
     /// A message without encryption and compression, which is written as received.
     init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
         (report, learnable) = (verified.report, verified.learnable)

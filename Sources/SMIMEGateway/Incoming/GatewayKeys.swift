@@ -17,6 +17,8 @@ struct GatewayKeys {
         let isAuthenticatedOnly: Bool
         /// The sets of keys to try, in this order.
         let sets: [AccountKeys]
+        /// The recipient, and the addresses of the recipient's account.
+        let addresses: Set<EmailAddress>
         /// The reason to report if no RecipientInfo matches any of the keys.
         let whyNone: String
     }
@@ -35,14 +37,17 @@ struct GatewayKeys {
             return (closest, try snapshot.account(for: address), try snapshot.account(forDomainOf: address))
         }
         guard let (way, rule) = found.0.gatewayDecryption, way != .no else { return nil }
-        var accounts = [found.1].compactMap(\.self)
-        var whyNone = "encrypted for no certificate of the account"
-        if accounts.isEmpty { whyNone = "there is no account for the address" }
-        if let own = found.1, let domain = found.2, domain.address != own.address {
+        let (personal, domain) = Self.divided(found.1, found.2)
+        let own = Set([address, personal?.address].compactMap(\.self))
+            .union((personal?.aliases ?? []).compactMap { try? EmailAddress($0) })
+        var accounts = [personal].compactMap(\.self)
+        var whyNone =
+            accounts.isEmpty ? "there is no account for the address" : "encrypted for no certificate of the account"
+        if let domain {
             // The domain's key decrypts mail for all users, so an attacker could get another user's ciphertext decrypted.
-            if isNamed(address, own) {
+            if personal == nil || isNamed(own) {
                 accounts.append(domain)
-                whyNone += " or of the domain"
+                whyNone = "encrypted for no certificate of the account" + (personal == nil ? "" : " or of the domain")
             } else {
                 whyNone += ", and for those of the domain To or Cc would have to name the recipient"
             }
@@ -51,16 +56,28 @@ struct GatewayKeys {
             recipient: recipient,
             rule: rule.scope,
             isAuthenticatedOnly: way == .authenticated,
-            sets: accounts.map { AccountKeys(provider: provider, certificates: Set($0.identities.map(\.certificate))) },
+            sets: accounts.map { account in
+                AccountKeys(
+                    provider: provider,
+                    certificates: Set(account.identities.map(\.certificate)),
+                    isForDomain: account.address == domain?.address
+                )
+            },
+            addresses: own,
             whyNone: whyNone
         )
     }
 
-    /// Whether To or Cc of the outer header names `recipient` or an address of the recipient's account.
-    private func isNamed(_ recipient: EmailAddress, _ account: Account) -> Bool {
-        let own = Set([recipient, account.address] + account.aliases.compactMap { try? EmailAddress($0) })
-        return ["To", "Cc"].contains { name in
-            header.flatMap { try? $0.addresses(name) }.map { !own.isDisjoint(with: $0) } ?? false
+    /// The account of a person and the account of the whole domain. `account(for:)` returns the latter for people without an
+    /// account.
+    private static func divided(_ found: Account?, _ domain: Account?) -> (personal: Account?, domain: Account?) {
+        found?.address == domain?.address ? (nil, domain) : (found, domain)
+    }
+
+    /// Whether To or Cc of the outer header names one of the recipient's addresses.
+    private func isNamed(_ addresses: Set<EmailAddress>) -> Bool {
+        ["To", "Cc"].contains { name in
+            header.flatMap { try? $0.addresses(name) }.map { !addresses.isDisjoint(with: $0) } ?? false
         }
     }
 }
@@ -86,6 +103,8 @@ extension KeyFilter {
 struct AccountKeys: KeyFilter {
     let provider: any KeyProvider
     let certificates: Set<Certificate>
+    /// Whether the account has the whole domain, so that its keys decrypt mail for all users.
+    let isForDomain: Bool
 
     func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         let own = recipients.filter { recipient in certificates.contains { recipient.matches($0) } }

@@ -161,6 +161,10 @@ package struct IncomingFilter: Sendable {
                     onlyAuthenticated: keys.isAuthenticatedOnly
                 )
                 guard let certificate = used.first else { return nil }
+                if set.isForDomain, let named = opened.protectedRecipients, named.isDisjoint(with: keys.addresses) {
+                    stays("inside the encryption To and Cc name other recipients")
+                    return nil
+                }
                 return (opened, certificate)
             } catch {
                 switch error {
@@ -213,10 +217,18 @@ package struct IncomingFilter: Sendable {
     /// readers.
     private func withoutHiddenVerdicts(_ source: any ByteSource, _ header: HeaderBlock) throws -> any ByteSource {
         let start = header.range.upperBound
-        guard header.separatorRange.isEmpty, start < source.count else { return source }
+        // A bare LF ends a header with CRLF for this program, but not for all.
+        let isBareLineFeed = header.separatorRange.count == 1 && header.lineEnd == .crlf
+        guard header.separatorRange.isEmpty || isBareLineFeed, start < source.count else { return source }
         let end = min(source.count, start + MIMELimit.headerBytes.rawValue)
         let bytes = try source.bytes(in: start..<end)
-        let lines = Array(bytes[..<(UnparsedHeader.end(in: bytes) ?? bytes.count)])
+        let lines: [UInt8]
+        if let length = UnparsedHeader.end(in: bytes, from: header.separatorRange.count) {
+            lines = Array(bytes[..<length])
+        } else {
+            guard end == source.count else { throw MIMEError.limitExceeded(.headerBytes) }
+            lines = bytes
+        }
         let (kept, removed) = UnparsedHeader(of: host).removingVerdicts(from: lines, and: host.isForged(line:))
         guard !removed.isEmpty else { return source }
         return RewrittenSource(try source.bytes(in: 0..<start) + kept, source, after: start + lines.count)

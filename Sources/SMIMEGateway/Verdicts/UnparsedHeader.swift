@@ -11,9 +11,10 @@ struct UnparsedHeader {
         names = host.names.map { Self.squeezed(Array($0.utf8)) }.filter { !$0.isEmpty }
     }
 
-    /// The offset after the first empty line in `bytes`, which ends the header for all readers; nil if there is none.
-    static func end(in bytes: [UInt8]) -> Int? {
-        var start = 0
+    /// The offset after the first empty line in `bytes` at or after `first`, which ends the header for all readers; nil if
+    /// there is none.
+    static func end(in bytes: [UInt8], from first: Int = 0) -> Int? {
+        var start = first
         while start < bytes.count {
             guard let feed = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             if feed == start || feed == start + 1 && bytes[start] == UInt8(ascii: "\r") { return feed + 1 }
