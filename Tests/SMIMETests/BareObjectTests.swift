@@ -1,5 +1,6 @@
 import ByteStreams
 import CMSSyntax
+import Foundation
 import SMIME
 import TestSupport
 import Testing
@@ -24,6 +25,34 @@ import Testing
         var changed = signed
         changed.replaceSubrange(place..<place + hello.count, with: hello)
         #expect(try await verify(try compressed(changed)).status == .invalid)
+    }
+
+    @Test func `the From of a compressed mail must name the signer`() async throws {
+        let mail = try Message("From: alice@example.com\r\n\r\nHello\r\n".utf8).protectingHeader(.unprotected)
+        let alice = try TestIdentity("alice").identityWithChain
+        let signed = String(decoding: try await mail.signed(by: alice, at: .judged).bytes(), as: UTF8.self)
+        let start = try #require(signed.range(of: "From: alice@example.com"))
+        let foreign = Array(signed.replacingCharacters(in: start, with: "From: ceo@victim.test").utf8)
+        let report = try await verify(try compressed(foreign))
+        #expect(report.status == .mismatch)
+        #expect(report.signers.first?.identity.problems.map(\.code) == ["signer-not-from"])
+
+        let opener = MessageOpener(try Keyring(people: ["alice"]), at: .judged)
+        let source = MemorySource(try compressed(foreign))
+        #expect(try await opener.decrypt(cms: source.stream(), in: source).report.status == .mismatch)
+    }
+
+    @Test(arguments: ["ceo@victim.test and eve@example.com", "eve@victim.test@example.com"])
+    func `an address in a certificate that is no address is not shown as the signer`(address: String) async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("odd", subject: "/CN=Odd", extensions: ["subjectAltName=email:\(address)"])
+        try factory.sh(
+            "printf hello >m; openssl cms -sign -binary -nodetach -in m -signer odd.pem -inkey odd.key -outform DER -out s"
+        )
+        let signer = try #require(try await verify(try factory.bytes("s")).signers.first)
+        #expect(signer.name == "CN=Odd")
+        #expect(signer.identity.problems.map(\.code) == ["certificate-address-malformed"])
+        #expect(signer.identity.ok == false)
     }
 
     @Test func `compressed content without a signature is unsigned`() async throws {

@@ -84,7 +84,7 @@ extension ProblemCode {
         case .hiddenFields:
             "mail programs disagree on where the header ends, or on the sender, recipients or content type"
         case .innerSignature: "an inner signature is not valid"
-        case .innerSigner: "an inner signature is not by the sender"
+        case .innerSigner: "an inner signature is not by the sender, or its certificate is not valid"
         case .keyUsage: "the key usage of the certificate does not allow this use of the key"
         case .malformed: "the message is malformed; the text says where"
         case .malformedContentType:
@@ -134,7 +134,7 @@ extension ProblemCode {
         case .tooDeep: "messages are nested too deeply to be read"
         case .tooManyLayers: "there are too many nested S/MIME layers"
         case .tooManySignatures: "so many parts are signed that not all were verified"
-        case .trailingBytes: "bytes follow the CMS object, and are ignored"
+        case .trailingBytes: "there are bytes before or after the CMS object, which are ignored"
         case .unauthenticated: "the encryption hides the content but does not protect it against changes (CBC)"
         case .unterminatedMultipart: "a multipart lacks its closing delimiter: its end may be missing"
         case .weakKey: "a key is too short: RSA or DSA under 2048 bits, an elliptic curve under 224 bits"

@@ -14,6 +14,8 @@ package enum PEMObject {
     /// The BEGIN line of a block.
     private struct Mark {
         let label: String
+        /// The start of the BEGIN line.
+        let start: Int
         /// The start of the line after the BEGIN line.
         let bodyStart: Int
     }
@@ -37,6 +39,27 @@ package enum PEMObject {
         else { throw CMSError.malformed(.pem, "no END \(mark.label)") }
         guard end > mark.bodyStart else { throw CMSError.malformed(.pem, "an empty PEM block") }
         return source.stream(in: mark.bodyStart..<end).base64Decoded()
+    }
+
+    /// A warning if there is text around the PEM block that `stream(of:)` reads, or another block: no signature covers it.
+    package static func surroundings(of source: any ByteSource) throws -> [Problem] {
+        guard let mark = try mark(in: head(of: source)), let end = try hyphen(in: source, from: mark.bodyStart) else {
+            return []
+        }
+        let line = "-----END \(mark.label)-----".utf8.count
+        let rest = min(source.count, end + line)..<source.count
+        guard try isText(source, in: 0..<mark.start) || isText(source, in: rest) else { return [] }
+        return [Problem(.trailingBytes, "the text around the PEM block is not part of what was signed or encrypted")]
+    }
+
+    private static func isText(_ source: any ByteSource, in range: Range<Int>) throws -> Bool {
+        let window = Window()
+        let reader = source.reader(in: range)
+        while case let count = try window.fill(from: reader), count > 0 {
+            let bytes = window.prefix(count)
+            if bytes.indices.contains(where: { ![9, 10, 13, 32].contains(bytes[$0]) }) { return true }
+        }
+        return false
     }
 
     /// Writes the output of `body` as one PEM block with the label `label`.
@@ -66,7 +89,7 @@ package enum PEMObject {
             guard start == 0 || head[start - 1] == 10, let lineEnd = head[position...].firstIndex(of: 10),
                 let label = label(of: head[position..<lineEnd])
             else { continue }
-            let mark = Mark(label: label, bodyStart: lineEnd + 1)
+            let mark = Mark(label: label, start: start, bodyStart: lineEnd + 1)
             if labels.contains(mark.label) { return mark }
             first = first ?? mark
         }

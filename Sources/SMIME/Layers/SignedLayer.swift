@@ -136,7 +136,7 @@ package struct SignedLayer: Sendable {
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
-                let finding = certificate.flatMap { identity?.judge($0) }
+                let finding = certificate.flatMap { identity?.judge($0) ?? SignerIdentity.defects(of: $0) }
                 let verdict = certificate.map { certificate in
                     let validator =
                         identity.map { validator.restricted(to: $0.scopes(of: certificate)) }

@@ -17,6 +17,10 @@ struct LayerWalker {
         let section: [Int]
         /// The MIME entity of the layer; nil for a bare CMS object.
         let part: LocatedEntity?
+
+        /// The header of the layer's entity, if it names an author; nil otherwise. For layers inside a bare CMS object, which
+        /// has no header of its own.
+        var mailHeader: HeaderBlock? { part.map(\.entity.header).flatMap { $0.first("From") == nil ? nil : $0 } }
     }
 
     /// The position of the search.

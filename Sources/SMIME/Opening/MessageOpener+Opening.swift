@@ -122,9 +122,16 @@ extension MessageOpener {
         {
             steps = []
         }
+        // If the content is a mail, its From must name the signers.
+        let header = steps.first?.mailHeader
+        let protected = try header.flatMap { outer in
+            try opening.walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }
+        }
         for step in steps {
             var signers: [VerificationReport.Signer] = []
-            if case .signed(let signed) = step.layer { signers = try await judge(signed, header: nil) }
+            if case .signed(let signed) = step.layer {
+                signers = try await judge(signed, header: header, protected: protected)
+            }
             opening.result.report.add(step.layer.reported, signers: signers)
             opening.result.report.noteInnerSignature()
             if !signers.isEmpty { opening.result.report.coverage = .whole }

@@ -6,14 +6,18 @@ import PKIX
 extension MessageOpener {
     /// Verifies a bare CMS object. The content is in the object, or is `detached`.
     ///
-    /// - Parameter isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends;
+    /// - Parameters:
+    ///   - isMail: whether the detached content is mail that was signed in canonical form, with CRLF line ends;
     ///   otherwise its bytes were signed unchanged.
+    ///   - surroundings: warnings about bytes around the object.
     package func verify(
         cms stream: ByteStream,
         detached: (any ByteSource)?,
-        isMail: Bool = false
+        isMail: Bool = false,
+        surroundings: [Problem] = []
     ) async throws -> VerifiedContent {
         var result = Verification()
+        result.report.note(surroundings)
         do {
             if let detached {
                 guard try CMSContentType(of: stream) == .signedData else {
@@ -62,15 +66,17 @@ extension MessageOpener {
     /// Judges the layers that `walker` finds, up to the first signature. If that signature covers the whole message,
     /// signatures inside it are judged, too.
     ///
-    /// - Parameter header: the header of the message; nil for a bare CMS object.
+    /// - Parameter outer: the header of the message; nil for a bare CMS object. If the object contains a mail that is signed,
+    ///   its header counts.
     private func verify(
         _ walker: LayerWalker,
-        _ header: HeaderBlock?,
+        _ outer: HeaderBlock?,
         coverage: VerificationReport.Coverage,
         into result: inout Verification
     ) async throws {
-        var walker = walker
+        var (walker, header) = (walker, outer)
         while let step = try walker.next() {
+            header = header ?? step.mailHeader
             switch step.layer {
             case .signed(let layer) where coverage == .whole:
                 return try await verify(layer, before: &walker, header, into: &result)

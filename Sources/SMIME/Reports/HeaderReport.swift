@@ -54,7 +54,8 @@ public struct HeaderReport: Sendable {
     var problems: [Problem] {
         var problems: [Problem] = []
         if !differing.isEmpty {
-            let text = "outside the protection these fields differ from what the author wrote"
+            let inside = signed.isEmpty ? "what is inside" : "what the author wrote"
+            let text = "outside the protection these fields differ from \(inside)"
             problems.append(Problem(.headerDiffers, "\(text): \(differing.listedForDisplay)"))
         }
         if hidesAuthor {

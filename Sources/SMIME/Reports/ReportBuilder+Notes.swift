@@ -14,6 +14,9 @@ extension ReportBuilder {
     /// A signature that was judged before these fields could be read must be by the author in these fields, too.
     mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
         guard let protected else { return }
+        // The signer of ciphertext need not know the fields inside it.
+        let encryption = layers.lastIndex { $0.kind.isEncryption && !$0.isPart }
+        let signers = layers[(encryption.map { $0 + 1 } ?? 0)...].filter(\.isDecisive).flatMap(\.signers)
         let headers = HeaderReport(
             protected,
             outer: outer,
@@ -35,8 +38,14 @@ extension ReportBuilder {
         if layer.signers.contains(where: { !$0.integrity.holds }) {
             note(Problem(.innerSignature, "a signature inside is not valid"))
         }
-        // The report already judges the identity of signers who determine the verdict.
+        // The report already judges signers who determine the verdict.
         guard !layer.isDecisive else { return }
+        for signer in layer.signers where signer.integrity.holds {
+            let problems = [signer.chain, signer.revocation, signer.time].flatMap(\.problems)
+            guard let error = problems.first(where: { $0.level == .error }) else { continue }
+            let name = signer.name.escapedForDisplay
+            note(Problem(.innerSigner, "a signature inside another names \(name), and is not valid: \(error.text)"))
+        }
         let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
         guard !others.isEmpty else { return }
         let text = "a signature inside another is by \(others.joined(separator: ", "))"

@@ -84,11 +84,8 @@ package struct SignerIdentity {
     func judge(_ certificate: Certificate) -> Finding {
         let addresses = certificate.mailAddresses
         var problems = author.problems + (inner?.problems ?? [])
-        if certificate.hasMalformedAddress {
-            problems.append(Problem(.certificateAddressMalformed, "an address in the certificate is not one"))
-        } else if certificate.subject.holdsControlCharacters {
-            let text = "the name in the certificate holds line breaks or other control characters"
-            problems.append(Problem(.certificateAddressMalformed, text))
+        if let malformed = Self.malformedName(in: certificate, isAddress: certificate.hasMalformedAddress) {
+            problems.append(malformed)
         }
         if addresses.isEmpty {
             problems.append(Problem(.certificateNoAddress, "the certificate names no address"))
@@ -101,6 +98,25 @@ package struct SignerIdentity {
             mismatch: mismatch,
             isUnclear: isUnclear
         )
+    }
+
+    /// The finding that a reader must not see the names in `certificate`; nil if they are well-formed. For data without a
+    /// sender.
+    static func defects(of certificate: Certificate) -> Finding? {
+        let isAddress =
+            certificate.hasMalformedAddress || certificate.addresses.contains { (try? EmailAddress($0)) == nil }
+        return malformedName(in: certificate, isAddress: isAddress).map { problem in
+            Finding(axis: VerificationReport.Axis([problem]), mismatch: nil, isUnclear: true)
+        }
+    }
+
+    /// The problem of a certificate with an address that is not one, or with control characters in its name; nil if there is
+    /// neither.
+    private static func malformedName(in certificate: Certificate, isAddress: Bool) -> Problem? {
+        if isAddress { return Problem(.certificateAddressMalformed, "an address in the certificate is not one") }
+        guard certificate.subject.holdsControlCharacters else { return nil }
+        let text = "the name in the certificate holds line breaks or other control characters"
+        return Problem(.certificateAddressMalformed, text)
     }
 
     /// The finding that the signer is not the person in the From inside the signature, or that this From differs from the

@@ -91,9 +91,9 @@ extension VerificationReport {
         /// The address in From that the certificate names; nil if it names none of them.
         let author: EmailAddress?
 
-        /// The address to show for the signer: the address in From, or otherwise the first address in the certificate; nil if
-        /// there is none.
-        public var address: String? { author?.text ?? certificate?.addresses.first }
+        /// The address to show for the signer: the address in From, or otherwise the first well-formed address in the
+        /// certificate; nil if there is none.
+        public var address: String? { author?.text ?? certificate?.emailAddresses.first?.text }
 
         /// A name for the signer: an address, or otherwise the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ByteStreams
 import Foundation
+import PKIX
 import SMIME
 
 /// Options for verbs that also handle CMS objects outside of mail: the form of the input and of the output.
@@ -28,10 +29,23 @@ extension FormOptions.InputForm {
         case .der: return source.stream()
         case .pem: return try PEMObject.stream(of: source)
         case .auto:
-            let head = try source.bytes(in: 0..<min(source.count, 11))
-            if head.first == 0x30 { return source.stream() }
-            let isPEM = try head == Array("-----BEGIN ".utf8) || PEMObject.isThere(in: source)
-            return isPEM ? try PEMObject.stream(of: source) : nil
+            if try source.bytes(in: 0..<min(source.count, 1)).first == 0x30 { return source.stream() }
+            return try isPEM(source) ? PEMObject.stream(of: source) : nil
+        }
+    }
+
+    /// Warnings about the bytes around the object that `object(in:)` reads.
+    func surroundings(in source: any ByteSource) throws -> [Problem] {
+        try isPEM(source) ? PEMObject.surroundings(of: source) : []
+    }
+
+    private func isPEM(_ source: any ByteSource) throws -> Bool {
+        switch self {
+        case .der, .mime: false
+        case .pem: true
+        case .auto:
+            try source.bytes(in: 0..<min(source.count, 11)) == Array("-----BEGIN ".utf8)
+                || PEMObject.isThere(in: source)
         }
     }
 }

@@ -88,4 +88,9 @@ struct VerificationOptions: ParsableArguments {
 
     /// The bytes of a CMS object without MIME; nil if the input is mail.
     func object(in source: any ByteSource) throws -> ByteStream? { try (givenForm ?? .auto).object(in: source) }
+
+    /// Warnings about the bytes around the object that `object(in:)` reads.
+    func surroundings(in source: any ByteSource) throws -> [Problem] {
+        try (givenForm ?? .auto).surroundings(in: source)
+    }
 }

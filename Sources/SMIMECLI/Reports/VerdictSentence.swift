@@ -61,9 +61,9 @@ extension VerificationReport {
     /// The signer whose signature decides the verdict; nil if there is none.
     var decidingSigner: Signer? { signers.first { self.status(of: $0) == status } ?? signers.first }
 
-    /// The problems of the message and of all its layers and signers, errors first.
+    /// The problems of the message, of all its layers, and of the signers who determine the verdict; errors first.
     fileprivate var toldProblems: [Problem] {
-        let all = problems + layers.flatMap(\.problems) + layers.flatMap(\.signers).flatMap(\.problems)
+        let all = problems + layers.flatMap(\.problems) + signers.flatMap(\.problems)
         return all.filter { $0.level == .error } + all.filter { $0.level == .warning }
     }
 }

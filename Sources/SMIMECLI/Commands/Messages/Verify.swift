@@ -161,7 +161,8 @@ extension SMIMECommand {
                 return Checked(content: content, step: step)
             }
             if let object = try verification.object(in: source) {
-                let content = try await opener.verify(cms: object, detached: nil)
+                let surroundings = try verification.surroundings(in: source)
+                let content = try await opener.verify(cms: object, detached: nil, surroundings: surroundings)
                 if content.report.isMalformed { try rejectCertificates(in: opened, path) }
                 let step = content.report.undecrypted.map { _ in decryption(of: path) }
                 return Checked(content: content, step: step)
