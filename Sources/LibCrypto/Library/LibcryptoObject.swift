@@ -59,3 +59,19 @@ package enum OCSP_RESPONSE: LibcryptoObject {
 package enum X509: LibcryptoObject {
     package static func free(_ pointer: OpaquePointer) { X509_free(pointer) }
 }
+
+package enum PKCS8_PRIV_KEY_INFO: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { PKCS8_PRIV_KEY_INFO_free(pointer) }
+}
+package enum X509_CRL: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { X509_CRL_free(pointer) }
+}
+package enum X509_NAME: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { X509_NAME_free(pointer) }
+}
+package enum X509_STORE: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { X509_STORE_free(pointer) }
+}
+package enum X509_STORE_CTX: LibcryptoObject {
+    package static func free(_ pointer: OpaquePointer) { X509_STORE_CTX_free(pointer) }
+}

@@ -169,3 +169,23 @@ package struct MessageProtector: Sendable {
         }
     }
 }
+
+extension MessageProtector {
+    /// Checks that the message can be signed, encrypted or both. Nothing is written.
+    ///
+    /// - Throws: `MessageError` and `MIMEError.limitExceeded` if `sign` or `encrypt` would reject the message, and errors of
+    ///   reading.
+    package func checkForm(isSigned: Bool, isEncrypted: Bool) throws {
+        let divided = try divided(isEncrypted: isEncrypted, layers: isSigned && isEncrypted ? 2 : 1)
+        if isSigned { try divided.checkSafe() }
+    }
+}
+
+/// How a signature is embedded in a message.
+@nonexhaustive
+public enum SignatureForm: Sendable {
+    /// multipart/signed: all mail programs can show the content (RFC 8551 §3.5.3).
+    case detached
+    /// application/pkcs7-mime: content and signature in one CMS object (RFC 8551 §3.5.2).
+    case opaque
+}

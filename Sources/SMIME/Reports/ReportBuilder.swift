@@ -1,3 +1,5 @@
+import ByteStreams
+import InternetMessage
 import PKIX
 
 /// Collects a report while a message is read. `report` is the result as a `VerificationReport`.
@@ -82,5 +84,75 @@ struct ReportBuilder: Sendable {
         {
             for index in layers[layer].signers.indices { layers[layer].signers[index].acceptAsCosigner() }
         }
+    }
+}
+
+extension ReportBuilder {
+    /// Adds warnings about the MIME structure around the signed content. The From line of a mailbox causes no warning.
+    mutating func note(_ defects: Set<MIMEDefect>) {
+        let told = defects.filter { !$0.isError && $0 != .mboxLine }.sorted { $0.rawValue < $1.rawValue }
+        note(told.map(Problem.init))
+    }
+
+    /// Adds the protected header fields of the message with the outer header `outer`.
+    ///
+    /// A signature that was judged before these fields could be read must be by the author in these fields, too.
+    mutating func note(_ protected: ProtectedHeader?, outer: HeaderBlock) {
+        guard let protected else { return }
+        // The signer of ciphertext need not know the fields inside it.
+        let encryption = layers.lastIndex { $0.kind.isEncryption && !$0.isPart }
+        let signers = layers[(encryption.map { $0 + 1 } ?? 0)...].filter(\.isDecisive).flatMap(\.signers)
+        let headers = HeaderReport(
+            protected,
+            outer: outer,
+            isSigned: !signers.isEmpty && signers.allSatisfy { $0.integrity.ok == true },
+            isEncrypted: layers.contains { $0.kind.isEncryption }
+        )
+        self.headers = headers
+        note(headers.problems)
+        // Sender was already compared when the signature was judged with all exceptions, so it is accepted here.
+        let identity = SignerIdentity(outer, protected: protected, exceptions: .sender)
+        addMismatches { $0.certificate.flatMap(identity.protectedMismatch) }
+    }
+
+    /// Adds the warnings about the last layer, if it is a signature inside another signature.
+    mutating func noteInnerSignature() {
+        guard let layer = layers.last, !layer.isPart, layers.dropLast().contains(where: { !$0.signers.isEmpty }) else {
+            return
+        }
+        if layer.signers.contains(where: { !$0.integrity.holds }) {
+            note(Problem(.innerSignature, "a signature inside is not valid"))
+        }
+        // The report already judges signers who determine the verdict.
+        guard !layer.isDecisive else { return }
+        for signer in layer.signers where signer.integrity.holds {
+            let problems = [signer.chain, signer.revocation, signer.time].flatMap(\.problems)
+            guard let error = problems.first(where: { $0.level == .error }) else { continue }
+            let name = signer.name.escapedForDisplay
+            note(Problem(.innerSigner, "a signature inside another names \(name), and is not valid: \(error.text)"))
+        }
+        let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
+        guard !others.isEmpty else { return }
+        let text = "a signature inside another is by \(others.joined(separator: ", "))"
+        note(Problem(.innerSigner, text))
+    }
+
+    /// Adds a warning if the encrypted object is signed, but nothing inside the encryption is.
+    mutating func noteOuterSignature() {
+        guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption }),
+            layers[..<encryption].contains(where: { !$0.signers.isEmpty }),
+            layers[encryption...].allSatisfy(\.signers.isEmpty)
+        else { return }
+        let text = "only the encrypted object is signed, maybe by a person who does not know its content"
+        note(Problem(.signatureOutside, text))
+    }
+
+    /// Adds a warning if the signature covers ciphertext that was not decrypted: the signer need not know the plaintext.
+    mutating func noteSignedCiphertext() {
+        guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }),
+            layers[..<encryption].contains(where: { !$0.signers.isEmpty })
+        else { return }
+        let text = "the signature speaks for the ciphertext; decrypting tells whether what is inside is signed, too"
+        noteUndecrypted(text)
     }
 }

@@ -1,3 +1,5 @@
+package import SMIMEStore
+
 /// Whether there is a usable key or certificate.
 package enum Availability: Hashable, Sendable {
     /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
@@ -10,4 +12,17 @@ package enum Availability: Hashable, Sendable {
     /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
     case unusable(why: String)
     case usable
+}
+
+extension Availability {
+    /// Whether `choice` can be encrypted to.
+    package init(_ choice: RecipientChoice) {
+        if choice.selected != nil {
+            self = .usable
+        } else if choice.isUnknown {
+            self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
+        } else {
+            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
+        }
+    }
 }

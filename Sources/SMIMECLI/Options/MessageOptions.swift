@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteStreams
 import Foundation
 import InternetMessage
+import SMIME
 
 /// Options that name the messages to read.
 protocol InputFiles {
@@ -96,5 +97,23 @@ struct FileOptions: ParsableArguments, InputFiles {
     func target(for path: String) -> String? {
         let target = outputDir.map { "\($0)/\(URL(filePath: path).lastPathComponent)" } ?? output
         return target == "-" ? nil : target
+    }
+}
+
+extension InputFiles {
+    /// `source` with a progress bar, if it is the only input, it is large, and standard error is a terminal; otherwise
+    /// `source` itself.
+    ///
+    /// - Parameter passes: how often the command reads the whole input.
+    func measured(_ source: any ByteSource, passes: @autoclosure () -> Int) -> any ByteSource {
+        guard paths.count == 1, source.count >= MeasuredSource.least, ProgressBar.isPossible, !Console.isQuiet,
+            !writesToTerminal
+        else { return source }
+        return MeasuredSource(source, passes: passes())
+    }
+
+    /// The same for a message whose structure was already read.
+    func measured(_ message: LocatedEntity, passes: @autoclosure () -> Int) -> LocatedEntity {
+        LocatedEntity(entity: message.entity, source: measured(message.source, passes: passes()))
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import PKIX
 import SMIMEAgent
 import SMIMEGateway
-import SMIMEServer
+package import SMIMEServer
 import SMIMEStore
 
 extension SMIMECommand {
@@ -143,3 +143,17 @@ extension Failure {
         }
     }
 }
+
+extension Endpoint: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+extension SocketName: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+extension NetworkRange: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
+}
+
+extension LogDestination: ExpressibleByArgument {}
