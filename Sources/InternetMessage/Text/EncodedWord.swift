@@ -89,8 +89,6 @@ public enum EncodedWord {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
         var rest = Array(text.utf8)[...]
-        // The base64 text of the words before, if it ends within a group of four: some programs decode them together.
-        var unfinished: [UInt8] = []
         while let start = rest.indices.dropLast().first(where: { rest[$0...].starts(with: "=?".utf8) }) {
             let pieces = rest[(start + 2)...].split(
                 separator: UInt8(ascii: "?"),
@@ -100,21 +98,16 @@ public enum EncodedWord {
             guard pieces.count == 3, pieces[1].count == 1, let encoding = pieces[1].first?.lowercased else {
                 decoded += String(decoding: rest[..<(start + 2)], as: UTF8.self)
                 rest = rest[(start + 2)...]
-                unfinished = []
                 continue
             }
             let words = pieces[2]
             let end = words.indices.dropLast().first { words[$0...].starts(with: "?=".utf8) }
             let content = words[..<(end ?? words.endIndex)]
             let charset = String(decoding: pieces[0].prefix { $0 != UInt8(ascii: "*") }, as: UTF8.self)
-            if !rest[..<start].allSatisfy(\.isBlank) { unfinished = [] }
             let forms =
                 encoding == UInt8(ascii: "q")
                 ? [PercentDecoding.decode(content, escape: UInt8(ascii: "="), underscoreIsSpace: true)]
-                : looseForms(of: content, after: unfinished)
-            let alphabet = content.filter { $0.base64Value != nil }
-            unfinished =
-                encoding == UInt8(ascii: "q") || (unfinished + alphabet).count % 4 == 0 ? [] : unfinished + alphabet
+                : looseForms(of: content)
             decoded += String(decoding: rest[..<start], as: UTF8.self)
             for (index, bytes) in forms.enumerated() {
                 guard
@@ -129,14 +122,11 @@ public enum EncodedWord {
 
     /// The bytes that some program may read in the base64 text `content`: one form if the text is valid. Programs treat
     /// other characters and early padding differently (RFC 2045 §6.8): they ignore them, or they begin a new group.
-    ///
-    /// - Parameter unfinished: the base64 text of the words before, if it ends within a group.
-    private static func looseForms(of content: ArraySlice<UInt8>, after unfinished: [UInt8]) -> [[UInt8]] {
-        if unfinished.isEmpty, let bytes = try? Array(base64: content) { return [bytes] }
-        let alphabet = content.filter { $0.base64Value != nil }
+    private static func looseForms(of content: ArraySlice<UInt8>) -> [[UInt8]] {
+        if let bytes = try? Array(base64: content) { return [bytes] }
         let groups = content.filter { $0.base64Value != nil || $0 == UInt8(ascii: "=") }
             .split(separator: UInt8(ascii: "=")).flatMap { groupedBase64(Array($0)) }
-        return [groups, groupedBase64(Array(alphabet)), groupedBase64(unfinished + alphabet)]
+        return [groups, groupedBase64(Array(content))]
     }
 
     /// The bytes of characters of the base64 alphabet. A last group that is incomplete gives the bytes that it has.
