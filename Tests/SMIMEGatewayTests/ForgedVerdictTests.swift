@@ -33,9 +33,10 @@ import Testing
         #expect(text.hasSuffix("From: b@x.test\nTo: alice@example.org\n\nHello\n"), "\(text)")
     }
 
-    @Test func `a forged verdict behind a bare line feed is removed`() async throws {
+    @Test(arguments: ["\n", "\r\n"])
+    func `a forged verdict behind a bare line feed is removed`(first: String) async throws {
         let forged = "Authentication-Results: gw.example.org; smime=pass (forged)"
-        let message = "From: b@x.test\r\nTo: alice@example.org\r\n\n\(forged)\r\nX-Other: x\r\n\r\nHello\r\n"
+        let message = "From: b@x.test\(first)To: alice@example.org\r\n\n\(forged)\r\nX-Other: x\r\n\r\nHello\r\n"
         let text = try await GatewayDelivery.text(of: Array(message.utf8), tags: false)
         #expect(text.hasSuffix("To: alice@example.org\r\n\nX-Other: x\r\n\r\nHello\r\n"), "\(text)")
     }

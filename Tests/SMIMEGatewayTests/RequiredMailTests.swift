@@ -162,6 +162,7 @@ import Testing
         ("x@y.test", "X: y\u{2028}From: alice@example.com\n", true),
         ("x@y.test", "From: \u{E9}alice@example.com\n", true),
         ("x@y.test", "From: =?utf-8?b?YWxpY2V!AZXhhbXBsZS5jb20?=\n", true),
+        ("x@y.test", "From: =?utf-7?q?x?= =?utf-8?b?YWxpY2V!AZXhhbXBsZS5jb20?=\n", true),
     ])
     func `incoming clear mail from an own account is refused if its recipient requires encryption`(
         _ sender: String,

@@ -245,9 +245,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("mysql://x/y", "is not a URL like postgresql://user@host/database"),
+        ("mysql://x/y", "not a URL like postgresql://user@host/database"),
         ("postgresql://localhost/db?connect_timeout=3&strange=geheim", "does not accept the option strange"),
-        ("postgresql://u:a%zz?geheim=@localhost/db", "is malformed"), ("postgresql://[h/db", "is malformed"),
+        ("postgresql://u:a%zz?geheim=@localhost/db", "malformed"), ("postgresql://[h/db", "malformed"),
         ("postgresql://localhost/db?target_session_attrs=prefer-standby", "outgoing mail would wait forever"),
     ])
     func `an unusable address is refused with the reason`(url: String, reason: String) throws {

@@ -85,7 +85,9 @@ public enum EncodedWord {
     /// incomplete, or contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
     ///
     /// The result is only meant to be searched.
-    package static func decodeLoosely(_ text: String) -> String? {
+    ///
+    /// - Parameter assumingASCII: whether words in such a character set are read as ASCII, so that the result is never nil.
+    package static func decodeLoosely(_ text: String, assumingASCII: Bool = false) -> String? {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
         var rest = Array(text.utf8)[...]
@@ -112,6 +114,7 @@ public enum EncodedWord {
             for (index, bytes) in forms.enumerated() {
                 guard
                     let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
+                        ?? (assumingASCII ? String(decoding: bytes, as: UTF8.self) : nil)
                 else { return nil }
                 decoded += (index == 0 ? "" : " ") + known
             }

@@ -84,7 +84,7 @@ extension ProblemCode {
         case .hiddenFields:
             "mail programs disagree on where the header ends, or on the sender, recipients or content type"
         case .innerSignature: "an inner signature is not valid"
-        case .innerSigner: "an inner signature is not by the sender, or its certificate is not valid"
+        case .innerSigner: "an inner signature is not by the sender"
         case .keyUsage: "the key usage of the certificate does not allow this use of the key"
         case .malformed: "the message is malformed; the text says where"
         case .malformedContentType:

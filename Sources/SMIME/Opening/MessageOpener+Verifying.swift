@@ -32,6 +32,7 @@ extension MessageOpener {
         } catch {
             try result.report.note(error)
         }
+        result.report.noteCosigners()
         return VerifiedContent(result, header: nil)
     }
 

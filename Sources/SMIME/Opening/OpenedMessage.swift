@@ -22,8 +22,8 @@ public struct OpenedMessage: Sendable {
 
     /// The addresses in To and Cc inside the protection; nil if there are none.
     package var protectedRecipients: Set<EmailAddress>? {
-        let named = ["To", "Cc"].compactMap { protected?.addresses($0) }
-        return named.isEmpty ? nil : named.reduce(into: []) { $0.formUnion($1) }
+        let named = ["To", "Cc"].compactMap { protected?.addresses($0) }.reduce(Set()) { $0.union($1) }
+        return named.isEmpty ? nil : named
     }
 
     /// A message without encryption and compression, which is written as received.

@@ -123,14 +123,8 @@ extension ReportBuilder {
         if layer.signers.contains(where: { !$0.integrity.holds }) {
             note(Problem(.innerSignature, "a signature inside is not valid"))
         }
-        // The report already judges signers who determine the verdict.
+        // The report already judges the identity of signers who determine the verdict.
         guard !layer.isDecisive else { return }
-        for signer in layer.signers where signer.integrity.holds {
-            let problems = [signer.chain, signer.revocation, signer.time].flatMap(\.problems)
-            guard let error = problems.first(where: { $0.level == .error }) else { continue }
-            let name = signer.name.escapedForDisplay
-            note(Problem(.innerSigner, "a signature inside another names \(name), and is not valid: \(error.text)"))
-        }
         let others = layer.signers.filter { $0.identity.ok == false }.map(\.name.escapedForDisplay)
         guard !others.isEmpty else { return }
         let text = "a signature inside another is by \(others.joined(separator: ", "))"

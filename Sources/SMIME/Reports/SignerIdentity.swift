@@ -84,7 +84,7 @@ package struct SignerIdentity {
     func judge(_ certificate: Certificate) -> Finding {
         let addresses = certificate.mailAddresses
         var problems = author.problems + (inner?.problems ?? [])
-        if let malformed = Self.malformedName(in: certificate, isAddress: certificate.hasMalformedAddress) {
+        if let malformed = Self.malformedName(in: certificate) {
             problems.append(malformed)
         }
         if addresses.isEmpty {
@@ -103,17 +103,17 @@ package struct SignerIdentity {
     /// The finding that a reader must not see the names in `certificate`; nil if they are well-formed. For data without a
     /// sender.
     static func defects(of certificate: Certificate) -> Finding? {
-        let isAddress =
-            certificate.hasMalformedAddress || certificate.addresses.contains { (try? EmailAddress($0)) == nil }
-        return malformedName(in: certificate, isAddress: isAddress).map { problem in
+        malformedName(in: certificate).map { problem in
             Finding(axis: VerificationReport.Axis([problem]), mismatch: nil, isUnclear: true)
         }
     }
 
     /// The problem of a certificate with an address that is not one, or with control characters in its name; nil if there is
     /// neither.
-    private static func malformedName(in certificate: Certificate, isAddress: Bool) -> Problem? {
-        if isAddress { return Problem(.certificateAddressMalformed, "an address in the certificate is not one") }
+    private static func malformedName(in certificate: Certificate) -> Problem? {
+        if certificate.hasMalformedAddress {
+            return Problem(.certificateAddressMalformed, "an address in the certificate is not one")
+        }
         guard certificate.subject.holdsControlCharacters else { return nil }
         let text = "the name in the certificate holds line breaks or other control characters"
         return Problem(.certificateAddressMalformed, text)

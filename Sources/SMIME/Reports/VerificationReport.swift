@@ -18,7 +18,7 @@ public struct VerificationReport: Sendable {
         /// The message contradicts its own header, so no signature is accepted.
         case malformed
         /// Everything else is good, but the signer is not proven to be the sender: the certificate names no address in From
-        /// or Sender, or From does not contain exactly one address.
+        /// or Sender, From does not contain exactly one address, or a name in the certificate is malformed.
         case mismatch
         /// As `expired`, but a certificate of the chain is not valid yet.
         case notYetValid = "not-yet-valid"

@@ -29,8 +29,8 @@ extension FormOptions.InputForm {
         case .der: return source.stream()
         case .pem: return try PEMObject.stream(of: source)
         case .auto:
-            if try source.bytes(in: 0..<min(source.count, 1)).first == 0x30 { return source.stream() }
-            return try isPEM(source) ? PEMObject.stream(of: source) : nil
+            if try isPEM(source) { return try PEMObject.stream(of: source) }
+            return try isDER(source) ? source.stream() : nil
         }
     }
 
@@ -44,9 +44,14 @@ extension FormOptions.InputForm {
         case .der, .mime: false
         case .pem: true
         case .auto:
-            try source.bytes(in: 0..<min(source.count, 11)) == Array("-----BEGIN ".utf8)
-                || PEMObject.isThere(in: source)
+            try !isDER(source)
+                && (source.bytes(in: 0..<min(source.count, 11)) == Array("-----BEGIN ".utf8)
+                    || PEMObject.isThere(in: source))
         }
+    }
+
+    private func isDER(_ source: any ByteSource) throws -> Bool {
+        try source.bytes(in: 0..<min(source.count, 1)).first == 0x30
     }
 }
 

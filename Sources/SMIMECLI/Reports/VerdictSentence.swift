@@ -61,9 +61,15 @@ extension VerificationReport {
     /// The signer whose signature decides the verdict; nil if there is none.
     var decidingSigner: Signer? { signers.first { self.status(of: $0) == status } ?? signers.first }
 
-    /// The problems of the message, of all its layers, and of the signers who determine the verdict; errors first.
+    /// The problems of the message, of all its layers, and of the signers who determine the verdict, errors first. Errors of
+    /// further signatures inside are warnings that name the signer.
     fileprivate var toldProblems: [Problem] {
-        let all = problems + layers.flatMap(\.problems) + signers.flatMap(\.problems)
+        let inner = layers.filter { !$0.isDecisive }.flatMap(\.signers)
+            .flatMap { signer in
+                signer.problems.filter { $0.level == .error }
+                    .map { Problem(warning: $0.kind, "a signature inside, which names \(signer.name): \($0.text)") }
+            }
+        let all = problems + layers.flatMap(\.problems) + signers.flatMap(\.problems) + inner
         return all.filter { $0.level == .error } + all.filter { $0.level == .warning }
     }
 }

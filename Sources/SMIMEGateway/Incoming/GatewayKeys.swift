@@ -38,8 +38,7 @@ struct GatewayKeys {
         }
         guard let (way, rule) = found.0.gatewayDecryption, way != .no else { return nil }
         let (personal, domain) = Self.divided(found.1, found.2)
-        let own = Set([address, personal?.address].compactMap(\.self))
-            .union((personal?.aliases ?? []).compactMap { try? EmailAddress($0) })
+        let own = Self.addresses(of: address, personal, domain)
         var accounts = [personal].compactMap(\.self)
         var whyNone =
             accounts.isEmpty ? "there is no account for the address" : "encrypted for no certificate of the account"
@@ -72,6 +71,16 @@ struct GatewayKeys {
     /// account.
     private static func divided(_ found: Account?, _ domain: Account?) -> (personal: Account?, domain: Account?) {
         found?.address == domain?.address ? (nil, domain) : (found, domain)
+    }
+
+    /// The recipient's address, and the other addresses of the recipient's account. The owner of the domain's account has its
+    /// addresses; other people of the domain do not.
+    private static func addresses(of recipient: EmailAddress, _ personal: Account?, _ domain: Account?) -> Set<
+        EmailAddress
+    > {
+        guard let account = personal ?? domain else { return [recipient] }
+        let all = Set([account.address] + account.aliases.compactMap { try? EmailAddress($0) })
+        return personal != nil || all.contains(recipient) ? all.union([recipient]) : [recipient]
     }
 
     /// Whether To or Cc of the outer header names one of the recipient's addresses.

@@ -218,7 +218,7 @@ package struct IncomingFilter: Sendable {
     private func withoutHiddenVerdicts(_ source: any ByteSource, _ header: HeaderBlock) throws -> any ByteSource {
         let start = header.range.upperBound
         // A bare LF ends a header with CRLF for this program, but not for all.
-        let isBareLineFeed = header.separatorRange.count == 1 && header.lineEnd == .crlf
+        let isBareLineFeed = header.separatorRange.count == 1 && header.bytes.contains(0x0D)
         guard header.separatorRange.isEmpty || isBareLineFeed, start < source.count else { return source }
         let end = min(source.count, start + MIMELimit.headerBytes.rawValue)
         let bytes = try source.bytes(in: start..<end)

@@ -11,8 +11,10 @@ struct MentionedAddresses {
     /// Searches `text`, `text` without comments and quoting, and its encoded words.
     init(in text: String) {
         let bare = Self.withoutBlanksInside(Self.withoutCommentsAndQuotes(text))
-        for form in Set([text, bare, EncodedWord.decode(text, replacing: true), EncodedWord.decodeLoosely(text) ?? ""])
-        { search(Array(form.unicodeScalars)) }
+        for form in Set([
+            text, bare, EncodedWord.decode(text, replacing: true),
+            EncodedWord.decodeLoosely(text, assumingASCII: true) ?? "",
+        ]) { search(Array(form.unicodeScalars)) }
     }
 
     /// Searches each From field of the message in `source`, including those after a line that is not a field and ends the
