@@ -79,6 +79,8 @@ extension VerificationReport {
         private(set) var isMismatched: Bool
         /// The reasons why the signer is not the person in From, whether they are errors or warnings.
         private(set) var mismatches: Set<SignerIdentity.Mismatch.Reason>
+        /// Whether From names another person than the certificate.
+        package var isOtherThanFrom: Bool { !mismatches.isEmpty }
         /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool
         /// The warning that the signer signed in addition to the sender; nil for other signers.

@@ -104,8 +104,9 @@ struct VerdictStep {
         // No hint suggests to pin a certificate because of a mail that shows another sender.
         case .chainNoAnchor where signer?.identity.ok == false:
             let mismatch = signer?.identity.problems.first { $0.level == .error }
+            let state = signer?.isOtherThanFrom == true ? "From names another sender" : "the sender is not certain"
             return (
-                "From names another sender; what this means",
+                "\(state); what this means",
                 "smime explain \((mismatch?.kind ?? .signerNotFrom).rawValue)"
             )
         case .chainNoAnchor:

@@ -108,7 +108,12 @@ struct VerdictWords {
                 return "Not trusted: \(difference), and no authority\(reason) issued the one that signed\(name)"
             }
             guard !certificate.isSelfIssued else { return "\(begin), which no authority issued" }
-            let sender = signer?.identity.ok == false ? ", and From names another sender" : ""
+            let sender =
+                switch (signer?.identity.ok, signer?.isOtherThanFrom) {
+                case (false, true): ", and From names another sender"
+                case (false, _): ", and the sender is not certain"
+                default: ""
+                }
             return "\(begin), but no authority you trust issued it (\(issuer))\(sender)"
         default: return context.difference.map { "Not trusted: \($0) (\(why))" } ?? "\(begin), but \(why)"
         }
