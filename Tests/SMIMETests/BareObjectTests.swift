@@ -54,6 +54,17 @@ import Testing
         #expect(signer.address == nil)
     }
 
+    @Test func `a line break in the name of a certificate is an error`() async throws {
+        var factory = try CertificateFactory()
+        try factory.issue("odd", subject: "/CN=Odd\nValid", extensions: ["keyUsage=digitalSignature"])
+        try factory.sh(
+            "printf hello >m; openssl cms -sign -binary -nodetach -in m -signer odd.pem -inkey odd.key -outform DER -out s"
+        )
+        let signer = try #require(try await verify(try factory.bytes("s")).signers.first)
+        #expect(signer.identity.problems.map(\.code) == ["certificate-address-malformed"])
+        #expect(signer.identity.ok == false)
+    }
+
     @Test func `compressed content without a signature is unsigned`() async throws {
         let report = try await verify(try compressed(Array("Content-Type: text/plain\r\n\r\nHello\r\n".utf8)))
         #expect(report.status == .unsigned)

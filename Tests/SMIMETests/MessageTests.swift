@@ -16,6 +16,14 @@ import Testing
 
     private func mail() throws -> Message { try Message(Self.text.utf8) }
 
+    @Test func `text does not become header when hidden recipients are removed`() throws {
+        let text = "Bcc: a@x.test\r\nFrom foo bar\r\nFrom: eve@x.test\r\nBcc: hidden@x.test\r\n\r\nbody\r\n"
+        let error = #expect(throws: SMIMEError.self) { try Message(text.utf8).withoutHiddenRecipients() }
+        #expect(error?.code == .malformed)
+        let plain = try Message("Bcc: a@x.test\r\nFrom: eve@x.test\r\n\r\nbody\r\n".utf8).withoutHiddenRecipients()
+        #expect(plain.header.fields.map(\.name) == ["From"])
+    }
+
     @Test func `layers in any order open to the same content`() async throws {
         let alice = try TestIdentity("alice").identityWithChain
         let recipient = try Recipient(certificate("bob/cert.pem"), at: Self.time)

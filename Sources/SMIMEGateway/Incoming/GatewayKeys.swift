@@ -37,16 +37,21 @@ struct GatewayKeys {
             return (closest, try snapshot.account(for: address), try snapshot.account(forDomainOf: address))
         }
         guard let (way, rule) = found.0.gatewayDecryption, way != .no else { return nil }
-        let (personal, domain) = Self.divided(found.1, found.2)
-        let own = Self.addresses(of: address, personal, domain)
+        let domain = found.2
+        // `account(for:)` returns the account of the domain for people without an account.
+        let personal = found.1?.address == domain?.address ? nil : found.1
+        let own = Self.addresses(of: address, in: personal, orOwnerOf: domain)
+        var whyNone = "there is no account for the address"
+        if personal != nil { whyNone = "encrypted for no certificate of the account" }
         var accounts = [personal].compactMap(\.self)
-        var whyNone =
-            accounts.isEmpty ? "there is no account for the address" : "encrypted for no certificate of the account"
         if let domain {
             // The domain's key decrypts mail for all users, so an attacker could get another user's ciphertext decrypted.
-            if personal == nil || isNamed(own) {
+            if personal == nil {
                 accounts.append(domain)
-                whyNone = "encrypted for no certificate of the account" + (personal == nil ? "" : " or of the domain")
+                whyNone = "encrypted for no certificate of the domain"
+            } else if isNamed(own) {
+                accounts.append(domain)
+                whyNone += " or of the domain"
             } else {
                 whyNone += ", and for those of the domain To or Cc would have to name the recipient"
             }
@@ -67,17 +72,13 @@ struct GatewayKeys {
         )
     }
 
-    /// The account of a person and the account of the whole domain. `account(for:)` returns the latter for people without an
-    /// account.
-    private static func divided(_ found: Account?, _ domain: Account?) -> (personal: Account?, domain: Account?) {
-        found?.address == domain?.address ? (nil, domain) : (found, domain)
-    }
-
     /// The recipient's address, and the other addresses of the recipient's account. The owner of the domain's account has its
     /// addresses; other people of the domain do not.
-    private static func addresses(of recipient: EmailAddress, _ personal: Account?, _ domain: Account?) -> Set<
-        EmailAddress
-    > {
+    private static func addresses(
+        of recipient: EmailAddress,
+        in personal: Account?,
+        orOwnerOf domain: Account?
+    ) -> Set<EmailAddress> {
         guard let account = personal ?? domain else { return [recipient] }
         let all = Set([account.address] + account.aliases.compactMap { try? EmailAddress($0) })
         return personal != nil || all.contains(recipient) ? all.union([recipient]) : [recipient]

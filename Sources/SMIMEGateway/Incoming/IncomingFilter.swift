@@ -53,8 +53,9 @@ package struct IncomingFilter: Sendable {
     /// The plan for the message in `source` and its `recipients`. A repeated recipient gets the message once.
     ///
     /// - Parameter structure: the structure of the message; nil reads it.
-    /// - Throws: `GatewayError.loop`; otherwise only errors that prevent a verdict, such as an unreadable store. A fault of
-    ///   the message results in a verdict instead of an error.
+    /// - Throws: `GatewayError.loop`; `MIMEError.limitExceeded(.headerBytes)` if forged verdicts may remain beyond the limit of
+    ///   a header; otherwise only errors that prevent a verdict, such as an unreadable store. Any other fault of the message
+    ///   results in a verdict instead of an error.
     package func plan(
         _ source: any ByteSource,
         structure: Entity? = nil,
