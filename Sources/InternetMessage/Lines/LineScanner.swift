@@ -94,22 +94,24 @@ struct LineScanner {
         let feed = visible.firstOffset(of: .lineFeed)
         var length = feed ?? visible.count
         if feed != nil, length > 0, visible[length - 1] == .carriageReturn { length -= 1 }
-        // The byte is read from the window if possible, because millions of lines may begin like this.
-        let before = offset > 0 ? window[offset - 1] : try source.mailBytes(in: max(0, start - 1)..<start).last
+        let before = try lineBreak(before: start)
         let context = Context(
             isCut: feed == nil && start + visible.count < end,
-            isBehindReturn: before == .carriageReturn
+            isBehindReturn: before.last == .carriageReturn
         )
         guard let match = match(visible.extracting(first: length), context) else { return nil }
         let next = start + (feed.map { $0 + 1 } ?? visible.count)
-        return Line(match: match, next: next, previousEnd: try endOfPrevious(start))
+        guard before.last == .lineFeed else { return Line(match: match, next: next, previousEnd: start) }
+        return Line(match: match, next: next, previousEnd: start - (before.first == .carriageReturn ? 2 : 1))
     }
 
-    /// The start of the line break before `start`.
-    private func endOfPrevious(_ start: Int) throws(MIMEError) -> Int {
-        let before = try source.mailBytes(in: max(0, start - 2)..<start)
-        guard before.last == .lineFeed else { return start }
-        return before.first == .carriageReturn && before.count == 2 ? start - 2 : start - 1
+    /// The last two bytes before `start`; nil where the source has fewer.
+    private func lineBreak(before start: Int) throws(MIMEError) -> (first: UInt8?, last: UInt8?) {
+        // The window is used if possible, because millions of lines may begin like a boundary.
+        let offset = start - loaded.lowerBound
+        if offset > 1 { return (window[offset - 2], window[offset - 1]) }
+        let bytes = try source.mailBytes(in: max(0, start - 2)..<start)
+        return (bytes.count > 1 ? bytes.first : nil, bytes.last)
     }
 
     /// Loads the window so that it contains `position` and at least `count` bytes from there, unless the source ends before.
