@@ -20,7 +20,7 @@ package struct PathVerification {
             problems.append(Problem(.chainInvalid, text))
             return
         }
-        let cost = NameComparisonCost(path.certificates)
+        let cost = PathCost(path.certificates)
         if let excess = cost.excess {
             let most = Certificate.maximumNames
             let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"

@@ -133,7 +133,7 @@ struct RevocationCheck {
             let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
             problems.append(Problem(.revocationUnknown, text))
         }
-        let cost = NameComparisonCost(path.certificates)
+        let cost = PathCost(path.certificates)
         guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {

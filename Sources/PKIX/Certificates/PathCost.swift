@@ -2,7 +2,7 @@
 /// name constraints of all certificates above it.
 ///
 /// RFC 5280 §6.1.3 (b), (c)
-struct NameComparisonCost {
+struct PathCost {
     /// The first certificate with more names than the maximum; nil if there is none. A path that contains such a certificate
     /// is not judged.
     let excess: Certificate?
