@@ -72,4 +72,25 @@ import Testing
         #expect(try !name.matches(subject("/CN=Ann Ex/O=The House")))
         #expect(try name != subject("/O=the house /CN=ANN EX"))
     }
+
+    /// RFC 5280 §7.1
+    @Test func `a reference to a certificate matches whatever the encoding of the issuer's name`() throws {
+        var factory = try CertificateFactory()
+        try factory.issue("root", subject: "/CN=Some Authority", extensions: CertificateFactory.authority)
+        try factory.issue("leaf", subject: "/CN=L", by: "root", extensions: CertificateFactory.person("a@example.com"))
+        let leaf = try factory.certificate("leaf")
+        func reference(_ name: String, _ tag: UInt8, serialNumber: [UInt8]) throws -> EntityIdentifier {
+            var issuer = leaf.issuer.der
+            let place = try #require(issuer.indices.first { issuer[$0...].starts(with: [0x0C, 14] + "Some Auth".utf8) })
+            issuer.replaceSubrange(place..<place + 16, with: [tag, UInt8(name.utf8.count)] + name.utf8)
+            return .issuerAndSerial(issuer: issuer, serialNumber: serialNumber)
+        }
+        let number = leaf.serialNumber
+        for name in ["Some Authority", "SOME authority", "Some  Authorit"] {
+            let isSame = !name.hasSuffix("rit")
+            #expect(try reference(name, 0x13, serialNumber: number).matches(leaf) == isSame, "\(name)")
+            #expect(try reference(name, 0x0C, serialNumber: number).matches(leaf) == isSame, "\(name)")
+        }
+        #expect(try !reference("Some Authority", 0x13, serialNumber: number + [1]).matches(leaf))
+    }
 }

@@ -15,9 +15,7 @@ struct SigningCertificate {
 
     func matches(_ certificate: Certificate) -> Bool {
         guard let digest, let value = try? digest.digest(certificate.der), value == hash else { return false }
-        guard let name else { return true }
-        // The name may have been encoded differently by another program, so names are compared by value.
-        return name.hexadecimal == certificate.serialNumber.hexadecimal && name.issuerName == certificate.issuer
+        return name?.matches(certificate) ?? true
     }
 
     /// The DER of `SigningCertificateV2` for `certificate`, with the default digest SHA-256, which is omitted.

@@ -15,7 +15,9 @@ public enum EntityIdentifier: Hashable, Sendable {
     public func matches(_ certificate: Certificate) -> Bool {
         switch self {
         case .issuerAndSerial(let issuer, let serialNumber):
-            certificate.issuer.der == issuer && certificate.serialNumber == serialNumber
+            // Names are compared by value, because another program may encode them in another way (RFC 5280 §7.1).
+            certificate.serialNumber == serialNumber
+                && (certificate.issuer.der == issuer || issuerName.map(certificate.issuer.matches) ?? false)
         case .subjectKeyIdentifier(let identifier):
             certificate.subjectKeyIdentifier == identifier
         }
