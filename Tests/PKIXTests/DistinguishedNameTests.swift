@@ -81,7 +81,8 @@ import Testing
         let leaf = try factory.certificate("leaf")
         func reference(_ name: String, _ tag: UInt8, serialNumber: [UInt8]) throws -> EntityIdentifier {
             var issuer = leaf.issuer.der
-            let place = try #require(issuer.indices.first { issuer[$0...].starts(with: [0x0C, 14] + "Some Auth".utf8) })
+            let old: [UInt8] = [0x0C, 14] + "Some Authority".utf8
+            let place = try #require(issuer.indices.first { issuer[$0...].starts(with: old) })
             issuer.replaceSubrange(place..<place + 16, with: [tag, UInt8(name.utf8.count)] + name.utf8)
             return .issuerAndSerial(issuer: issuer, serialNumber: serialNumber)
         }

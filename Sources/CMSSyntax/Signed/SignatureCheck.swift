@@ -53,7 +53,7 @@ extension SignedData {
         guard attributes.isDigestKnown else { return result([first]) }
         do {
             let signature = try SignatureAttempt(signer, of: self)
-            var allowance = Self.allowance
+            var allowance = Self.allowance / max(1, signers.count)
             let place = try matching.firstIndex { candidate in
                 allowance -= candidate.verificationCost + signature.hashingCost
                 return try allowance >= 0 && signature.fits(candidate)
@@ -83,7 +83,7 @@ extension SignedData {
     /// The maximum number of certificates with one key from which the best is chosen.
     static let maximumChoice = 8
 
-    /// The budget for trying certificates for one signer, in units of `Certificate.verificationCost`.
+    /// The budget for trying certificates for all signers, in units of `Certificate.verificationCost`.
     private static let allowance = 5000
 
     /// The digests that the signature may cover: of the content, or of the signed attributes.

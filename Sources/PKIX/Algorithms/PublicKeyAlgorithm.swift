@@ -25,8 +25,8 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         let identifier = try AlgorithmIdentifier(berEncoded: fields.next(.sequence))
         let key = try fields.next(.bitString)
         switch identifier.algorithm {
-        case ASN1ObjectIdentifier.Key.rsa: self = .rsa(try Self.modulusBits(key.bits()))
-        case ASN1ObjectIdentifier.Key.rsaPSS: self = .rsaPSS(try Self.modulusBits(key.bits()))
+        case ASN1ObjectIdentifier.Key.rsa: self = .rsa(try Self.rsaBits(key.bits()))
+        case ASN1ObjectIdentifier.Key.rsaPSS: self = .rsaPSS(try Self.rsaBits(key.bits()))
         case ASN1ObjectIdentifier.Key.ellipticCurve: self = .ellipticCurve(try Self.curve(identifier.parameters))
         case ASN1ObjectIdentifier.Key.dsa: self = .dsa(Self.primeBits(identifier.parameters))
         case ASN1ObjectIdentifier.Key.x25519: self = .x25519
@@ -69,10 +69,15 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
         }
     }
 
-    private static func modulusBits(_ key: [UInt8]) throws -> Int {
+    private static func rsaBits(_ key: [UInt8]) throws -> Int {
         var fields = try ElementReader(ASN1Node.read(key))
         let modulus = try fields.next(.integer).primitive().drop { $0 == 0 }
         guard let first = modulus.first else { throw ElementReader.Mismatch(description: "an RSA modulus is zero") }
+        // With the exponent 1 anyone can sign, and nothing is encrypted (RFC 8017 §3.1: odd, and at least 3).
+        let exponent = try fields.next(.integer).primitive().drop { $0 == 0 }
+        guard let last = exponent.last, last % 2 == 1, exponent != [1] else {
+            throw ElementReader.Mismatch(description: "an RSA exponent is 1 or even")
+        }
         return modulus.count * 8 - first.leadingZeroBitCount
     }
 
@@ -96,6 +101,12 @@ public enum PublicKeyAlgorithm: Hashable, Sendable {
     package var curveBits: Int? {
         guard case .ellipticCurve(let name) = self else { return nil }
         return Self.curves.first { $0.name == name }?.bits ?? Libcrypto.curveBits(oid: name)
+    }
+
+    /// Whether this is a key on a prime curve of RFC 5480 or RFC 5639, or on secp256k1.
+    var hasUsualCurve: Bool {
+        guard case .ellipticCurve(let name) = self else { return false }
+        return Self.curves.contains { $0.name == name }
     }
 
     /// The curves of RFC 5480 §2.1.1.1 and RFC 5639 §4, and secp256k1.

@@ -48,6 +48,8 @@ public struct Certificate: Sendable {
     package let authorityKeyIdentifier: [UInt8]?
     /// The DER of the SMIMECapabilities in the certificate (RFC 4262); nil if there are none.
     package let capabilitiesEncoding: [UInt8]?
+    /// The dotted OIDs of the certificate policies (RFC 5280 §4.2.1.4).
+    let policies: [String]
     /// The encoding of the NameConstraints, which may be malformed; nil if that extension is absent.
     let nameConstraints: [UInt8]?
     /// The DER of the SubjectPublicKeyInfo.
@@ -96,6 +98,7 @@ public struct Certificate: Sendable {
         comparedParts = Self.comparedParts(extensions, subject: fields.subject, issuer: fields.issuer)
         (keyUsage, extendedKeyUsages) = (extensions.keyUsage, extensions.extendedKeyUsages)
         isCertificateAuthority = extensions.isCertificateAuthority
+        policies = extensions.policies
         subjectKeyIdentifier = extensions.subjectKeyIdentifier
         authorityKeyIdentifier = extensions.authorityKeyIdentifier
         (capabilitiesEncoding, nameConstraints) = (extensions.capabilities, extensions.nameConstraints)

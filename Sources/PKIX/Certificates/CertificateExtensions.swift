@@ -19,6 +19,8 @@ struct CertificateExtensions {
     private(set) var hasMalformedAddress = false
     /// The DER of the SMIMECapabilities (RFC 4262); nil if absent or unreadable.
     private(set) var capabilities: [UInt8]?
+    /// The dotted OIDs of the certificate policies; empty if they are unreadable.
+    private(set) var policies: [String] = []
     /// The DER of the NameConstraints.
     private(set) var nameConstraints: [UInt8]?
     /// The number of parts that are compared with other certificates and with lists.
@@ -48,6 +50,7 @@ struct CertificateExtensions {
             var fields = try ElementReader(ASN1Node.read(value))
             isCertificateAuthority = try fields.optional(.boolean)?.primitive().contains { $0 != 0 } ?? false
         case [2, 5, 29, 30]: nameConstraints = value
+        case [2, 5, 29, 32]: policies = (try? Self.policies(ASN1Node.read(value))) ?? []
         case [2, 5, 29, 35]:
             var fields = try ElementReader(ASN1Node.read(value))
             authorityKeyIdentifier = try fields.optional(.context(0))?.octets()
@@ -74,7 +77,17 @@ struct CertificateExtensions {
             comparedParts.points = count { points in
                 try points.children().reduce(0) { try $0 + DistributionPointNames.count(in: $1) }
             }
+        // Policies and their mappings.
+        case [2, 5, 29, 32], [2, 5, 29, 33]:
+            comparedParts.policies += count { try ElementReader($0).remaining.count }
         default: break
+        }
+    }
+
+    private static func policies(_ node: ASN1Node) throws -> [String] {
+        try ElementReader(node).remaining.prefix(Certificate.maximumNames).map { information in
+            var fields = try ElementReader(information)
+            return "\(try fields.next(.objectIdentifier).objectIdentifier())"
         }
     }
 

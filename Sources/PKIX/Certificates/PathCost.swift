@@ -1,12 +1,12 @@
-/// The time that libcrypto needs to read the certificates of a path, and to compare the names in each certificate with the
-/// name constraints of all certificates above it.
+/// The time that libcrypto needs to check a path: to read the certificates, to verify their signatures, to sort their policies,
+/// and to compare the names in each certificate with the name constraints of all certificates above it.
 ///
-/// RFC 5280 §6.1.3 (b), (c)
+/// RFC 5280 §6.1.3
 struct PathCost {
     /// The first certificate with more names than the maximum; nil if there is none. A path that contains such a certificate
     /// is not judged.
     let excess: Certificate?
-    /// The work in units of `WorkBudget`; 0 for ordinary certificates.
+    /// The work in units of `WorkBudget`.
     let units: Int
 
     init(_ path: [Certificate]) {
@@ -20,8 +20,9 @@ struct PathCost {
             units += (parts.names * bytes + parts.nameBytes * constraints + pairs * 50) / Self.bytesPerUnit
             constraints += parts.constraints
             bytes += parts.constraintBytes
-            units += certificate.readingCost
+            units += certificate.readingCost + parts.policies * parts.policies / Self.policyPairsPerUnit
         }
+        units += path.dropFirst().reduce(0) { $0 + $1.verificationCost }
         if let leaf = path.first, !leaf.internationalAddresses.isEmpty {
             let addresses = leaf.internationalAddresses.count + leaf.comparedParts.names
             units += addresses * constraints / Self.internationalPairsPerUnit
@@ -31,6 +32,8 @@ struct PathCost {
 
     /// The number of bytes that libcrypto processes per unit.
     private static let bytesPerUnit = 100_000
+    /// The number of pairs of policies of one certificate that libcrypto compares per unit.
+    private static let policyPairsPerUnit = 500
     /// The number of pairs of international addresses and constraints that `MailConstraints` compares per unit.
     private static let internationalPairsPerUnit = 50
 }
@@ -45,12 +48,14 @@ struct ComparedParts: Sendable {
     var constraintBytes = 0
     /// The number of distribution point names of the certificate's revocation lists.
     var points = 0
+    /// The number of policies and of mappings between policies.
+    var policies = 0
 
-    var count: Int { names + constraints + points }
+    var count: Int { names + constraints + points + policies }
 }
 
 extension Certificate {
-    /// The maximum of names, name constraints and distribution point names together. A certificate with more of them is not
+    /// The maximum of names, name constraints, policies and distribution point names together. A certificate with more of them is not
     /// judged.
     package static let maximumNames = 1000
 

@@ -24,6 +24,17 @@ package struct CertificatePolicies: Hashable, Sendable {
         self.inhibitsAnyPolicy = inhibitsAnyPolicy
     }
 
+    /// Whether `certificate`, which is trusted without a chain, itself has an acceptable policy, if one is required.
+    func isMet(byTrusted certificate: Certificate) -> Bool {
+        guard isExplicit else { return true }
+        let stated = certificate.policies.filter { !inhibitsAnyPolicy || $0 != Self.any }
+        guard !acceptable.isEmpty, !stated.contains(Self.any) else { return !stated.isEmpty }
+        return !Set(acceptable).isDisjoint(with: stated)
+    }
+
+    /// The policy anyPolicy (RFC 5280 §4.2.1.4).
+    private static let any = "2.5.29.32.0"
+
     /// Whether `text` is a dotted object identifier.
     package static func isIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)

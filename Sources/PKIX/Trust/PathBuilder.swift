@@ -42,6 +42,9 @@ struct PathBuilder {
     private let budget: WorkBudget
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
+    /// For each issuer of the judged certificate a path through it: a complete path, or else the longest one.
+    private var branches: [Fingerprint: CertificatePath] = [:]
+    private let extra: Set<Fingerprint>
     private var deadEnds: Set<Fingerprint> = []
     private var usesSystemAnchors = false
     /// Whether a later search would have the same result. False if the system's trust anchors, which may change, were used,
@@ -65,6 +68,7 @@ struct PathBuilder {
         at date: Date
     ) {
         self.date = date
+        self.extra = Set(extra.map(\.fingerprint))
         self.budget = budget
         anchors = Set(store.anchors.map(\.fingerprint))
         self.systemAnchors = systemAnchors
@@ -80,11 +84,35 @@ struct PathBuilder {
         return [longest ?? CertificatePath(certificates: [certificate], end: .missing)]
     }
 
+    /// The maximum number of issuers in the message through which `pathsOfEachIssuer` leads.
+    private static let maximumIssuers = 8
+
+    /// A path through each known issuer of `certificate`, complete or not, even if `certificate` itself is a trust anchor.
+    /// The sender chooses only the last of them.
+    mutating func pathsOfEachIssuer(of certificate: Certificate) -> [CertificatePath] {
+        _ = extend([certificate], isAnchor: false)
+        let found = issuers(of: certificate).map(\.0.fingerprint)
+        let sent = found.filter(extra.contains).prefix(Self.maximumIssuers)
+        return (found.filter { !extra.contains($0) } + sent).compactMap { branches[$0] }
+    }
+
+    /// Keeps `path` if it is better than the one that is known for its issuer.
+    private mutating func note(_ path: CertificatePath) {
+        guard path.certificates.count > 1 else { return }
+        let issuer = path.certificates[1].fingerprint
+        let known = branches[issuer]
+        guard known?.end != .anchor, path.end == .anchor || path.certificates.count > known?.certificates.count ?? 0
+        else { return }
+        branches[issuer] = path
+    }
+
     /// Follows every issuer of the last certificate in `path`. Returns whether a trust anchor was reached.
     private mutating func extend(_ path: [Certificate], isAnchor: Bool) -> Bool {
         guard let last = path.last else { return false }
         if isAnchor {
-            complete.append(CertificatePath(certificates: path, end: .anchor))
+            let found = CertificatePath(certificates: path, end: .anchor)
+            complete.append(found)
+            note(found)
             return true
         }
         guard !budget.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
@@ -104,6 +132,7 @@ struct PathBuilder {
             }
             guard isSigned(last, by: issuer) else { continue }
             hasIssuer = true
+            note(CertificatePath(certificates: path + [issuer], end: .missing))
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
@@ -164,8 +193,13 @@ extension Certificate {
         case .rsa(let bits), .rsaPSS(let bits):
             let size = min(bits, 16_384) / 2048 + 1
             return size * size * max(1, rsaExponentBits / 17)
+        case .dsa(let bits):
+            let size = min(bits, 16_384) / 2048 + 1
+            return size * size * 12
         case .ellipticCurve("P-256"), .ed25519, .postQuantum: return 3
-        default: return 20
+        // Measured: 40 for P-384, 57 for brainpoolP384r1 and 230 for sect571k1, the slowest of the other curves.
+        case .ellipticCurve: return publicKeyAlgorithm.hasUsualCurve ? 60 : 250
+        case .other, .x25519: return 20
         }
     }
 
