@@ -17,6 +17,8 @@ import Testing
         }
         let responder = ["extendedKeyUsage=OCSPSigning"]
         try factory.issue("responder", subject: "/CN=Responder", by: "ca", extensions: responder)
+        try factory.issue("exempt", subject: "/CN=Exempt", by: "ca", extensions: responder + ["noCheck=ignored"])
+        try factory.issue("encrypter", subject: "/CN=E", by: "ca", extensions: responder + ["keyUsage=keyEncipherment"])
         try factory.issue("foreign", subject: "/CN=Foreign", by: "root", extensions: responder)
         return factory
     }
@@ -47,12 +49,14 @@ import Testing
         _ responses: [OCSPResponse],
         _ factory: borrowing CertificateFactory,
         policy: RevocationPolicy = .soft,
+        lists: [CertificateList] = [],
         after seconds: TimeInterval = 600
     ) throws -> ChainVerdict.Revocation? {
         let leaf = try factory.certificate("leaf")
-        let store = TrustStore(anchors: [try factory.certificate("ca")]).judging(
+        var store = TrustStore(anchors: [try factory.certificate("ca")]).judging(
             by: ValidationOptions(revocation: policy)
         )
+        store.certificateLists = lists
         let date = leaf.notBefore.addingTimeInterval(seconds)
         return store.judge(leaf, responses: responses, purpose: .signing, at: date).revocation
     }
@@ -83,6 +87,34 @@ import Testing
             #expect(revocation?.problems.contains { $0.level == .error } == false)
             #expect(try self.revocation([answer], factory, policy: .hard)?.problems.map(\.level) == [.warning, .error])
         }
+    }
+
+    /// RFC 6960 §4.2.2.2.1
+    @Test(arguments: [("responder", ChainVerdict.Revocation.Status.unknown), ("exempt", .good)])
+    func `the response of a revoked responder is ignored, unless its certificate says not to check`(
+        signer: String,
+        expected: ChainVerdict.Revocation.Status
+    ) throws {
+        let factory = try makeChain()
+        let response = try answer(about: "leaf", "V", by: signer, in: factory)
+        #expect(try revocation([response], factory)?.status == .good)
+        // A list for some reasons only does not make the leaf good.
+        try factory.revoke(
+            [signer],
+            by: "ca",
+            to: "partial",
+            extensions: ["issuingDistributionPoint=critical,@idp"],
+            sections: "[idp]\nonlysomereasons=keyCompromise"
+        )
+        let list = try CertificateList(der: factory.bytes("partial.crl"))
+        #expect(try revocation([], factory, lists: [list])?.status == .unknown)
+        #expect(try revocation([response], factory, lists: [list])?.status == expected)
+    }
+
+    @Test func `the response of a responder whose key may not sign is ignored`() throws {
+        let factory = try makeChain()
+        let response = try answer(about: "leaf", "V", by: "encrypter", in: factory)
+        #expect(try revocation([response], factory)?.status == .unknown)
     }
 
     @Test func `a response about another certificate, an old one and garbage are ignored`() throws {

@@ -60,3 +60,14 @@ extension Libcrypto {
         return isValid == 1 ? UInt32(truncatingIfNeeded: hash) : nil
     }
 }
+
+/// The DER of `certificate`.
+///
+/// libcrypto: `i2d_X509`
+func encodedCertificate(_ certificate: OpaquePointer) throws(OpenSSLError) -> [UInt8] {
+    var encoding: UnsafeMutablePointer<UInt8>?
+    let count = i2d_X509(certificate, &encoding)
+    defer { smime_OPENSSL_free(encoding) }
+    try check(count, "i2d_X509")
+    return Array(UnsafeBufferPointer(start: encoding, count: Int(count)))
+}

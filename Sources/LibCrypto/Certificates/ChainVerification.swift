@@ -14,7 +14,7 @@ package struct ChainVerification {
     package let chain: [Handle<X509>]
     /// Other certificates whose keys may have signed revocation lists.
     package var others: [Handle<X509>] = []
-    /// Whether revocation is checked. A certificate that no list covers then gets `.noList`.
+    /// Whether revocation is checked, and policies are not. A certificate that no list covers then gets `.noList`.
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []
@@ -48,7 +48,7 @@ package struct ChainVerification {
                     try check(X509_STORE_CTX_init(context, store, leaf, between), "X509_STORE_CTX_init")
                     if checksRevocation { X509_STORE_CTX_set0_crls(context, revoked) }
                     X509_STORE_CTX_set_flags(context, flags)
-                    try addPolicies(to: context)
+                    if !checksRevocation { try addPolicies(to: context) }
                     X509_STORE_CTX_set_time(context, 0, time_t(time))
                     X509_STORE_CTX_set_depth(context, CInt(clamping: maximumDepth))
                     return Self.collect(context)
@@ -71,19 +71,27 @@ package struct ChainVerification {
     }
 
     private var flags: UInt {
+        if checksRevocation {
+            let lists = X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL | X509_V_FLAG_USE_DELTAS
+            return UInt(X509_V_FLAG_PARTIAL_CHAIN | lists | X509_V_FLAG_EXTENDED_CRL_SUPPORT)
+        }
         var flags = UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_POLICY_CHECK)
         if isPolicyExplicit { flags |= UInt(X509_V_FLAG_EXPLICIT_POLICY) }
         if inhibitsMapping { flags |= UInt(X509_V_FLAG_INHIBIT_MAP) }
         if inhibitsAnyPolicy { flags |= UInt(X509_V_FLAG_INHIBIT_ANY) }
-        guard checksRevocation else { return flags }
-        flags |= UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL)
-        return flags | UInt(X509_V_FLAG_EXTENDED_CRL_SUPPORT | X509_V_FLAG_USE_DELTAS)
+        return flags
     }
+
+    /// The errors that say only that no list tells whether the signer of a list was revoked.
+    private static let leavesSignerUnknown: Set<VerificationCode> = [
+        .noList, .listPathInvalid, .listScope, .listExpired, .listNotYetValid,
+    ]
 
     /// Runs the verification to its end, even after errors, and returns every error.
     ///
     /// libcrypto verifies the signer of a revocation list in a separate context. Errors in that context are not findings
-    /// about this chain: each error makes the list unusable, except that the signer's own revocation status is unknown.
+    /// about this chain: each error makes the list unusable, except those that leave only the signer's own revocation status
+    /// unknown.
     private static func collect(_ context: OpaquePointer) -> [Finding] {
         var findings: [Finding] = []
         let start = ContinuousClock.now
@@ -94,7 +102,7 @@ package struct ChainVerification {
                 guard isFine == 0 else { return isFine }
                 let code = VerificationCode(rawValue: X509_STORE_CTX_get_error(context))
                 guard let data = X509_STORE_CTX_get_ex_data(context, 0) else {
-                    return [.noList, .listPathInvalid].contains(code) ? 1 : 0
+                    return Self.leavesSignerUnknown.contains(code) ? 1 : 0
                 }
                 let finding = Finding(code: code, depth: Int(X509_STORE_CTX_get_error_depth(context)))
                 let findings = data.assumingMemoryBound(to: [Finding].self)

@@ -38,11 +38,7 @@ package struct FreshCertificate {
             try check(X509_set_pubkey(certificate, key), "X509_set_pubkey")
             for item in extensions { try Self.add(item, to: certificate) }
             try check(X509_sign(certificate, key, EVP_sha256()), "X509_sign")
-            var encoding: UnsafeMutablePointer<UInt8>?
-            let count = i2d_X509(certificate, &encoding)
-            defer { smime_OPENSSL_free(encoding) }
-            try check(count, "i2d_X509")
-            return Array(UnsafeBufferPointer(start: encoding, count: Int(count)))
+            return try encodedCertificate(certificate)
         }
     }
 

@@ -70,6 +70,33 @@ package struct OCSPObject: ~Copyable {
         }
     }
 
+    /// A responder to which an authority has delegated OCSP signing.
+    package struct Delegate {
+        /// The DER of the responder's certificate.
+        package let certificate: [UInt8]
+        /// Whether the authority asks not to check whether this certificate was revoked (RFC 6960 §4.2.2.2.1).
+        package let isExemptFromRevocation: Bool
+    }
+
+    /// The responder that signed the response; nil if that is `issuer` itself or if there is no certificate.
+    ///
+    /// libcrypto: `OCSP_resp_get0_signer`
+    package func delegate(of issuer: Handle<X509>) throws(OpenSSLError) -> Delegate? {
+        defer { ERR_clear_error() }
+        let candidates = try Owned<CertificateStack>([issuer])
+        return try withPointers(response, candidates) { response, candidates throws(OpenSSLError) in
+            try issuer.owned.withPointer { issuer throws(OpenSSLError) in
+                var signer: OpaquePointer?
+                let result = OCSP_resp_get0_signer(response, &signer, candidates)
+                guard result == 1, let signer, X509_cmp(signer, issuer) != 0 else { return nil }
+                return Delegate(
+                    certificate: try encodedCertificate(signer),
+                    isExemptFromRevocation: X509_get_ext_by_NID(signer, NID_id_pkix_OCSP_noCheck, -1) >= 0
+                )
+            }
+        }
+    }
+
     /// Whether the response was signed by `issuer`, or by a responder to which `issuer` has delegated OCSP signing, as of
     /// `date`.
     ///

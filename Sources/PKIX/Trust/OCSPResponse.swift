@@ -41,6 +41,8 @@ package struct OCSPResponse: Sendable {
         let isCurrent: Bool
         /// The period in which the answer is valid.
         let lifetime: Lifetime
+        /// The certificate of the responder, if its revocation must be checked (RFC 6960 §4.2.2.2.1).
+        fileprivate(set) var responder: Certificate?
     }
 
     /// The validity period of an answer.
@@ -63,11 +65,17 @@ package struct OCSPResponse: Sendable {
     /// two times.
     func answer(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Answer? {
         guard names(certificate, issuedBy: issuer), let object = object(), let authority = try? issuer.x509(),
-            let answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
+            var answer = Self.answer(in: object, OCSPCertificateNames.all(of: certificate, issuedBy: issuer), date)
         else { return nil }
         let time = answer.isCurrent ? date : answer.lifetime.since
-        let isSigned = try? object.isSigned(by: authority, at: time)
-        return isSigned == true ? answer : nil
+        guard (try? object.isSigned(by: authority, at: time)) == true else { return nil }
+        do {
+            guard let delegate = try object.delegate(of: authority) else { return answer }
+            let responder = try Certificate(der: delegate.certificate)
+            guard responder.keyUsage?.contains(.digitalSignature) ?? true else { return nil }
+            if !delegate.isExemptFromRevocation { answer.responder = responder }
+            return answer
+        } catch { return nil }
     }
 
     /// Whether the response contains an answer about `certificate`; the signature is not verified.
@@ -95,11 +103,12 @@ package struct OCSPResponse: Sendable {
         _ names: [OCSPObject.CertificateID],
         _ date: Date
     ) -> Answer? {
+        var good: Answer?
         for answer in object.answers(atMost: maximumAnswers) where names.contains(answer.id) {
             guard let lifetime = lifetime(answer) else { continue }
             let isCurrent = isCurrent(answer, date)
             switch answer.status {
-            case .good where isCurrent: return Answer(status: .good, isCurrent: true, lifetime: lifetime)
+            case .good where isCurrent: good = good ?? Answer(status: .good, isCurrent: true, lifetime: lifetime)
             // A permanent revocation is effective even if the answer is not current.
             case .revoked(let since, let isHold)
             where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
@@ -107,7 +116,7 @@ package struct OCSPResponse: Sendable {
             default: continue
             }
         }
-        return nil
+        return good
     }
 
     private static func isCurrent(_ answer: OCSPObject.SingleResponse, _ date: Date) -> Bool {

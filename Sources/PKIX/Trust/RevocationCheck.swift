@@ -19,14 +19,15 @@ struct RevocationCheck {
     private let path: CertificatePath
     private let date: Date
     /// The indices of the certificates to check. A trust anchor cannot revoke itself, and the certificates above a pinned
-    /// certificate are irrelevant.
+    /// certificate are irrelevant. A judged certificate that is a trust anchor is checked like a pinned one.
     private let places: [Int]
 
     init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
         self.path = path
         self.date = date
-        let count = isPinned ? 1 : path.end == .anchor ? path.certificates.count - 1 : path.certificates.count
-        places = (0..<count).filter { !path.certificates[$0].isSelfIssued || $0 + 1 < path.certificates.count }
+        let all = path.certificates
+        let count = isPinned ? 1 : path.end == .anchor ? max(1, all.count - 1) : all.count
+        places = (0..<count).filter { !all[$0].isSelfIssued || $0 + 1 < all.count }
     }
 
     /// The revocation status of the path according to lists and responses.
@@ -44,16 +45,15 @@ struct RevocationCheck {
         var problems: [Problem] = []
         var usesAllEvidence = true
         var statuses = statuses(lists, &problems, usesAllEvidence: &usesAllEvidence)
-        let budget = lists.budget
         var isCutShort = false
         if !responses.isEmpty,
-            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, budget, isCutShort: &isCutShort)
+            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, lists, isCutShort: &isCutShort)
         {
             let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }
-        _ = apply(asked, to: &statuses, budget, isCutShort: &isCutShort)
+        _ = apply(asked, to: &statuses, lists, isCutShort: &isCutShort)
         if isCutShort {
             problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
         }
@@ -79,6 +79,7 @@ struct RevocationCheck {
             status: worst,
             problems: problems,
             unknownPlaces: unknownPlaces,
+            isFirstRevoked: statuses[0] == .revoked,
             usesAllEvidence: usesAllEvidence
         )
     }
@@ -92,7 +93,7 @@ struct RevocationCheck {
     private func apply(
         _ responses: [OCSPResponse],
         to statuses: inout [Int: Status],
-        _ budget: WorkBudget,
+        _ lists: RevocationLists,
         isCutShort: inout Bool
     ) -> Bool {
         var unused = Set(responses.indices)
@@ -100,16 +101,27 @@ struct RevocationCheck {
             let (certificate, issuer) = (path.certificates[place], path.certificates[place + 1])
             guard !certificate.isExcessive, !issuer.isExcessive else { continue }
             for (index, response) in responses.enumerated() where response.names(certificate, issuedBy: issuer) {
-                guard budget.affords(response.cost + issuer.verificationCost) else {
+                guard lists.budget.affords(response.cost + issuer.verificationCost) else {
                     isCutShort = true
                     continue
                 }
-                guard let answer = response.answer(about: certificate, issuedBy: issuer, at: date) else { continue }
+                guard let answer = response.answer(about: certificate, issuedBy: issuer, at: date),
+                    answer.responder.map({ !isRevoked(responder: $0, of: place + 1, lists) }) ?? true
+                else { continue }
                 unused.remove(index)
                 if statuses[place] != .revoked { statuses[place] = answer.status }
             }
         }
         return unused.isEmpty
+    }
+
+    /// Whether `lists` revoke the certificate of a responder that the authority at `place` has authorized.
+    private func isRevoked(responder: Certificate, of place: Int, _ lists: RevocationLists) -> Bool {
+        let path = CertificatePath(certificates: [responder] + path.certificates[place...], end: path.end)
+        var (unused, usesAllEvidence): ([Problem], Bool) = ([], true)
+        let statuses = RevocationCheck(path, isPinned: true, at: date)
+            .statuses(lists, &unused, usesAllEvidence: &usesAllEvidence)
+        return statuses[0] == .revoked
     }
 
     private func statuses(
