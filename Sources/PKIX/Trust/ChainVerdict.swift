@@ -23,6 +23,8 @@ package struct ChainVerdict: Hashable, Sendable {
         package let problems: [Problem]
         /// The indices in the chain of the certificates whose status is unknown.
         package let unknownPlaces: [Int]
+        /// Whether the first certificate of the chain is revoked.
+        let isFirstRevoked: Bool
         /// Whether all lists and responses were used: none was rejected as forged, unreadable or unusable. If libcrypto ran
         /// out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
@@ -49,7 +51,7 @@ package struct ChainVerdict: Hashable, Sendable {
     /// The validity at the time of judgement.
     package let validity: Validity
     /// The revocation status; nil if revocation was not checked.
-    package let revocation: Revocation?
+    package internal(set) var revocation: Revocation?
     /// Whether libcrypto checked the whole chain, if the caller requested that check.
     let isChecked: Bool
     /// Whether a key in the chain is too short, or a signature in the chain uses SHA-1.
@@ -61,6 +63,14 @@ package struct ChainVerdict: Hashable, Sendable {
     /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and
     /// revocation.
     package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
+
+    /// Whether another path could be better: this one has an error, or depends on a weak algorithm.
+    var hasFlaw: Bool { faults > 0 || isWeak }
+
+    /// Whether this verdict on one path is better than that on another.
+    func isBetter(than other: ChainVerdict) -> Bool {
+        faults == other.faults ? !isWeak && other.isWeak : faults < other.faults
+    }
 
     /// The number of errors in trust, validity and revocation together.
     var faults: Int {

@@ -34,6 +34,9 @@ struct PathCheck {
             problems += authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
         }
+        if isPinned || path.certificates.count == 1, !store.options.policies.isMet(byTrusted: leaf) {
+            problems.append(PathVerification.policyProblem)
+        }
         problems += store.options.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
         let trust: ChainVerdict.Trust? =
             if isPinned { .pinned } else if path.end == .anchor, let last = path.certificates.last {
@@ -50,6 +53,12 @@ struct PathCheck {
             isChecked: isChecked,
             isWeak: isWeak(path, isPinned: isPinned)
         )
+    }
+
+    /// Whether there is any list or response that may say that a certificate was revoked.
+    var hasEvidence: Bool {
+        lists.map { !$0.isEmpty || !responses.isEmpty || !store.responses.isEmpty || !store.options.responses.isEmpty }
+            ?? false
     }
 
     func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
@@ -70,6 +79,7 @@ struct PathCheck {
             status: verdict.status == .good && !unreadable.isEmpty ? .unknown : verdict.status,
             problems: (verdict.problems + unreadable).firstOfEachCode,
             unknownPlaces: verdict.unknownPlaces,
+            isFirstRevoked: verdict.isFirstRevoked,
             usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty)
         )
     }

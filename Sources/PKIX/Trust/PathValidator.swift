@@ -83,15 +83,17 @@ package struct PathValidator: Sendable {
         )
         let pin = pin(of: certificate, check, key, date: date)
         var judged: [[Certificate]: ChainVerdict] = [:]
-        // Takes the first path without errors, or else the path with the fewest errors: the sender is not to blame for worse
-        // paths.
+        // Takes the path with the fewest errors, and of these one without weak algorithms: the sender is not to blame for
+        // worse paths. Only a revocation of the certificate itself is an error of every path, because it names the issuer and
+        // the serial number, whichever certificate the issuer has.
         func judge(_ paths: [CertificatePath]) -> ChainVerdict {
             var best: ChainVerdict?
             for path in paths {
                 let verdict = judged[path.certificates] ?? check.judge(path, isPinned: pin.covers(path))
                 if path.end == .anchor { judged[path.certificates] = verdict }
-                if verdict.faults == 0 { return verdict }
-                if verdict.faults < best?.faults ?? .max { best = verdict }
+                if verdict.revocation?.isFirstRevoked == true { return verdict }
+                if best.map(verdict.isBetter(than:)) ?? true { best = verdict }
+                if !check.hasEvidence, !verdict.hasFlaw { return verdict }
             }
             return best
                 ?? check.judge(
@@ -112,15 +114,37 @@ package struct PathValidator: Sendable {
             let isWhole = !share.isSpent
             budget.takeBack(share)
             if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
-                verdict.faults == 0
+                !verdict.hasFlaw, verdict.revocation?.status != .unknown || !check.hasEvidence
             {
-                return (verdict, !budget.isSpent)
+                return (issuersRevocation(verdict, check, key, date), !budget.isSpent)
             }
         }
         var far = builder(with: store.systemAnchors, budget)
         let verdict = judge(far.paths(from: certificate))
-        return (verdict, far.isRepeatable)
+        return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
+
+    /// `verdict` with what all known issuers say of a certificate that is trusted without its issuer: it may have several,
+    /// and a certificate that the sender made must not hide the issuer that revoked it.
+    private func issuersRevocation(
+        _ verdict: ChainVerdict,
+        _ check: PathCheck,
+        _ key: VerdictCacheKey,
+        _ date: Date
+    ) -> ChainVerdict {
+        let isTrustedAlone = verdict.trust == .pinned || verdict.trust != nil && verdict.certificates.count == 1
+        guard isTrustedAlone, check.hasEvidence, verdict.revocation?.isFirstRevoked == false else { return verdict }
+        var result = verdict
+        var builder = PathBuilder(store, systemAnchors: nil, extra: key.extra, budget: budget, at: date)
+        for path in builder.pathsOfEachIssuer(of: key.certificate) {
+            guard let revocation = check.revocation(of: path, isPinned: true) else { continue }
+            let isProven = revocation.status == .good && result.revocation?.status == .unknown
+            if revocation.isFirstRevoked || isProven { result.revocation = revocation }
+            if revocation.isFirstRevoked { break }
+        }
+        return result
+    }
+
     /// The lists that may affect the chain; nil if revocation is not checked.
     private func revocationLists(for key: VerdictCacheKey) -> RevocationLists? {
         guard store.options.revocation != .off else { return nil }
@@ -168,8 +192,8 @@ extension PathValidator {
         // A certificate of the same key with another serial number does not cancel a revocation.
         let isRevoked = originals.contains { original in
             var builder = builder()
-            return builder.paths(from: original).contains {
-                check.revocation(of: $0, isPinned: true)?.status == .revoked
+            return builder.pathsOfEachIssuer(of: original).contains {
+                check.revocation(of: $0, isPinned: true)?.isFirstRevoked == true
             }
         }
         return isRevoked ? .none : .key

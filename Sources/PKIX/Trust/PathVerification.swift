@@ -23,12 +23,13 @@ package struct PathVerification {
         let cost = PathCost(path.certificates)
         if let excess = cost.excess {
             let most = Certificate.maximumNames
-            let text = "\(excess.subject) has more than \(most) names, name constraints and distribution points"
+            let parts = "names, name constraints, policies and distribution points"
+            let text = "\(excess.subject) has more than \(most) \(parts)"
             stop(text)
             return
         }
         guard budget.affords(cost.units) else {
-            let text = "the names and name constraints in the chain take too long to compare"
+            let text = "the signatures, names and policies in the chain take too long to check"
             stop(text)
             return
         }
@@ -76,6 +77,9 @@ package struct PathVerification {
         return try verification.run(at: Int(date.timeIntervalSince1970))
     }
 
+    static let policyProblem =
+        Problem(.chainPolicy, "the chain is valid under none of the certificate policies that are asked for")
+
     /// The problem for an error of libcrypto; nil for errors that are judged elsewhere (errors of time and of the path's
     /// end).
     private static func problem(_ finding: ChainVerification.Finding, _ path: [Certificate]) -> Problem? {
@@ -103,7 +107,7 @@ package struct PathVerification {
             .unknownNameSyntax:
             return Problem(.chainNameConstraints, "an authority may not name \(name) (\(reason))")
         case .noExplicitPolicy, .invalidPolicyExtension:
-            return Problem(.chainPolicy, "the chain is valid under none of the certificate policies that are asked for")
+            return policyProblem
         default: return Problem(.chainInvalid, "\(name): \(reason)")
         }
     }

@@ -45,6 +45,7 @@ struct RevocationListReading {
         let foremost = foremost(of: complete) + foremost(of: deltas)
         var statuses = statuses(foremost.map(\.list), &problems)
         var isCutShort = false
+        let cost = path.certificates.count + PathCost(path.certificates).units
         for place in places where statuses[place] != .revoked {
             let certificate = path.certificates[place]
             let issuer = path.certificates.dropFirst(place + 1).first
@@ -55,7 +56,7 @@ struct RevocationListReading {
                 }
                 let isLater = item.list.thisUpdate > date
                 let asked = isLater ? [item] : [item] + lastingDeltas
-                guard lists.affords(asked, for: path.certificates), lists.budget.affords(path.certificates.count) else {
+                guard lists.affords(asked, for: path.certificates), lists.budget.affords(cost) else {
                     isCutShort = true
                     continue
                 }

@@ -24,6 +24,16 @@ struct RevocationLists {
         fileprivate(set) var hasTooMany = false
     }
 
+    /// An authority, which may have several certificates.
+    private struct Authority: Hashable {
+        private let name: EncodingKey
+        private let key: [UInt8]
+
+        init(_ certificate: Certificate) {
+            (name, key) = (certificate.subject.canonical, certificate.publicKeyInfo)
+        }
+    }
+
     private let all: [CertificateList]
     /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
@@ -54,11 +64,12 @@ struct RevocationLists {
     ///
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     func selection(for path: [Certificate], at date: Date) -> Selection {
-        let known = Set(path)
+        // Another certificate of an authority in the path signs no other lists, and libcrypto may take it for that authority.
+        let known = Set(path.map(Authority.init))
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
         var selection = Selection()
         let others = signers.lazy.filter {
-            !known.contains($0) && choice?.names.contains($0.subject.canonical) != false
+            !known.contains(Authority($0)) && choice?.names.contains($0.subject.canonical) != false
         }
         selection.signers = Array(others.prefix(Self.maximumSigners))
         let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
