@@ -130,7 +130,7 @@ private struct ServerRun {
             require(isBegun && isAccepted, "a message that ends has begun")
             require(stuffing.end() != nil, "what was taken can be sent on")
             isBegun = false
-            session.finish(Array(repeating: SMTPReply(250, "2.0.0", text: "taken"), count: recipients))
+            session.finishMessage(with: Array(repeating: SMTPReply(250, "2.0.0", text: "taken"), count: recipients))
         case .abandoned:
             require(isBegun, "a message that is abandoned has begun")
             isBegun = false

@@ -13,19 +13,19 @@ import Testing
                     for head in [first, first + second, first + second + third, first + second + third + fourth] {
                         let hasFields = try !HeaderBlock(parsing: head).fields.isEmpty
                         let isEntity = hasFields || head.starts(with: "\n".bytes) || head.starts(with: "\r\n".bytes)
-                        #expect(EntityStart.isThere(in: head) == isEntity, "\(head)")
+                        #expect(EntityStart.canBegin(with: head) == isEntity, "\(head)")
                     }
                 }
             }
         }
     }
 
-    @Test func `empty input is an entity`() { #expect(EntityStart.isThere(in: [])) }
+    @Test func `empty input is an entity`() { #expect(EntityStart.canBegin(with: [])) }
 
     @Test func `a header field beyond the searched range does not count`() {
         let line = "From x" + String(repeating: "x", count: EntityStart.reach - 8) + "\n"
-        #expect(EntityStart.isThere(in: (line.dropFirst(3) + "A:").bytes) == false)
-        #expect(EntityStart.isThere(in: (line.replacing("xxx", with: "", maxReplacements: 1) + "A:").bytes))
-        #expect(EntityStart.isThere(in: (line + "A:").bytes) == false)
+        #expect(EntityStart.canBegin(with: (line.dropFirst(3) + "A:").bytes) == false)
+        #expect(EntityStart.canBegin(with: (line.replacing("xxx", with: "", maxReplacements: 1) + "A:").bytes))
+        #expect(EntityStart.canBegin(with: (line + "A:").bytes) == false)
     }
 }

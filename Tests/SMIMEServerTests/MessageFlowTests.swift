@@ -96,7 +96,7 @@ import Testing
             return NIOLoopBound(Scene(core, pool), eventLoop: loop)
         }
         .get()
-        try await wait { workers.readyCount == width && scene.value.pool.trouble == nil }
+        try await wait { workers.readyCount == width && scene.value.pool.failure == nil }
         return scene
     }
 

@@ -50,7 +50,7 @@ import Testing
     }()
 
     private static let answers: [WorkerAnswer] = [
-        .ready(locksKeys: false), .unusable(WorkerTrouble("gone", isLasting: true, hints: ["a", "b"])), .expiring(7),
+        .ready(locksKeys: false), .unusable(WorkerFailure("gone", isLasting: true, hints: ["a", "b"])), .expiring(7),
         .handled(number: 1, .served, WorkerLog(fields: [LogField("k", ["a", "b"])], warnings: ["w"], cacheHits: 5)),
         .handled(
             number: 2,

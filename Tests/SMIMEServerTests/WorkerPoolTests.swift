@@ -24,7 +24,7 @@ import Testing
             settings.growthDelay = .hours(1)
             settings.checkTime = checkTime
             let pool = WorkerPool(on: loop, settings) { try workers.start() }
-            pool.onChange = { workers.note(pool.trouble?.reason) }
+            pool.onChange = { workers.note(pool.failure?.reason) }
             pool.open()
             return NIOLoopBound(pool, eventLoop: loop)
         }
@@ -75,7 +75,7 @@ import Testing
     {
         let workers = Self.silentAtFirstMessage()
         let pool = try await pool(of: workers, width: 1, maximum: 2)
-        try await wait { pool.value.trouble == nil }
+        try await wait { pool.value.failure == nil }
         try await submit(1, to: pool)
         try await wait { workers.jobCount == 1 }
         try await wait {
@@ -92,7 +92,7 @@ import Testing
     {
         let workers = Self.silentAtFirstMessage()
         let pool = try await pool(of: workers, width: 2, maximum: 2)
-        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        try await wait { workers.readyCount == 2 && pool.value.failure == nil }
         try await submit(1, to: pool)
         for number in UInt64(2)...40 {
             try await submit(number, to: pool)
@@ -119,7 +119,7 @@ import Testing
             }
         }
         let pool = try await pool(of: workers, width: 2, maximum: 2, checkTime: .milliseconds(100))
-        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        try await wait { workers.readyCount == 2 && pool.value.failure == nil }
         let before = [0, 1].map { workers.checks(of: $0) }
         isArmed.withLock { $0 = true }
         try await wait {
@@ -146,16 +146,16 @@ import Testing
             return nil
         }
         let pool = try await pool(of: workers, width: 2, maximum: 2)
-        try await wait { workers.readyCount == 2 && pool.value.trouble == nil }
+        try await wait { workers.readyCount == 2 && pool.value.failure == nil }
         for number in UInt64(1)...2 { try await submit(number, to: pool) }
         try await wait { workers.jobCount == 2 }
         try await wait {
             pool.value.check()
-            return pool.value.trouble != nil
+            return pool.value.failure != nil
         }
         #expect(workers.notes.last == "the store does not answer")
         workers.say(.checked(nil), as: 0)
-        try await wait { pool.value.trouble == nil }
+        try await wait { pool.value.failure == nil }
         #expect(workers.notes == [nil, "the store does not answer", nil])
         try await onLoop { pool.value.close() }
     }

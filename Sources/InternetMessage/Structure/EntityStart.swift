@@ -10,7 +10,7 @@ package enum EntityStart {
     package static let reach = 4096
 
     /// Whether `head`, the first bytes of the content, may begin an entity. Empty content may, too.
-    package static func isThere(in head: [UInt8]) -> Bool {
+    package static func canBegin(with head: [UInt8]) -> Bool {
         let table = table
         var state = State.start.rawValue
         for byte in head.prefix(reach) { state = table[Int(state) << 8 | Int(byte)] }

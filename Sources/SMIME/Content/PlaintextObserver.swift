@@ -22,7 +22,7 @@ package final class PlaintextObserver: ByteSink {
     }
 
     /// Whether the plaintext begins like an entity, with a header field or with the empty line.
-    var startsEntity: Bool { EntityStart.isThere(in: head) }
+    var startsEntity: Bool { EntityStart.canBegin(with: head) }
 
     /// Whether the whole plaintext is clean text; nil if that was not checked.
     package var isCleanText: Bool? { text?.isClean }

@@ -41,7 +41,7 @@ extension Store {
     /// The addresses and domains whose last valid certificate expires within `interval` before or after `time`, each with the
     /// date of that expiry.
     package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
-        let ends = try await recipients.ends(
+        let ends = try await recipients.addressesExpiring(
             after: time.addingTimeInterval(-interval),
             until: time.addingTimeInterval(interval)
         )

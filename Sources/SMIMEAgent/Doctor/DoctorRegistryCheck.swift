@@ -35,7 +35,7 @@ struct DoctorRegistryCheck: DoctorCheck {
 
     /// Reports addresses that will soon have no valid certificate.
     private mutating func checkRecipients() async throws {
-        let ending = try await store.recipients.ends(after: time, until: time.soon)
+        let ending = try await store.recipients.addressesExpiring(after: time, until: time.soon)
         for (address, end) in ending.prefix(Self.maximumNamed) {
             add(
                 "recipient-expiring",

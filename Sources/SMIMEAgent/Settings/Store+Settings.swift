@@ -18,16 +18,16 @@ extension Store {
         SettingValues(stored: try await settings.all())
     }
 
-    /// The value that `read` makes from the settings. During one message, `read` is called only once, unless the store
+    /// The value that `decode` makes from the settings. During one message, `decode` is called only once, unless the store
     /// changes.
     ///
-    /// - Parameter name: identifies the value; by default the name of the calling function.
+    /// - Parameter key: identifies the value in the cache; by default the name of the calling function.
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func decodedSettings<Value: Sendable>(
-        _ name: String = #function,
-        _ read: (SettingValues) throws -> Value
+        cachedAs key: String = #function,
+        _ decode: (SettingValues) throws -> Value
     ) async throws -> Value {
-        try await settings.decoded(name) { try read(SettingValues(stored: $0)) }
+        try await settings.decoded(key) { try decode(SettingValues(stored: $0)) }
     }
 
     /// The meanings of subject tags: `subject-tags`.

@@ -20,11 +20,11 @@ extension SMTPConnection {
     }
 
     func finish() {
-        guard let flow else { return session.finish([]) }
+        guard let flow else { return session.finishMessage(with: []) }
         contentStart = nil
         flow.finish { [self] reply in
             endMessage()
-            session.finish(Array(repeating: reply, count: max(recipientCount, 1)))
+            session.finishMessage(with: Array(repeating: reply, count: max(recipientCount, 1)))
             confirm(flow)
             work()
         }

@@ -118,7 +118,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     }
 
     func drain() {
-        session.drain(SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
+        session.closeAfterMessage(with: SMTPReply(421, "4.3.2", text: "the gateway is stopping"))
         work()
     }
 

@@ -116,9 +116,9 @@ package final class MessageFlow {
     /// Requests a slot for a message. `answer` is called with nil when there is one; otherwise with the reply that refuses
     /// the message.
     package func begin(_ envelope: SMTPEnvelope, _ answer: @escaping (SMTPReply?) -> Void) {
-        if let trouble = core.pool.trouble {
+        if let failure = core.pool.failure {
             core.metrics.storeErrors += 1
-            core.noteUnread(envelope, role: role, .deferred, reason: "the store cannot be used: \(trouble.reason)")
+            core.noteUnread(envelope, role: role, .deferred, reason: "the store cannot be used: \(failure.reason)")
             return answer(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         }
         guard !core.isStopping else {

@@ -10,7 +10,7 @@ final class OperationsEndpoint {
     struct Answers {
         let metrics: () -> String
         /// The reason that messages are not handled; nil while they are handled.
-        let trouble: () -> String?
+        let whyNotReady: () -> String?
     }
 
     /// Opens the listener.
@@ -71,7 +71,7 @@ private final class OperationsHandler: ChannelInboundHandler {
         case "/metrics": text = answers.metrics()
         case "/healthz": break
         case "/readyz":
-            if let trouble = answers.trouble() { (status, text) = (.serviceUnavailable, trouble + "\n") }
+            if let why = answers.whyNotReady() { (status, text) = (.serviceUnavailable, why + "\n") }
         default: (status, text) = (.notFound, "/metrics, /healthz, /readyz\n")
         }
         var headers = HTTPHeaders()

@@ -18,7 +18,10 @@ extension GatewayRuntime {
         }
         guard let metrics = settings.metrics else { return bound }
         return bound.flatMap { [self] in
-            let answers = OperationsEndpoint.Answers(metrics: { [self] in metricsText }, trouble: { [self] in trouble })
+            let answers = OperationsEndpoint.Answers(
+                metrics: { [self] in metricsText },
+                whyNotReady: { [self] in whyNotReady }
+            )
             return OperationsEndpoint.bind(metrics, on: loop, allowed: settings.allowed, answers).assumeIsolated().map {
                 [self] in
                 operations = $0

@@ -5,7 +5,7 @@ import SMIMEGateway
 /// The runtime's reactions to changes of its workers.
 extension GatewayRuntime {
     func watchWorkers() {
-        var (lastTrouble, lastKeyTrouble): (String?, String?)
+        var (lastFailure, lastKeyFailure): (String?, String?)
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
@@ -16,25 +16,25 @@ extension GatewayRuntime {
         }
         core.pool.onExpiring = { [core] in core.metrics.expiringCertificates = $0 }
         core.pool.onChange = { [self] in
-            let trouble = core.pool.trouble
-            if trouble == nil { countExpiring() }
-            // Every worker reports the same trouble, so it is logged only once. Trouble that ends the start is not logged
+            let failure = core.pool.failure
+            if failure == nil { countExpiring() }
+            // Every worker reports the same failure, so it is logged only once. A failure that ends the start is not logged
             // here, because the start reports it as an error.
-            if let trouble, trouble.reason != lastTrouble, opening == nil || !trouble.isLasting {
-                logger.error("the store cannot be used: \(trouble.reason)")
+            if let failure, failure.reason != lastFailure, opening == nil || !failure.isLasting {
+                logger.error("the store cannot be used: \(failure.reason)")
             }
-            if trouble == nil, lastTrouble != nil { logger.notice("the store can be used again") }
-            lastTrouble = trouble?.reason
-            let keyTrouble = core.pool.keyTrouble
-            if let keyTrouble, keyTrouble != lastKeyTrouble {
-                logger.error("no private key can be used, and mail that needs one waits: \(keyTrouble)")
+            if failure == nil, lastFailure != nil { logger.notice("the store can be used again") }
+            lastFailure = failure?.reason
+            let keyFailure = core.pool.keyFailure
+            if let keyFailure, keyFailure != lastKeyFailure {
+                logger.error("no private key can be used, and mail that needs one waits: \(keyFailure)")
             }
-            lastKeyTrouble = keyTrouble
+            lastKeyFailure = keyFailure
             guard let opened = opening else { return }
             opening = nil
             // A store that cannot be reached for now does not end the start. Until it can be reached, mail gets 451.
-            if let trouble, trouble.isLasting {
-                opened.fail(ServerError.storeUnusable(trouble))
+            if let failure, failure.isLasting {
+                opened.fail(ServerError.storeUnusable(failure))
             } else {
                 opened.succeed()
             }

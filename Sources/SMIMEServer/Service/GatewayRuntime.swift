@@ -134,14 +134,15 @@ final class GatewayRuntime {
         }
     }
 
-    var trouble: String? {
+    /// The reason that messages are not handled; nil while they are handled.
+    var whyNotReady: String? {
         if core.isStopping { return "stopping" }
-        if let trouble = core.pool.trouble { return "the store cannot be used: \(trouble.reason)" }
-        return core.pool.keyTrouble.map { "no private key can be used: \($0)" }
+        if let failure = core.pool.failure { return "the store cannot be used: \(failure.reason)" }
+        return core.pool.keyFailure.map { "no private key can be used: \($0)" }
     }
 
     var metricsText: String {
-        core.metrics.isReady = trouble == nil
+        core.metrics.isReady = whyNotReady == nil
         core.metrics.connections = core.connections.count
         core.metrics.messagesInFlight = core.slots.used
         core.metrics.workers = core.pool.count

@@ -61,7 +61,7 @@ package enum ServerError: Error, Equatable, Sendable {
     /// The listener for metrics cannot be opened.
     case cannotListenForMetrics(SocketName, reason: String)
     /// The store is damaged, missing, or of a newer version.
-    case storeUnusable(WorkerTrouble)
+    case storeUnusable(WorkerFailure)
     /// The system refuses threads, files or processes.
     case system(reason: String)
 }
@@ -75,7 +75,7 @@ extension ServerError: LocalizedError, CustomStringConvertible {
         case .settings(let text): text
         case .cannotListen(let endpoint, let reason): "cannot listen on \(endpoint): \(reason)"
         case .cannotListenForMetrics(let name, let reason): "cannot listen on \(name): \(reason)"
-        case .storeUnusable(let trouble): trouble.reason
+        case .storeUnusable(let failure): failure.reason
         case .system(let reason): reason
         }
     }

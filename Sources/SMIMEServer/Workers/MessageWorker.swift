@@ -47,12 +47,12 @@ package struct MessageWorker {
     ///
     /// - Parameter open: opens the store.
     /// - Throws: errors of the socket. The service is then gone, so nothing can be reported to it.
-    package static func run(_ role: ServerWorker, open: () async throws(WorkerTrouble) -> Tools) async throws {
+    package static func run(_ role: ServerWorker, open: () async throws(WorkerFailure) -> Tools) async throws {
         // This is enough for the cache, which contains at most 256 private keys.
         let isLocked = Libcrypto.lockKeys(in: 4 << 20)
         let socket = WorkerSocket(role.socket)
         let tools: Tools
-        do throws(WorkerTrouble) {
+        do throws(WorkerFailure) {
             tools = try await open()
         } catch {
             return try socket.send(WorkerAnswer.unusable(error).frame)

@@ -128,8 +128,8 @@ package final class Worker {
         case .ready(let locksKeys):
             isReady = true
             if !locksKeys { pool.warnOfSwapping() }
-            pool.started(self, trouble: nil)
-        case .unusable(let trouble): pool.started(self, trouble: trouble)
+            pool.started(self, failure: nil)
+        case .unusable(let failure): pool.started(self, failure: failure)
         case .handled(let number, let outcome, let log):
             guard current?.job.number == number, let job = takeJob() else { return failed() }
             unfinished += 1

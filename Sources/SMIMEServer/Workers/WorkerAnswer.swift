@@ -68,7 +68,7 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The store is open. `locksKeys` tells whether private keys are in memory that is not swapped out.
     case ready(locksKeys: Bool)
     /// The store cannot be used.
-    case unusable(WorkerTrouble)
+    case unusable(WorkerFailure)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
     /// The `settle` request is done, except what the warnings in the log name. The log names what was learned.
     case settled(number: UInt64, WorkerLog)
@@ -83,11 +83,11 @@ package enum WorkerAnswer: Equatable, Sendable {
             case .ready(let locksKeys):
                 buffer.writeInteger(UInt8(0))
                 buffer.writeFlag(locksKeys)
-            case .unusable(let trouble):
+            case .unusable(let failure):
                 buffer.writeInteger(UInt8(1))
-                buffer.writeText(trouble.reason)
-                buffer.writeFlag(trouble.isLasting)
-                buffer.writeTexts(trouble.hints)
+                buffer.writeText(failure.reason)
+                buffer.writeFlag(failure.isLasting)
+                buffer.writeTexts(failure.hints)
             case .handled(let number, let outcome, let log):
                 buffer.writeInteger(UInt8(2))
                 buffer.writeInteger(number)
@@ -122,7 +122,7 @@ package enum WorkerAnswer: Equatable, Sendable {
         case 0: self = .ready(locksKeys: try buffer.readFlag())
         case 1:
             self = .unusable(
-                WorkerTrouble(
+                WorkerFailure(
                     try buffer.readText(),
                     isLasting: try buffer.readFlag(),
                     hints: try buffer.readTexts()

@@ -3,7 +3,7 @@ import NIOCore
 /// Checks whether the workers can use the store.
 extension WorkerPool {
     /// Asks a worker whether the store can be used. A worker that is handling a message answers after the message. The answer
-    /// changes `trouble`.
+    /// changes `failure`.
     ///
     /// If an idle worker does not answer, another one is asked, and the store counts as silent only if no worker answers.
     package func check() {
@@ -72,22 +72,22 @@ extension WorkerPool {
     }
 
     private func note(_ obstacle: WorkerObstacle?) {
-        let before = (trouble?.reason, keyTrouble)
-        keyTrouble = obstacle.flatMap { $0.isOfKeys ? $0.reason : nil }
-        trouble = obstacle.flatMap { $0.isOfKeys ? nil : WorkerTrouble($0.reason, isLasting: false) }
-        if (trouble?.reason, keyTrouble) != before { onChange() }
+        let before = (failure?.reason, keyFailure)
+        keyFailure = obstacle.flatMap { $0.isOfKeys ? $0.reason : nil }
+        failure = obstacle.flatMap { $0.isOfKeys ? nil : WorkerFailure($0.reason, isLasting: false) }
+        if (failure?.reason, keyFailure) != before { onChange() }
     }
 
     /// Handles a worker's start: it has opened the store, or could not open it.
-    func started(_ worker: Worker, trouble found: WorkerTrouble?) {
+    func started(_ worker: Worker, failure found: WorkerFailure?) {
         if let found {
             worker.retire()
             return failed(found)
         }
         retryDelay = .milliseconds(100)
-        let wasInTrouble = trouble != nil
-        trouble = nil
-        if wasInTrouble { onChange() }
+        let hadFailed = failure != nil
+        failure = nil
+        if hadFailed { onChange() }
         settleWaiting(by: worker)
         becameIdle(worker)
         checkAnew()

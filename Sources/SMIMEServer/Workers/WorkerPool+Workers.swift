@@ -52,7 +52,7 @@ extension WorkerPool {
         if worker.isReady {
             startMissing()
         } else {
-            failed(WorkerTrouble("workers cannot start (signal \(signal))", isLasting: false))
+            failed(WorkerFailure("workers cannot start (signal \(signal))", isLasting: false))
         }
     }
 

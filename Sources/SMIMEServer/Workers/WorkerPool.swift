@@ -63,12 +63,12 @@ package final class WorkerPool {
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
     /// The reason that no worker has an open store; nil if one has.
-    package internal(set) var trouble: WorkerTrouble? = WorkerTrouble("starting", isLasting: false)
+    package internal(set) var failure: WorkerFailure? = WorkerFailure("starting", isLasting: false)
     /// The reason that no private key can be used, although the store can; nil if private keys can be used.
-    var keyTrouble: String?
+    var keyFailure: String?
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?
-    /// Called when `trouble` or `keyTrouble` changes.
+    /// Called when `failure` or `keyFailure` changes.
     package var onChange: () -> Void = {}
     /// Called with a worker's log after it recorded or learned something at the end of a message.
     var onSettled: (WorkerLog) -> Void = { _ in }
@@ -101,7 +101,7 @@ package final class WorkerPool {
 
     /// Lets a worker handle `job`.
     package func submit(_ job: WorkerJob, _ completion: @escaping (Result) -> Void) {
-        if let trouble, trouble.isLasting { return completion(.unavailable(reason: trouble.reason)) }
+        if let failure, failure.isLasting { return completion(.unavailable(reason: failure.reason)) }
         guard !isClosing else { return completion(.unavailable(reason: Self.stopping)) }
         waiting.append(Pending(job: job, completion: completion))
         dispatch()
@@ -177,14 +177,14 @@ package final class WorkerPool {
             workers[ObjectIdentifier(worker)] = worker
             worker.connect(on: loop)
         } catch {
-            failed(WorkerTrouble("\(error)", isLasting: false))
+            failed(WorkerFailure("\(error)", isLasting: false))
         }
     }
 
-    func failed(_ found: WorkerTrouble) {
+    func failed(_ found: WorkerFailure) {
         // Other workers may still be able to work.
         guard !active.contains(where: \.isReady) else { return retryLater() }
-        trouble = found
+        failure = found
         onChange()
         if found.isLasting {
             let left = waiting

@@ -47,7 +47,7 @@ package struct RecipientRegistry: Sendable {
     /// of expiry, in the order of the addresses.
     ///
     /// Certificates that are distrusted or held are not considered.
-    package func ends(
+    package func addressesExpiring(
         after start: Date,
         until end: Date
     ) async throws(KeystoreError) -> [(address: AddressScope, end: Date)] {

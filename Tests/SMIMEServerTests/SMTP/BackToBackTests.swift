@@ -58,7 +58,7 @@ import Testing
                 received.append([])
                 server.accept()
             case .content(let buffer): received[received.count - 1] += Array(buffer: buffer)
-            case .endOfMessage: server.finish([answer])
+            case .endOfMessage: server.finishMessage(with: [answer])
             case .abandoned, .close: Issue.record("\(event)")
             }
         }

@@ -78,7 +78,7 @@ struct ServerDriver {
             case .content(let buffer): append(content: String(buffer: buffer))
             case .endOfMessage:
                 entries.append(.endOfMessage)
-                if let answers, let envelope = envelopes.last { session.finish(answers(envelope)) }
+                if let answers, let envelope = envelopes.last { session.finishMessage(with: answers(envelope)) }
             case .abandoned: entries.append(.abandoned)
             case .close: entries.append(.close)
             }

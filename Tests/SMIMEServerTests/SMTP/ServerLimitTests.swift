@@ -87,7 +87,7 @@ import Testing
     func draining(isInFlight: Bool) {
         var driver = ServerDriver()
         driver.send("\(ServerDriver.envelope)\(isInFlight ? "DATA\r\n" : "")")
-        driver.session.drain(SMTPReply(421, "4.3.2", text: "shutting down"))
+        driver.session.closeAfterMessage(with: SMTPReply(421, "4.3.2", text: "shutting down"))
         driver.pump()
         #expect(driver.isClosed == !isInFlight)
         if isInFlight {
@@ -105,7 +105,7 @@ import Testing
         var driver = ServerDriver()
         driver.decision = .wait
         driver.send("\(ServerDriver.envelope)\(command)")
-        driver.session.drain(SMTPReply(421, "4.3.2", text: "shutting down"))
+        driver.session.closeAfterMessage(with: SMTPReply(421, "4.3.2", text: "shutting down"))
         driver.session.refuse(SMTPReply(451, "4.3.1", text: "busy"))
         driver.pump()
         #expect(driver.codes == [250, 250, 451, 421])
@@ -146,7 +146,7 @@ import Testing
         driver.send("x\r\n.\r\n")
         driver.endOfInput()
         #expect(driver.entries.last == .endOfMessage)
-        driver.session.finish([SMTPReply(250, "2.0.0", text: "taken")])
+        driver.session.finishMessage(with: [SMTPReply(250, "2.0.0", text: "taken")])
         driver.pump()
         #expect(driver.codes.last == 250)
         #expect(driver.isClosed)
@@ -166,7 +166,7 @@ import Testing
         var driver = ServerDriver()
         driver.session.accept()
         driver.session.refuse(SMTPReply(451, nil, text: "x"))
-        driver.session.finish([SMTPReply(250, nil, text: "x")])
+        driver.session.finishMessage(with: [SMTPReply(250, nil, text: "x")])
         driver.pump()
         #expect(driver.entries.isEmpty)
         driver.send("NOOP\r\n")

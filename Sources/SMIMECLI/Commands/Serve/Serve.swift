@@ -94,7 +94,7 @@ extension SMIMECommand {
 
         func run() async throws {
             if let worker = ServerWorker.current {
-                return try await MessageWorker.run(worker) { () throws(WorkerTrouble) in try await tools() }
+                return try await MessageWorker.run(worker) { () throws(WorkerFailure) in try await tools() }
             }
             do throws(ServerError) {
                 try await GatewayServer.run(settings, log: log)
@@ -104,18 +104,18 @@ extension SMIMECommand {
         }
 
         /// The store, the settings and the other objects that a worker needs.
-        private func tools() async throws(WorkerTrouble) -> MessageWorker.Tools {
+        private func tools() async throws(WorkerFailure) -> MessageWorker.Tools {
             let origin = PassphraseOrigin("password", file: passwordFile, descriptor: nil, variable: nil)
             let store: Store
             do {
                 store = try await global.store(.readOnly, password: origin, asks: false)
             } catch let error as KeystoreError {
-                throw WorkerTrouble(error, hints: Failure(error).hints)
+                throw WorkerFailure(error, hints: Failure(error).hints)
             } catch {
-                throw WorkerTrouble(Failure(error).message, isLasting: false)
+                throw WorkerFailure(Failure(error).message, isLasting: false)
             }
             guard store.exists else {
-                throw WorkerTrouble(
+                throw WorkerFailure(
                     "\(store.location.path): there is no store",
                     isLasting: true,
                     hints: [Failure.bringBack]
@@ -138,7 +138,7 @@ extension Failure {
         switch error {
         case .settings: self.init(.usage, error.description)
         case .cannotListen, .cannotListenForMetrics: self.init(.cannotCreate, error.description)
-        case .storeUnusable(let trouble): self.init(.configuration, error.description, hints: trouble.hints)
+        case .storeUnusable(let failure): self.init(.configuration, error.description, hints: failure.hints)
         case .system: self.init(.tryAgain, error.description)
         }
     }

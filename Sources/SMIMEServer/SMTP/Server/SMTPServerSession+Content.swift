@@ -96,7 +96,7 @@ extension SMTPServerSession {
         if let farewell, case .command = state { end(with: farewell) }
     }
 
-    mutating func finishMessage(_ replies: [SMTPReply]) {
+    mutating func replyToMessage(_ replies: [SMTPReply]) {
         guard case .finishing = state, pending == nil else { return }
         for index in 0..<finalReplyCount {
             let reply = index < replies.count ? replies[index] : .undetermined

@@ -4,8 +4,8 @@ package import NIOCore
 ///
 /// The caller passes received bytes to ``receive(_:)`` while ``wantsInput`` is true, and then handles the events from
 /// ``next()`` until it returns nil. Two events need an answer: `.message` needs ``accept()`` or ``refuse(_:)``, and
-/// `.endOfMessage` needs ``finish(_:)``. Before the answer only replies are returned; after the answer there may be further
-/// events.
+/// `.endOfMessage` needs ``finishMessage(with:)``. Before the answer only replies are returned; after the answer there may be
+/// further events.
 ///
 /// No call traps or throws an error. A call that is not allowed in the current state has no effect.
 ///
@@ -80,7 +80,7 @@ package struct SMTPServerSession: Sendable {
         case message(SMTPEnvelope)
         /// The next bytes of the message, without doubled dots and with CRLF line ends.
         case content(ByteBuffer)
-        /// The message is complete. Answer with ``finish(_:)``. The message can no longer be abandoned.
+        /// The message is complete. Answer with ``finishMessage(with:)``. The message can no longer be abandoned.
         case endOfMessage
         /// The message of the last `.message` will not be completed: drop it.
         case abandoned
@@ -147,7 +147,7 @@ package struct SMTPServerSession: Sendable {
 
     /// Records that the client sends no more bytes. Bytes received before are still handled, and then `.close` follows. If
     /// the client left within a message, `.abandoned` precedes it. A message after `.endOfMessage` still waits for
-    /// ``finish(_:)``.
+    /// ``finishMessage(with:)``.
     package mutating func endOfInput() { inputHasEnded = true }
 
     /// The next event; nil if there is none until more bytes are received or an answer is given.
@@ -169,8 +169,8 @@ package struct SMTPServerSession: Sendable {
     ///
     /// - Parameter replies: in SMTP one reply; in LMTP one reply for each of the envelope's recipients, in order. If a reply
     ///   is missing, or is neither 2xx, 4xx nor 5xx, the client gets 451.
-    package mutating func finish(_ replies: [SMTPReply]) {
-        finishMessage(replies)
+    package mutating func finishMessage(with replies: [SMTPReply]) {
+        replyToMessage(replies)
     }
 
     /// Ends the connection at once with `reply`, for a reason of the server such as a timeout or a shutdown. A message in
@@ -180,8 +180,8 @@ package struct SMTPServerSession: Sendable {
     }
 
     /// Ends the connection with `reply` as soon as no message is in flight. A message is in flight from `.message` to
-    /// ``finish(_:)``.
-    package mutating func drain(_ reply: SMTPReply) {
+    /// ``finishMessage(with:)``.
+    package mutating func closeAfterMessage(with reply: SMTPReply) {
         guard farewell == nil, !state.isOver else { return }
         farewell = reply
         if !hasMessageInFlight { end(with: reply) }

@@ -2,7 +2,7 @@ import Foundation
 package import SMIMEStore
 
 /// The reason that a worker cannot work.
-package struct WorkerTrouble: Error, Equatable, Sendable {
+package struct WorkerFailure: Error, Equatable, Sendable {
     /// One sentence, in lower case and without a full stop.
     package let reason: String
     /// Whether an administrator must repair the store, so that trying again is useless.
@@ -16,7 +16,7 @@ package struct WorkerTrouble: Error, Equatable, Sendable {
         self.hints = hints
     }
 
-    /// The trouble that `error` of the store causes.
+    /// The failure that `error` of the store causes.
     package init(_ error: KeystoreError, hints: [String]) {
         let isLasting =
             switch error {
@@ -27,7 +27,7 @@ package struct WorkerTrouble: Error, Equatable, Sendable {
     }
 }
 
-extension WorkerTrouble: LocalizedError, CustomStringConvertible {
+extension WorkerFailure: LocalizedError, CustomStringConvertible {
     package var errorDescription: String? { reason }
     package var description: String { reason }
 }
