@@ -15,7 +15,7 @@ import Testing
         let alice = try EmailAddress("alice@example.com")
         return [
             (CMSError.decryptionFailed, "decryption failed"),
-            (CMSError.limitExceeded("file size"), "refused, beyond a limit: file size"),
+            (CMSError.limitExceeded("file size"), "rejected, because it exceeds a limit: file size"),
             (CMSError.malformed(.pkcs12, "it is empty"), "malformed PKCS#12 file: it is empty"),
             (CMSError.wrongPassphrase, "wrong passphrase"),
             (GatewayError.loop(passes: 8), "mail loop: changed here 8 times already"),
@@ -29,14 +29,14 @@ import Testing
             (KeystoreError.unknownAccount(alice), "alice@example.com: no such account"),
             (MIMEError.limitExceeded(.depth), "parts nested more than 50 deep"),
             (MIMEError.unreadable(.changedWhileReading), "the input changed while it was being read"),
-            (MessageError.certificatesOnly, "malformed: it only brings certificates"),
+            (MessageError.certificatesOnly, "malformed: it contains only certificates"),
             (
                 MessageError.cipherBelowFloor(.aes128CBC, floor: .aes256GCM),
-                "aes-128-cbc is below the least cipher that may be used, which is aes-256-gcm"
+                "aes-128-cbc is weaker than aes-256-gcm, the weakest cipher that is allowed"
             ),
             (MessageError.defective(.missingBoundary), "malformed: \(MIMEDefect.missingBoundary.text)"),
             (MessageError.notEncrypted, "not encrypted"),
-            (MessageError.tooManyLayers, "refused, beyond a limit: 8 layers"),
+            (MessageError.tooManyLayers, "rejected, because it has more than 8 layers"),
             (SourceOutage("no answer"), "no answer"),
             (StreamError.readFailed(code: EIO), "cannot read: Input/output error"),
             (TransportError("sendmail: status 75"), "sendmail: status 75"),

@@ -117,7 +117,7 @@ import Testing
 
     @Test(arguments: [
         ("expired", "has expired"), ("future", "not valid yet"), ("weak", "too short"),
-        ("encrypt-only", "may not be used for signatures"), ("ca-as-leaf", "may not be used for signatures"),
+        ("encrypt-only", "does not permit signatures"), ("ca-as-leaf", "does not permit signatures"),
     ])
     func `a CMS object is signed with an unfit certificate only on request`(name: String, reason: String) throws {
         let identity = try TestIdentity(name).identityWithChain

@@ -79,8 +79,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("bob", "does not name alice@example.com"), ("alice-old", "has expired"), ("encrypt-only", "may not sign"),
-        ("future", "not valid yet"), ("wrong-eku", "may not sign"),
+        ("bob", "does not name alice@example.com"), ("alice-old", "has expired"),
+        ("encrypt-only", "does not permit signing"), ("future", "not valid yet"),
+        ("wrong-eku", "does not permit signing"),
     ])
     func `signing with a certificate that no reader would accept is refused`(name: String, reason: String) throws {
         let error = #expect(throws: SMIMEError.self) {
@@ -97,9 +98,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ca/root.pem", "authority"), ("sign-only/cert.pem", "may not be used for encryption"),
+        ("ca/root.pem", "authority"), ("sign-only/cert.pem", "does not permit encryption"),
         ("expired/cert.pem", "has expired"), ("future/cert.pem", "not valid yet"), ("weak/cert.pem", "too short"),
-        ("wrong-eku/cert.pem", "may not be used for encryption"),
+        ("wrong-eku/cert.pem", "does not permit encryption"),
     ])
     func `encrypting to an unsuitable certificate is refused unless it is unchecked`(path: String, reason: String)
         throws

@@ -27,7 +27,7 @@ package enum StreamError: Error, Equatable, Sendable {
     case committed(path: String)
     /// The text is not base64 (RFC 4648 §4).
     case malformedBase64
-    /// The file is not a regular file, for example a pipe or device, so it cannot be read at any position.
+    /// The file is not a regular file, for example a pipe or device, so it does not support random access.
     case notRegular(path: String)
     /// Reading failed; `code` is errno.
     case readFailed(code: Int32)

@@ -69,7 +69,7 @@ extension SignedData {
                     Problem(.signerAmbiguous, "too many certificates could be the signer's, and not all were tried")
                 )
             } else {
-                problems.append(Problem(.signatureInvalid, "the signature does not fit the signer's key"))
+                problems.append(Problem(.signatureInvalid, "the signature does not match the signer's key"))
             }
             return result([first])
         } catch CMSError.unsupported(let what) {
@@ -113,7 +113,8 @@ extension SignedData {
         default: break
         }
         if let digest = signer.digest, !signer.ignoresDigest, !digestAlgorithms.contains(digest) {
-            check.problems.append(Problem(.digestNotAnnounced, "the signer's digest is not announced"))
+            let text = "the signer's digest algorithm is missing from digestAlgorithms"
+            check.problems.append(Problem(.digestNotAnnounced, text))
         }
         if let fixed = (try? SignatureAlgorithm(signer.signatureAlgorithm))?.digest, fixed != signer.digest {
             check.isDigestKnown = false

@@ -20,7 +20,7 @@ package enum SMIMEAName {
     /// The wildcard name, for the addresses of a domain that have no records of their own: `*._smimecert.example.org`.
     package static func whole(_ domain: String) -> String { "*._smimecert.\(domain)" }
 
-    /// The local part without quotes that only the syntax of mail requires.
+    /// The local part without the surrounding quotes and the escaping backslashes of a quoted-string (RFC 5322 §3.2.4).
     private static func unquoted(_ localPart: String) -> String {
         guard localPart.hasPrefix("\""), localPart.hasSuffix("\""), localPart.count >= 2 else { return localPart }
         var text = ""

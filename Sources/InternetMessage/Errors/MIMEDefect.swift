@@ -42,7 +42,7 @@ package enum MIMEDefect: String, Hashable, Sendable, CaseIterable {
         case .malformedContentType: "a Content-Type that not all readers can read"
         case .mboxLine: "a mailbox's From line in front of the header"
         case .missingBoundary: "a multipart without a usable boundary"
-        case .missingHeaderEnd: "the header ends at a line that is no field, without an empty line"
+        case .missingHeaderEnd: "the header ends at a line that is not a field, without an empty line"
         case .nul: "a NUL byte in the header"
         case .unterminatedMultipart: "a multipart without its closing delimiter"
         }

@@ -44,7 +44,7 @@ extension CMSError: LocalizedError, CustomStringConvertible {
     package var description: String {
         switch self {
         case .decryptionFailed: "decryption failed"
-        case .limitExceeded(let limit): "refused, beyond a limit: \(limit)"
+        case .limitExceeded(let limit): "rejected, because it exceeds a limit: \(limit)"
         case .malformed(let structure, let detail): "malformed \(structure.rawValue): \(detail)"
         case .noKeyPair: "no private key in it belongs to one of its certificates"
         case .openSSL(let error): error.description

@@ -65,13 +65,14 @@ extension ProblemCode {
         case .profileAlgorithm, .profileKeySize, .profilePurpose, .profileValidity:
             "nothing; if the certificate is your own, ask its authority for the reason"
         case .protectedFromMismatch:
-            "do not take From for the sender: another person may have forwarded the signed mail under a new name"
+            "do not treat the address in From as the sender: another person may have forwarded the signed mail under a new name"
         case .revocationUnknown: "import the revocation list of the authority"
         case .signatureInvalid: "do not rely on the message: it was changed, or another person signed it"
-        case .signerCertificateMismatch: "do not rely on the message: the certificate was exchanged"
+        case .signerCertificateMismatch:
+            "do not rely on the message: the certificate in the message is not the one that the signer named"
         case .signerCertificateMissing: "import the certificate"
         case .signerIsSender: "accept the message only if the address in Sender may send for the address in From"
-        case .signerNotFrom: "do not take From for the sender"
+        case .signerNotFrom: "do not treat the address in From as the sender"
         case .signingTimeFar: "check whether this is an old message that was sent again"
         case .signingTimeFuture: "check your clock; the signer's may be wrong"
         case .tooManySignatures: "save the parts to files and verify each part"

@@ -2,7 +2,7 @@ extension ProblemCode {
     /// The problem in one sentence without a full stop.
     public var meaning: String {
         switch self {
-        case .accountUnused: "an account was named, but the files hold no private key for it"
+        case .accountUnused: "an account was named, but the files contain no private key for it"
         case .addressMismatch: "the certificate of an identity does not name the account's address"
         case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
         case .attributeDoubled: "a signed attribute that may occur only once, with one value, occurs twice"
@@ -24,7 +24,7 @@ extension ProblemCode {
             "you distrusted the certificate, or another certificate with the same key, for the sender's address"
         case .chainExpired: "a certificate of an authority in the chain has expired"
         case .chainInvalid: "libcrypto found a fault in the chain that has no code of its own; the text names the fault"
-        case .chainNameConstraints: "an authority in the chain may not issue for this address or name"
+        case .chainNameConstraints: "the name constraints of an authority in the chain forbid this address or name"
         case .chainNoAnchor: "the chain does not end at a certificate that is trusted"
         case .chainNotCA: "a certificate in the chain was issued by a certificate that is not an authority's"
         case .chainNotChecked: "the chain cannot be checked, or it would take too long; the text says why"
@@ -63,7 +63,7 @@ extension ProblemCode {
         case .unreadable: "the file, the store or its settings cannot be read, so that nothing is known of the message"
         case .digestMD5: "the signature uses MD5, which can be forged"
         case .digestMismatch: "the signature and its digest name different algorithms"
-        case .digestNotAnnounced: "the signer's digest algorithm is not in the list before the content"
+        case .digestNotAnnounced: "the signer's digest algorithm is missing from digestAlgorithms of the SignedData"
         case .digestSHA1: "the signature uses SHA-1, which is no longer safe"
         case .duplicateContentType:
             "a part has more than one Content-Type field, so mail programs may show different content"
@@ -88,12 +88,12 @@ extension ProblemCode {
         case .keyUsage: "the key usage of the certificate does not allow this use of the key"
         case .malformed: "the message is malformed; the text says where"
         case .malformedContentType:
-            "a Content-Type field cannot be read by all mail programs; an unreadable field counts as plain text"
+            "a Content-Type field cannot be read by all mail programs; an unreadable field is treated as plain text"
         case .mboxLine: "the header begins with the From line of an mbox file"
         case .messageDigestAttribute: "the signed message digest is missing or repeated"
         case .missingBoundary: "a multipart has no usable boundary"
-        case .missingHeaderEnd: "the header ends at a line that is no field, without an empty line"
-        case .noMIMEHeader: "the encrypted content has no MIME header, and is taken for plain text"
+        case .missingHeaderEnd: "the header ends at a line that is not a field, without an empty line"
+        case .noMIMEHeader: "the encrypted content has no MIME header, and is treated as plain text"
         case .noRecipients: "the encrypted object has no recipients"
         case .notLearned: "no certificate is learned, because the signature is not valid, trusted and by the sender"
         case .nulByte: "the header or the signed text contains a NUL byte"
@@ -118,9 +118,9 @@ extension ProblemCode {
         case .revocationUnknown:
             "no revocation list or OCSP response says whether a certificate of the chain was revoked; an error with hard revocation checks, else a warning"
         case .signatureDSA: "the signature was made with DSA, which is no longer used"
-        case .signatureInvalid: "the signature does not fit the signer's key"
+        case .signatureInvalid: "the signature does not match the signer's key"
         case .signatureOutside:
-            "only the encrypted object is signed, not its content, so the signer may not know the content"
+            "only the encrypted object is signed, not its content, so the signer possibly does not know the content"
         case .signerAmbiguous: "too many certificates could be the signer's, and not all were tried"
         case .signerCertificateMismatch: "the signature names another certificate than the certificate in the message"
         case .signerCertificateMissing: "the signer's certificate is not included and not known"

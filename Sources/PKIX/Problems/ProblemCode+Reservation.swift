@@ -7,7 +7,7 @@ extension ProblemCode {
         case coverage
         /// The signer or the author is ambiguous.
         case identity
-        /// The signature covers encrypted content. The signer may not know its text.
+        /// The signature covers encrypted content. The signer possibly does not know its text.
         case outside = "signature-outside"
         /// A digest, key or algorithm is too weak to be convincing.
         case strength

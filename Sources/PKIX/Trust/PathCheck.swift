@@ -105,11 +105,11 @@ struct PathCheck {
             problems.append(Problem(.chainPurpose, "the certificate is not meant for \(what) (extended key usage)"))
         }
         if let usage = leaf.keyUsage, !isFit(usage, leaf.publicKeyAlgorithm) {
-            let verb = purpose == .signing ? "sign" : "have mail encrypted to it"
+            let use = purpose == .signing ? "signing" : "encryption"
             problems.append(
                 Problem(
                     .keyUsage,
-                    "the key may not \(verb) (key usage: \(usage.isEmpty ? "none" : "\(usage)"))"
+                    "the key usage does not permit \(use) (key usage: \(usage.isEmpty ? "none" : "\(usage)"))"
                 )
             )
         }
@@ -152,11 +152,13 @@ struct PathCheck {
             let name = certificate.subject
             let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
             if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
-                problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is no authority"))
+                problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is not an authority"))
             }
             if !isAnchor, !certificate.admits(store.usage) {
                 let what = store.usage == .mail ? "mail" : "this"
-                problems.append(Problem(.chainPurpose, "the authority \(name) may not issue certificates for \(what)"))
+                let usage = "the extended key usage of the authority \(name)"
+                let text = "\(usage) does not permit it to issue certificates for \(what)"
+                problems.append(Problem(.chainPurpose, text))
             }
         }
         return problems

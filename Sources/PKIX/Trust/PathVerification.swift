@@ -39,7 +39,8 @@ package struct PathVerification {
             case .nothing: break
             case .allAllowed: findings.removeAll { $0.depth == 0 && $0.code == .notPermitted }
             case .violation(let address):
-                problems.append(Problem(.chainNameConstraints, "an authority may not name \(address)"))
+                let text = "the name constraints of an authority in the chain forbid \(address)"
+                problems.append(Problem(.chainNameConstraints, text))
             }
             problems += findings.compactMap { Self.problem($0, path.certificates) }
         } catch {
@@ -96,7 +97,7 @@ package struct PathVerification {
         case .chainTooLong, .pathLengthExceeded:
             return Problem(.chainTooLong, "the chain is longer than \(name) allows")
         case .invalidCA, .invalidNonCA, .noCertificateSigning:
-            return Problem(.chainNotCA, "\(name) issued a certificate but is no authority")
+            return Problem(.chainNotCA, "\(name) issued a certificate but is not an authority")
         case .unknownCriticalExtension:
             return Problem(
                 .chainUnknownCriticalExtension,
@@ -105,7 +106,8 @@ package struct PathVerification {
         case .notPermitted, .excluded, .subtreeBounds,
             .unknownConstraintType, .unknownConstraintSyntax,
             .unknownNameSyntax:
-            return Problem(.chainNameConstraints, "an authority may not name \(name) (\(reason))")
+            let constraints = "the name constraints of an authority in the chain"
+            return Problem(.chainNameConstraints, "\(constraints) forbid \(name), or cannot be checked (\(reason))")
         case .noExplicitPolicy, .invalidPolicyExtension:
             return policyProblem
         default: return Problem(.chainInvalid, "\(name): \(reason)")

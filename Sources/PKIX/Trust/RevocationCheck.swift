@@ -61,7 +61,8 @@ struct RevocationCheck {
         var unknownPlaces: [Int] = []
         for place in places {
             let name = path.certificates[place].subject
-            switch statuses[place] ?? .unknown("nothing at hand says whether the certificate of \(name) was revoked") {
+            let notKnown = "no revocation list or OCSP response says whether the certificate of \(name) was revoked"
+            switch statuses[place] ?? .unknown(notKnown) {
             case .good: break
             case .revoked:
                 worst = .revoked
@@ -142,7 +143,7 @@ struct RevocationCheck {
             problems.append(Problem(.revocationUnknown, "who signed the revocation lists takes too long to find out"))
         }
         if usable.hasTooMany {
-            let text = "more than \(RevocationLists.maximumLists) revocation lists at hand may speak for the chain"
+            let text = "more than \(RevocationLists.maximumLists) available revocation lists might cover the chain"
             problems.append(Problem(.revocationUnknown, text))
         }
         let cost = PathCost(path.certificates)

@@ -113,7 +113,7 @@ struct RevocationListReading {
     {
         let name = path.certificates[place].subject
         let outOfDate = "the revocation list of \(path.certificates[place].issuer) is out of date"
-        let notKnown = "nothing at hand that is current says whether the certificate of \(name) was revoked"
+        let notKnown = "no current revocation list says whether the certificate of \(name) was revoked"
         var unknown: String?
         for code in codes {
             switch code {
@@ -123,7 +123,7 @@ struct RevocationListReading {
                 if !problems.contains(problem) { problems.append(problem) }
                 unknown = unknown ?? notKnown
             case .noList, .listScope, .listNotYetValid:
-                unknown = unknown ?? "no revocation list at hand speaks for \(name)"
+                unknown = unknown ?? "no available revocation list covers \(name)"
             case .listSignatureFailure, .listPathInvalid,
                 .noListIssuer, .noListSigning,
                 .listUnknownCriticalExtension, .listSignatureUnreadable,

@@ -43,18 +43,18 @@ extension MessageError: LocalizedError, CustomStringConvertible {
     /// One sentence for a log or a user, in lower case and without a full stop. It never contains a secret.
     package var description: String {
         switch self {
-        case .certificatesOnly: "malformed: it only brings certificates"
+        case .certificatesOnly: "malformed: it contains only certificates"
         case .cipherBelowFloor(let cipher, let floor):
-            "\(cipher.name) is below the least cipher that may be used, which is \(floor.name)"
+            "\(cipher.name) is weaker than \(floor.name), the weakest cipher that is allowed"
         case .defective(let defect): "malformed: \(defect.text)"
         case .malformed(let why): "malformed: \(why)"
-        case .needsSecret: "encrypted with a password or a secret key, and none that fits was given"
+        case .needsSecret: "encrypted with a password or a secret key, and no matching one was given"
         case .noCommonCipher(let who): "no cipher that all recipients can read: \(who)"
         case .notARecipient: "not encrypted for any identity here"
         case .notEncrypted: "not encrypted"
         case .unauthenticated(let cipher): "encrypted with \(cipher), which does not protect against changes"
         case .unusableRecipient(let why), .unusableSigner(let why): why
-        case .tooManyLayers: "refused, beyond a limit: \(LayerLimit.count) layers"
+        case .tooManyLayers: "rejected, because it has more than \(LayerLimit.count) layers"
         }
     }
 }

@@ -61,8 +61,8 @@ public enum CryptographicMessage {
     ///   - time: the signing time, at which the certificate must also be valid.
     ///   - isChecked: whether the certificate is checked. If not, an object is also signed with a certificate that verifiers
     ///     reject.
-    /// - Throws: `.unusableSigner` for a certificate that may not sign, belongs to an authority, is weak, or is not valid at
-    ///   `time`; its extended key usage is not checked. `.unsupported` for a key that cannot sign; `.file`
+    /// - Throws: `.unusableSigner` for a certificate that does not permit signing, belongs to an authority, is weak, or
+    ///   is not valid at `time`; its extended key usage is not checked. `.unsupported` for a key that cannot sign; `.file`
     public static func sign(
         _ content: Content,
         by identity: Identity,

@@ -119,7 +119,7 @@ package struct EncryptedLayer: Sendable {
 
     private static let noHeader = Problem(
         .noMIMEHeader,
-        "what was encrypted has no MIME header, and is taken for plain text"
+        "what was encrypted has no MIME header, and is treated as plain text"
     )
 
     /// The header for clean text that has no header of its own.

@@ -15,11 +15,11 @@ enum CertificateFitness {
         var problems: [Problem] = []
         switch purpose {
         case .signing where !certificate.canSign:
-            problems.append(Problem(.keyUsage, "the certificate may not sign mail"))
+            problems.append(Problem(.keyUsage, "the certificate does not permit signing mail"))
         case .encryption where certificate.isCertificateAuthority:
             problems.append(Problem(.endEntityIsCA, "the certificate is an authority's"))
         case .encryption where !certificate.canEncrypt:
-            problems.append(Problem(.keyUsage, "the certificate may not be used for encryption"))
+            problems.append(Problem(.keyUsage, "the certificate does not permit encryption"))
         default: break
         }
         return problems + self.problems(of: certificate, at: time)
@@ -46,7 +46,7 @@ enum CertificateFitness {
         let problem =
             certificate.allowsSigning
             ? problems(of: certificate, at: time).first
-            : Problem(.keyUsage, "the certificate may not be used for signatures")
+            : Problem(.keyUsage, "the certificate does not permit signatures")
         if let problem { throw .unusableSigner("\(certificate.subject): \(problem.text)") }
     }
 

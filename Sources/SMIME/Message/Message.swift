@@ -55,8 +55,8 @@ public struct Message: Sendable {
     ///   - form: whether programs without S/MIME can show the content (detached), or the content is inside the signature
     ///     (opaque).
     ///   - time: the signing time, at which the certificate must also be valid.
-    /// - Throws: `.unusableSigner` for a certificate that may not sign mail, is weak, is not valid at `time`, or does not
-    ///   name the one address in From; errors of writing, if the message is already encrypted.
+    /// - Throws: `.unusableSigner` for a certificate that does not permit signing mail, is weak, is not valid at
+    ///   `time`, or does not name the one address in From; errors of writing, if the message is already encrypted.
     public func signed(
         by identity: Identity,
         as form: SignatureForm = .detached,

@@ -59,7 +59,7 @@ package struct AuthorReading: Sendable {
             problems.append(Problem(.fromMissing, Self.missing(place)))
         }
         if !fields.isEmpty, defects.contains(.malformed) {
-            problems.append(Problem(.fromMalformed, "From\(place) holds something that is no address"))
+            problems.append(Problem(.fromMalformed, "From\(place) contains text that is not an address"))
         }
         if defects.contains(.group) { problems.append(Problem(.fromGroup, "From\(place) is written as a group")) }
         if defects.contains(.route) { problems.append(Problem(.fromRoute, "From\(place) holds a source route")) }

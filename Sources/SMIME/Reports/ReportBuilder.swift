@@ -21,7 +21,7 @@ struct ReportBuilder: Sendable {
     private(set) var isMalformed = false
     /// The warning about encryption that was not decrypted; nil if there is none.
     private(set) var undecrypted: Problem?
-    /// Whether the message has no content, but brings certificates.
+    /// Whether the message has no content, but contains certificates.
     var hasOnlyCertificates = false
 
     /// The report on the layers so far.
@@ -146,7 +146,7 @@ extension ReportBuilder {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }),
             layers[..<encryption].contains(where: { !$0.signers.isEmpty })
         else { return }
-        let text = "the signature speaks for the ciphertext; decrypting tells whether what is inside is signed, too"
+        let text = "the encrypted object is signed; decrypt it to see whether its content is signed, too"
         noteUndecrypted(text)
     }
 }

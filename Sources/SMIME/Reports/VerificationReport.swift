@@ -30,7 +30,7 @@ public struct VerificationReport: Sendable {
         case unsigned
         /// The signature matches, but one of these holds:
         /// - The chain does not end at a trust anchor.
-        /// - The certificate may not sign mail.
+        /// - The certificate does not permit signing mail.
         /// - The revocation status is unknown, although `RevocationPolicy.hard` requires it, or the check takes too long
         ///   (`revocation-unknown`).
         case untrusted
@@ -66,7 +66,7 @@ public struct VerificationReport: Sendable {
     public let isMalformed: Bool
     /// The warning about encryption that was not decrypted, so that it is unknown what is signed inside; nil if there is none.
     package let undecrypted: Problem?
-    /// Whether the message has no content, but brings certificates (RFC 8551 §3.8).
+    /// Whether the message has no content, but contains certificates (RFC 8551 §3.8).
     package let hasOnlyCertificates: Bool
     /// Whether the message as a whole has an error, so that no signature is accepted.
     let isFaulty: Bool
