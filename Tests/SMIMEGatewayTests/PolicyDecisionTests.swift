@@ -71,7 +71,7 @@ import Testing
         let rule = Policy.Rule(try recipient("dept.example.org"), encrypt: .require, override: .stricter)
         let found = try decision([rule], message: ProtectionRequest(sign: .never, encrypt: .never))
         #expect((found.sign, found.encrypt) == (.never, .require))
-        #expect(found.reasons.contains("encrypt=never in the message does not count: override stricter"))
+        #expect(found.reasons.contains("encrypt=never in the message is ignored: override stricter"))
     }
 
     @Test func `a global override limit applies to the built-in levels`() throws {
@@ -129,7 +129,7 @@ import Testing
         #expect(try decision([one], message: none).action == .encrypt)
         #expect(
             try decision([both], message: none).reasons.contains(
-                "encrypt=never in the message does not count: override stricter, the default of require"
+                "encrypt=never in the message is ignored: override stricter, the default of require"
             )
         )
     }

@@ -7,7 +7,8 @@ import SMIMEAgent
 import SMIMEStore
 
 extension OutgoingFilter {
-    /// The decisions about the message in `source`, which take into account what its form permits.
+    /// Decides whether to sign and encrypt the message in `source`. Protection that the message's structure prevents is
+    /// left out if no rule requires it (see `FormLimits`).
     func judge(
         _ source: any ByteSource,
         _ structure: Entity?,
@@ -18,7 +19,7 @@ extension OutgoingFilter {
         let controls = try MessageControls(of: source, structure: structure, tags: tags)
         if honoursRequests, !controls.unread.isEmpty {
             let words = controls.unread.prefix(3).map { "'\($0.prefix(40))'" }.joined(separator: ", ")
-            warn("X-SMIME asks for \(words), which is not understood, and counts as require")
+            warn("X-SMIME contains unknown words, which are treated as require: \(words)")
         }
         let author = AuthorReading(controls.message.header)
         let verdict = try await judge(
@@ -31,7 +32,7 @@ extension OutgoingFilter {
             layer: ExistingLayer(of: controls.message, in: controls.source)
         )
         if honoursRequests, controls.request != ProtectionRequest(), verdict.signing.account == nil {
-            warn("what the message asks for with X-SMIME or a tag does not count: \(sender) is no account")
+            warn("requests by X-SMIME or a tag are ignored: \(sender) has no account")
         }
         guard let form = try await form(of: controls, sender, verdict) else { return (controls, verdict, nil) }
         return (controls, form.limits.areNone ? verdict : verdict.limited(by: form.limits), form)

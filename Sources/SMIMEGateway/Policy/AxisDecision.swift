@@ -30,7 +30,7 @@ struct AxisDecision {
         guard question.account != nil, !question.isSenderClaimed else {
             let who = question.isSenderClaimed ? nil : question.sender?.text
             reasons.append(
-                "\(name)=\(request.rawValue) in the message does not count: \(who ?? "the null sender") is no account"
+                "\(name)=\(request.rawValue) in the message is ignored: \(who ?? "the null sender") has no account"
             )
             return
         }
@@ -39,7 +39,7 @@ struct AxisDecision {
         reasons.append(
             level == request
                 ? "\(name)=\(request.rawValue): the message asks for it"
-                : "\(name)=\(request.rawValue) in the message does not count: override \(bound)"
+                : "\(name)=\(request.rawValue) in the message is ignored: override \(bound)"
         )
     }
 

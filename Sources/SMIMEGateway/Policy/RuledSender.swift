@@ -8,7 +8,7 @@ struct RuledSender: Sendable {
     let address: EmailAddress?
     /// The main address of the account; nil if the address belongs to no account.
     let account: EmailAddress?
-    /// Whether only From names this sender.
+    /// Whether the address is from From, because the envelope sender has no domain.
     let isClaimed: Bool
 
     /// The senders whose rules apply to a message: the envelope sender. If that has no domain, as the null sender, all

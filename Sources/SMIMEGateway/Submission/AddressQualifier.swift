@@ -11,8 +11,8 @@ package struct AddressQualifier: Sendable {
     /// `name` with this host's domain if it is a local name; otherwise unchanged.
     package func qualified(_ name: String) -> String { Self.isLocalName(name) ? "\(name)@\(domain)" : name }
 
-    /// An address list in which such names get the domain, as in `root (Cron Daemon)` and `Root <root>`. A valid list stays
-    /// unchanged.
+    /// `text` with this host's domain added to local names, for example in `root (Cron Daemon)` and `Root <root>`. A
+    /// valid address list is not changed.
     package func qualified(list text: String) -> String {
         guard let list = try? AddressList(text), list.defects.contains(.malformed) else { return text }
         return Self.elements(of: text).map(element).joined(separator: ",")
