@@ -36,7 +36,7 @@ struct MailListener {
         }
         let refuse = { (channel: any Channel) in
             core.metrics.refusedConnections += 1
-            core.warn(endpoint, channel, reason: "may not connect (--allow)")
+            core.warn(endpoint, channel, reason: "is not allowed to connect (--allow)")
         }
         let bound = NIOLoopBound((make: makeHandler, refuse: refuse), eventLoop: core.loop)
         return SocketBinder.bind(endpoint.socket, on: core.loop, mode: Self.mode, passed: passed) { channel in

@@ -39,7 +39,7 @@ package struct ServerMetrics {
     var workerDeaths: UInt64 = 0
     /// The number of connections that ended because of a protocol violation.
     var violations: UInt64 = 0
-    /// The number of connections from addresses that may not connect.
+    /// The number of connections that were refused because the address is not allowed.
     var refusedConnections: UInt64 = 0
     /// The number of messages that may be delivered twice, because the next hop accepted them but the mail server could not
     /// be informed.
@@ -110,7 +110,7 @@ package struct ServerMetrics {
             ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
             ("smime_worker_deaths_total", workerDeaths, "How often a worker died at a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
-            ("smime_refused_connections_total", refusedConnections, "Connections from addresses that may not connect."),
+            ("smime_refused_connections_total", refusedConnections, "Connections refused because of their address."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
             ("smime_unknown_total", unknown, "Messages that the next hop may have taken without a reply."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),

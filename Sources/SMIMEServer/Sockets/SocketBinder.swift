@@ -72,7 +72,7 @@ enum SocketBinder {
 package enum SocketError: Error, Equatable, Sendable {
     /// The path is not a socket, so it is not removed.
     case notASocket(String)
-    /// The client at this address may not connect.
+    /// The client at this address is not allowed to connect.
     case notAllowed(String)
     /// systemd passed no socket with this name.
     case notPassed(String)
@@ -86,8 +86,8 @@ extension SocketError: LocalizedError, CustomStringConvertible {
     /// One sentence, in lower case and without a full stop.
     package var description: String {
         switch self {
-        case .notASocket(let path): "\(path): is no socket"
-        case .notAllowed(let address): "\(address): may not connect"
+        case .notASocket(let path): "\(path): is not a socket"
+        case .notAllowed(let address): "\(address): is not allowed to connect"
         case .notPassed(let name): "systemd passed no socket named \(name)"
         case .system(let name, let code): "\(name): \(String(cString: strerror(code)))"
         }

@@ -13,6 +13,9 @@ struct FormWriter {
 
     init(_ spool: ReusableSpool) { self.spool = spool }
 
+    /// Converts bare line feeds of `message` to CRLF, stores the content in the frame or in the spool, and returns it
+    /// with its envelope.
+    ///
     /// - Throws: errors of reading and writing.
     mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
         if let form = try smallForm(message, from: sender) { return form }

@@ -193,7 +193,7 @@ package struct MessageWorker {
             do throws(KeystoreError) {
                 try await write { (journal) throws(KeystoreError) in try await journal.forget(entry) }
             } catch {
-                log.warnings.append("the same message may not be sent again to all: \(error)")
+                log.warnings.append("if the same message arrives again, some recipients might not get it: \(error)")
             }
         }
         if settlement.learns, let message = learnable.take(settlement.number), let engine = tools.engines[.incoming] {

@@ -26,7 +26,7 @@ package struct SMTPClientSession: Sendable {
         case sendContent
         /// The next hop accepted the message with this reply.
         case accepted(SMTPReply)
-        /// The next hop accepts all recipients of the message (a probe).
+        /// The transaction was a probe, and the next hop accepted all its recipients. No content is sent.
         case probed
         /// The next hop refused the message. There are between one and ``SMTPClientSession/maximumRefusals`` refusals; those
         /// with 5xx come before those with 4xx.

@@ -54,7 +54,7 @@ extension SMTPServerSession {
             reply(
                 500,
                 "5.5.1",
-                text: "\(verb) is no command of \(settings.dialect == .lmtp ? "LMTP (RFC 2033)" : "SMTP")"
+                text: "\(verb) is not an \(settings.dialect == .lmtp ? "LMTP (RFC 2033)" : "SMTP") command"
             )
         }
     }

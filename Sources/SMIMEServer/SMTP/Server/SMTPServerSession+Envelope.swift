@@ -112,7 +112,7 @@ extension SMTPServerSession {
             isGood = ["FULL", "HDRS"].contains(value?.uppercased())
         case "ENVID" where settings.extensions.contains(.deliveryStatusNotification):
             isGood = value.map { $0.utf8.count <= 100 && XText.decode($0) != nil } ?? false
-        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is no parameter of MAIL here")
+        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is not a parameter of MAIL here")
         }
         return isGood ? nil : SMTPReply(501, "5.5.4", text: "bad value of \(parameter.keyword)")
     }
@@ -127,7 +127,7 @@ extension SMTPServerSession {
                 || words.allSatisfy { ["SUCCESS", "FAILURE", "DELAY"].contains($0) } && words.count <= 3
         case "ORCPT" where settings.extensions.contains(.deliveryStatusNotification):
             isGood = Self.isOriginalRecipient(parameter.value ?? "")
-        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is no parameter of RCPT here")
+        default: return SMTPReply(555, "5.5.4", text: "\(parameter.keyword) is not a parameter of RCPT here")
         }
         return isGood ? nil : SMTPReply(501, "5.5.4", text: "bad value of \(parameter.keyword)")
     }
