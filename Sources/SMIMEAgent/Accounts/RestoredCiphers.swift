@@ -2,7 +2,7 @@ package import CMSSyntax
 package import InternetMessage
 package import SMIMEStore
 
-/// The cipher rules that a backup of accounts contains, as additions to one setting of the store.
+/// The cipher rules in a backup of accounts that are to be added to the setting `encryption.unknown`.
 package struct RestoredCiphers: Sendable {
     package static let setting = Setting.encryptionUnknown
 

@@ -10,7 +10,7 @@ extension DoctorCheck {
             "filter-sendmail",
             .warning,
             text:
-                "\(place): '\(command)' lacks -i: mail with a line that is a single dot would wait, because sendmail could take it for the end",
+                "\(place): '\(command)' lacks -i: mail that has a line with a single dot is deferred, because sendmail could end the message at that line",
             remedies: [.advice("add -i or -oi to its arguments")]
         )
     }

@@ -59,7 +59,7 @@ struct DoctorRevocationCheck: DoctorCheck {
             add(
                 "crl-folder",
                 .warning,
-                text: "\(error); its revocation lists do not count",
+                text: "\(error); its revocation lists are not used",
                 remedies: [.bringFolderBack]
             )
             return []

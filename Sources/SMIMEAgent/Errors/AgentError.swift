@@ -34,7 +34,7 @@ package enum AgentError: Error, Sendable {
     case unusableSigner(KeystoreError, fitting: [EmailAddress])
     /// The certificate does not name the author; the accounts in `fitting` could sign as the author.
     case signerNotAuthor(EmailAddress, Certificate, fitting: [EmailAddress])
-    /// The certificate may not be used for signing.
+    /// The certificate does not permit signing.
     case notForSigning(Fingerprint)
     /// The certificate to sign with was revoked.
     case revokedSigner(Fingerprint)
@@ -65,7 +65,7 @@ package enum AgentError: Error, Sendable {
 
 /// Why a store cannot be restored from a file.
 package enum NotRestorable: String, Sendable {
-    case accountBackup = "is a backup of accounts, and no copy of a store"
+    case accountBackup = "is a backup of accounts, not a copy of a store"
     case notRegular = "is not a regular file"
     case theStore = "is the store itself"
 }
@@ -93,14 +93,14 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .noSigner: "the signer is not known"
         case .unusableSigner(let error, _): "\(error)"
         case .signerNotAuthor(let author, _, _): Self.notNamed(author)
-        case .notForSigning(let fingerprint): "\(fingerprint): the certificate may not sign mail"
+        case .notForSigning(let fingerprint): "\(fingerprint): the certificate does not permit signing mail"
         case .revokedSigner(let fingerprint):
             "\(fingerprint): the certificate was revoked by its issuer, and is not used any more"
         case .impossibleDigest(_, let certificate):
             "the key, \(certificate.publicKeyAlgorithm), signs with "
                 + certificate.signatureDigests.map(\.rawValue).joined(separator: " or ") + " only"
         case .noRecipients: "no recipients: the message has none in To or Cc"
-        case .malformedRecipients(let field): "\(field): something in it is no address"
+        case .malformedRecipients(let field): "\(field): it contains text that is not an address"
         case .noUsableCertificate(let choices, _):
             "no usable certificate for "
                 + choices.map { "\($0.address) (\($0.whyNone))" }.joined(separator: ", ")

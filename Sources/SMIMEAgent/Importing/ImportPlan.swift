@@ -43,7 +43,7 @@ package struct ImportPlan {
     package mutating func add(_ contents: ImportedFiles, renewals: [ImportBatch.IdentityItem] = []) throws {
         problems += contents.problems
         if let account, contents.identities.isEmpty, renewals.isEmpty {
-            warn(.accountUnused, "it holds no private key for \(account)")
+            warn(.accountUnused, "the files contain no private key for \(account)")
         }
         var seen: Set<Certificate> = []
         for identity in contents.identities where seen.insert(identity.certificate).inserted {

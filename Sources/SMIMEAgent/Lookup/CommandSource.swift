@@ -28,7 +28,7 @@ package struct CommandSource: RemoteSource {
             answer throws(DiscoveryOutage) in
             guard let output = try program.output(about: scope.key, until: deadline) else { return }
             guard let items = try? KeyMaterial.read(output) else {
-                throw DiscoveryOutage("what the program prints is no certificate")
+                throw DiscoveryOutage("the program's output is not a certificate")
             }
             let certificates = items.compactMap { if case .certificate(let found) = $0 { found } else { nil } }
             guard !certificates.isEmpty else { throw DiscoveryOutage("the program prints no certificate") }

@@ -30,7 +30,7 @@ package struct LDAPSource: RemoteSource {
             let values = try directory.values(for: scope.key, by: connection, until: deadline)
             let readable = values.compactMap { try? KeyMaterial.read($0) }
             if readable.count < values.count {
-                answer.warnings.append("\(directory.url.server): a value that is no certificate was left out")
+                answer.warnings.append("\(directory.url.server): a value that is not a certificate was ignored")
             }
             let certificates = readable.joined().compactMap {
                 if case .certificate(let found) = $0 { found } else { nil }

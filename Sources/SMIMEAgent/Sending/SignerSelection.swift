@@ -46,7 +46,7 @@ package struct SignerSelection: Sendable {
     /// - Parameters:
     ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
     ///     only if it is present.
-    ///   - options: how revocation is checked, with the lists at hand.
+    ///   - options: how revocation is checked, with the available lists.
     /// - Throws: `AgentError` if From is not exactly one mailbox that all mail programs read as the same address, no account
     ///   fits, the certificate does not name the message's From or is known to be revoked, or its key cannot sign with the
     ///   digest.

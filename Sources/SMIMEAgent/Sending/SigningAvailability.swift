@@ -92,12 +92,16 @@ package struct SigningAvailability: Sendable {
         isRevoked: Bool,
         at time: Date
     ) -> String {
-        let whose = "for From \(author.text)"
-        guard !isRevoked else { return "the account \(account) has only revoked certificates \(whose)" }
-        guard let lapsed else { return "the account \(account) has no certificate \(whose) that can sign" }
+        let purpose = "for signing mail from \(author.text)"
+        guard !isRevoked else {
+            return "the account \(account) has no certificate \(purpose) that is valid and not revoked"
+        }
+        guard let lapsed else {
+            return "the account \(account) has no certificate that can sign mail from \(author.text)"
+        }
         let state =
             lapsed.notAfter < time ? "expired on \(lapsed.notAfter.day)" : "is not valid before \(lapsed.notBefore.day)"
-        return "the certificate of the account \(account) \(whose) \(state)"
+        return "the certificate of the account \(account) \(purpose) \(state)"
     }
 
     /// The signer, with its key opened; nil if there is none.

@@ -65,7 +65,8 @@ struct RevocationFolder {
             do {
                 let source = try FileSource(path: file)
                 guard source.count <= left else {
-                    warn("\(file): beyond the \(Self.maximumCount >> 20) MiB of revocation lists that are read")
+                    let most = "\(Self.maximumCount >> 20) MiB"
+                    warn("\(file): ignored, because at most \(most) of revocation lists are read from the folder")
                     continue
                 }
                 left -= source.count
@@ -134,7 +135,7 @@ package actor FolderLists {
         do { contents.lists = try await store.revocationLists(warn: warn) } catch let error as SettingError {
             guard case .folderUnreadable = error else { throw error }
             contents.failure = error
-            warn("\(error); its revocation lists do not count")
+            warn("\(error); its revocation lists are not used")
         }
         known = contents
         return contents

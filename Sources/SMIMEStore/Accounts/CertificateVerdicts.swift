@@ -1,9 +1,9 @@
 package import Foundation
 package import PKIX
 
-/// Which certificates of accounts should not be used: certificates that stored revocation lists or OCSP answers revoke, and
-/// untrusted certificates. A certificate with unknown revocation status is not included: the recipient of the mail decides
-/// about its status.
+/// Which certificates of accounts should not be used: certificates that stored revocation lists or OCSP responses
+/// revoke, and untrusted certificates. A certificate with unknown revocation status is not included: the recipient of the
+/// mail decides about its status.
 package struct CertificateVerdicts: Sendable, Equatable {
     private let revoked: Set<Fingerprint>
     private let untrusted: Set<Fingerprint>

@@ -1,7 +1,7 @@
 import Foundation
 import PKIX
 
-/// OCSP answers, in the table `ocsp_response`: one answer for each certificate, until it expires.
+/// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires.
 enum ResponseRecord {
     /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300

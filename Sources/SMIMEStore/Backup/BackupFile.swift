@@ -60,7 +60,7 @@ struct BackupFile {
     private static func checkVersion(_ bytes: [UInt8], _ path: String) throws(KeystoreError) {
         guard bytes.starts(with: family), let end = bytes.firstIndex(of: UInt8(ascii: "\n")),
             let found = Int(String(decoding: bytes[family.count..<end], as: UTF8.self)), found > 0
-        else { throw KeystoreError.malformedBackup(path: path, detail: "it is no account backup") }
+        else { throw KeystoreError.malformedBackup(path: path, detail: "it is not an account backup") }
         guard found <= version else { throw KeystoreError.newerBackup(path: path, found: found, known: version) }
     }
 }

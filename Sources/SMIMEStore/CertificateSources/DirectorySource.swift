@@ -83,7 +83,7 @@ package struct DirectorySource: CertificateSource {
 
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case CMSError.limitExceeded(let limit): "beyond a limit: \(limit)"
+        case CMSError.limitExceeded(let limit): "it exceeds a limit: \(limit)"
         default: "\(error)"
         }
     }

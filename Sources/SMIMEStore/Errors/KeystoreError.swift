@@ -44,7 +44,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case notOnServer(path: String, why: String)
     /// The account has no identity that can be used for the purpose now; `why` says why none of its identities can.
     case noUsableIdentity(EmailAddress, why: String)
-    /// A file is no account backup or copy of a store, or was modified.
+    /// A file is neither an account backup nor a copy of a store, or was modified.
     case malformedBackup(path: String, detail: String)
     /// A store was to be created in a place that already has one.
     case occupied(path: String)
@@ -130,17 +130,17 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
         case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"
         case .malformedBackup(let path, let detail): "\(path): not a valid backup: \(detail)"
-        case .missing(let path): "\(path): the store is not there any more"
+        case .missing(let path): "\(path): the store no longer exists"
         case .newer(let path, let found, let known):
             "\(path): written by a newer smime (schema \(found), this one knows \(known))"
         case .newerBackup(let path, let found, let known):
             "\(path): a backup by a newer smime (schema \(found), this one knows \(known))"
-        case .noAccount(let fingerprint): "\(fingerprint): there is no account that its private key is for"
-        case .noAddress(let fingerprint): "\(fingerprint): there is no address that it is for"
+        case .noAccount(let fingerprint): "\(fingerprint): no account was given for its private key"
+        case .noAddress(let fingerprint): "\(fingerprint): no address was given for the certificate"
         case .noStore(let path): "\(path): there is no store in this database"
         case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
         case .notMigrated(let path, let found, let known):
-            "\(path): the store has an older form (\(found), this smime knows \(known)) and cannot be written"
+            "\(path): the store has an older schema (\(found), this smime knows \(known)) and cannot be written"
         case .notOnServer(let path, let why): "\(path): \(why)"
         case .notWritable(let path): "\(path): the store cannot be written"
         case .occupied(let path): "\(path): there is a store already; nothing was changed"
@@ -190,7 +190,7 @@ extension KeystoreError {
             case .disconnected, .unreachable: .unreachable(path: path, reason: error.message)
             case .corrupt, .mismatch: .corrupt(path: path, detail: error.message)
             case .forbidden:
-                .notOnServer(path: path, why: "the role that is connected may not do this: \(error.message)")
+                .notOnServer(path: path, why: "the database role has no permission for this: \(error.message)")
             case .cannotOpen, .denied: .cannotOpen(path: path, reason: error.message)
             case .writeFailed: .writeFailed(path: path, reason: error.message)
             case .readOnly: .notWritable(path: path)

@@ -60,7 +60,7 @@ package struct ImportBatch: Sendable {
         }
     }
 
-    /// An OCSP answer about a certificate.
+    /// An OCSP response about a certificate.
     package struct ResponseItem: Sendable {
         /// The `nameDigest` of the certificate.
         package let certificate: Fingerprint
@@ -88,7 +88,7 @@ package struct ImportBatch: Sendable {
     package var crls: [CertificateList] = []
     /// Revocation lists from the issuers' services, with verified signatures. Lists that they replace are deleted.
     package var fetchedLists: [CertificateList] = []
-    /// OCSP answers with verified signatures.
+    /// OCSP responses with verified signatures.
     package var responses: [ResponseItem] = []
     /// Services, as host and port, that did not answer in time. This is recorded for some minutes.
     package var silentServices: [String] = []

@@ -39,8 +39,8 @@ struct VerdictBasis {
         let now = time.seconds
         let (since, until) = Self.limits(moments.map(\.seconds), around: now)
         // A verdict is stored only if `moments` has every time at which it may change. A list issued after `time` has
-        // further times, one for each revocation, and OCSP answers have times and certificates of their own. Unreadable
-        // lists are not covered by the digest.
+        // further times, one for each revocation, and OCSP responses have times and certificates of their own.
+        // Unreadable lists are not covered by the digest.
         let isPlain =
             trust.responses.isEmpty && trust.unreadableLists.isEmpty
             && lists.allSatisfy { $0.thisUpdate.seconds <= now }

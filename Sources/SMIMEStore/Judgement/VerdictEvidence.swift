@@ -3,7 +3,7 @@ import PKIX
 
 /// The store's evidence for validating a group of certificates. No other data of the store is relevant for any of them.
 struct VerdictEvidence: Sendable {
-    /// The anchors, intermediates, revocation lists and OCSP answers that are relevant for the group; without pins.
+    /// The anchors, intermediates, revocation lists and OCSP responses that are relevant for the group; without pins.
     let trust: TrustStore
     /// The names of all issuers in possible chains, and the `matchingKey`s of the names.
     let issuers: [DistinguishedName]

@@ -26,8 +26,8 @@ package struct VerdictOptions: Sendable {
             lists[key, default: []].append(list)
         }
         self.lists = lists
-        // Verdicts are not stored if they use OCSP answers that are not in the store, or while a folder of revocation lists
-        // cannot be read.
+        // Verdicts are not stored if they use OCSP responses that are not in the store, or while a folder of revocation
+        // lists cannot be read.
         isKept = isWhole && options.responses.isEmpty && options.unreadableLists.isEmpty
     }
 

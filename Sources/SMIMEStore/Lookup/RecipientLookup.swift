@@ -124,7 +124,7 @@ package struct RecipientLookup: Sendable {
         }
         warnings += choices.flatMap(\.keylessWarnings)
         warnings += evidence.unreadable.map(\.text).sorted().map {
-            "\($0): a certificate in the store cannot be read, and does not count"
+            "\($0): a certificate in the store cannot be read, and is ignored"
         }
         var told: Set<String> = []
         warnings += addresses.flatMap { outages[$0] ?? [] }.filter { told.insert($0).inserted }

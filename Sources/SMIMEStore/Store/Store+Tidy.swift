@@ -2,9 +2,9 @@ package import Foundation
 import PKIX
 
 extension Store {
-    /// Removes data that was fetched or came with mail and is no longer needed: expired OCSP answers, expired revocation
-    /// lists that a list from the same service replaces, and CA certificates that no chain of the store's certificates
-    /// uses.
+    /// Removes data that was fetched or came with mail and is no longer needed: expired OCSP responses, expired
+    /// revocation lists that a list from the same service replaces, and CA certificates that no chain of the store's
+    /// certificates uses.
     ///
     /// Imported data is never removed. An expired list without a successor stays: it may be the only evidence that a
     /// certificate was revoked.

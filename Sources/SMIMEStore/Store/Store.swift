@@ -29,7 +29,7 @@ public final class Store: Sendable {
     public let exists: Bool
     /// The accounts with their identities.
     package let accounts: AccountStore
-    /// The trust anchors, intermediates, revocation lists, and OCSP answers.
+    /// The trust anchors, intermediates, revocation lists, and OCSP responses.
     package let anchors: AnchorStore
     /// The record of delivered messages.
     package let journal: DeliveryJournal

@@ -8,8 +8,8 @@ package import PKIX
 package struct StoreSnapshot {
     let database: SQLDatabase
 
-    /// The change counter. Each transaction that changes accounts, rules, settings, recipients, anchors or OCSP answers
-    /// raises it. Transactions that only store dates of last use, verdicts or deliveries do not.
+    /// The change counter. Each transaction that changes accounts, rules, settings, recipients, anchors or OCSP
+    /// responses raises it. Transactions that only store dates of last use, verdicts or deliveries do not.
     package func changeCount() throws -> Int64 { try ChangeCounter.value(in: database) }
 
     /// The account that sends mail from `address`; nil if there is none.

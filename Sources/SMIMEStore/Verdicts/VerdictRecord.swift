@@ -25,7 +25,8 @@ struct VerdictRecord: Sendable {
     let notBefore, notAfter: Int
     /// Whether the verdict depends on a pin of this certificate.
     let byPin: Bool
-    /// Whether the certificate is an anchor, or has a stored OCSP answer. Verdicts on such certificates are not stored.
+    /// Whether the certificate is an anchor, or has a stored OCSP response. Verdicts on such certificates are not
+    /// stored.
     let isSpecial: Bool
     let stored: StoredVerdict?
 }
