@@ -67,8 +67,8 @@ extension Failure {
                 return
                     "add a certificate, or a signed mail that has it: smime recipient add \(shell: choice.address) FILE"
             }
-            // The user can pin a certificate from another source by adding it to the registry; if the source is a folder,
-            // from the certificate's file.
+            // A certificate that is not in the registry is pinned with `recipient add … --trust`. If it comes from a
+            // folder, the hint names its file.
             let file = untrusted.source == .directory ? untrusted.sourceDetail : nil
             let pin =
                 untrusted.rank == 0

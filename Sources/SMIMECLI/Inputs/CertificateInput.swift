@@ -44,7 +44,7 @@ struct CertificateInput {
         guard let mail = try await MailCertificates(source, opener: opener), !mail.signers.isEmpty else {
             throw Failure(
                 .badData,
-                "\(InputFile.name(path)): no signature fits the message, so a certificate in it proves nothing",
+                "\(InputFile.name(path)): no valid signature, so the certificates in it prove nothing",
                 hints: path == "-" ? [] : ["what is wrong with it: smime verify \(shell: path)"]
             )
         }

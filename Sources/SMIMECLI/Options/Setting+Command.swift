@@ -29,7 +29,8 @@ extension Setting {
         case .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor:
             "the absolute path of a file, or nothing"
         case .lookupSMIMEAResolver: "an address such as 192.0.2.53 or 127.0.0.1@5353, or nothing"
-        case .lookupLDAPName: "the name of an entry, or nothing"
+        case .lookupLDAPName:
+            "the name for the bind: a DN or, for Active Directory, a name such as smime@example.org, or nothing"
         case .lookupBudget, .lookupCommandTimeout, .lookupDirectoryTimeout, .lookupLDAPTimeout,
             .lookupSMIMEATimeout, .revocationTimeout:
             "a time such as 2s or 500ms, up to 300s"

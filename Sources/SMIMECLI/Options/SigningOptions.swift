@@ -58,7 +58,7 @@ struct SigningOptions: ParsableArguments {
     /// - Parameters:
     ///   - isMail: whether the message is a mail, which must have From. For a CMS object outside of mail, From is checked
     ///     only if it is present.
-    ///   - options: how revocation is checked, with the lists at hand.
+    ///   - options: how revocation is checked, with the available lists.
     /// - Throws: `AgentError`
     func signer(
         for header: HeaderBlock?,

@@ -54,8 +54,8 @@ struct VerdictStep {
         alternative = Self.authority(above: signer, context: context, file: file)
     }
 
-    /// The step that trusts the authority in place of the signer; nil if the message brings no authority, and if the signer
-    /// may not be who the message says.
+    /// The step that trusts the authority in place of the signer; nil if the message contains no CA certificate, or if
+    /// the signer is possibly not the person that the message names.
     private static func authority(
         above signer: VerificationReport.Signer,
         context: SignerContext,
@@ -67,7 +67,7 @@ struct VerdictStep {
         return "or trust every certificate that \(highest.issuer.shortName) issued: smime trust add \(file)"
     }
 
-    /// The name of a file as an argument in a shell; one that starts with `-` must not be taken for an option.
+    /// The name of a file as an argument in a shell; one that starts with `-` must not be parsed as an option.
     static func argument(_ file: String) -> String { file.hasPrefix("-") ? "\(shell: "./\(file)")" : "\(shell: file)" }
 
     /// The step for a problem that no command solves: the command that explains the problem.

@@ -65,7 +65,7 @@ struct VerdictWords {
     private static func invalidity(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String? {
         switch problem?.kind {
         case .contentChanged: "the content was changed after signing"
-        case .signatureInvalid: "the signature does not fit the certificate that it names, which is \(named(signer))"
+        case .signatureInvalid: "the signature does not match the certificate that it names, which is \(named(signer))"
         case .signerCertificateMissing:
             "the signature cannot be checked, because the signer's certificate is not in the message and not known"
         default: nil
@@ -77,7 +77,7 @@ struct VerdictWords {
             let isWhole = report.layers.contains { $0.kind.isEncryption && !$0.isPart }
             return "Not checked: \(isWhole ? "the" : "a part of the") message is encrypted, and may be signed inside"
         }
-        if report.hasOnlyCertificates { return "Not signed: the message only brings certificates" }
+        if report.hasOnlyCertificates { return "Not signed: the message contains only certificates" }
         return "Not signed: nothing shows who wrote it, or whether it was changed"
     }
 

@@ -103,7 +103,8 @@ extension SMIMECommand.AccountCommand {
         func run() async throws {
             let source = try Input.open(path: file)
             guard source.count <= Restoration.maximumCount else {
-                throw Failure(.badData, "\(file): refused, beyond a limit: \(Restoration.maximumCount) bytes")
+                let limit = Restoration.maximumCount
+                throw Failure(.badData, "\(file): rejected, because it is larger than \(limit) bytes")
             }
             let bytes = try source.bytes(in: 0..<source.count)
             guard Restoration.isBackup(bytes) else { throw Self.noBackup(file, bytes) }

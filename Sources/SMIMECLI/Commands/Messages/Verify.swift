@@ -20,7 +20,7 @@ extension SMIMECommand {
                 helps. The exit status is 0 if and only if the verdict is valid. From \
                 valid mail the sender's certificate is stored, so that the answer can be encrypted.
 
-                Revocation is judged by the revocation lists and OCSP answers in the store. --online also asks the \
+                Revocation is judged by the revocation lists and OCSP responses in the store. --online also asks the \
                 services that the certificates name. These services then learn that the mail was read.
 
                 For several files --json prints one object, whose member `files` has a report for each file, in order.

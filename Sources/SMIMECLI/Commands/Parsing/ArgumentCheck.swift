@@ -31,8 +31,8 @@ package struct ArgumentCheck {
         try checkRepeats()
     }
 
-    /// `words`, in which each empty value after an equals sign is a separate word. Otherwise the parser would ignore the
-    /// empty value.
+    /// `words` with `--option=` split into `--option` and an empty word, because the parser would ignore the empty
+    /// value.
     static func separatingEmptyValues(in words: [String]) -> [String] {
         let options = words.prefix { $0 != "--" }
         return options.flatMap { isEmptyOption($0) ? [String($0.dropLast()), ""] : [$0] }

@@ -13,7 +13,7 @@ extension SMIMECommand.StoreCommand {
                 change it, and 78 if it is damaged. The private keys are also checked, if no passphrase from the \
                 terminal is needed to open them.
 
-                Removes fetched and learned data that is no longer needed: expired OCSP answers, expired revocation \
+                Removes fetched and learned data that is no longer needed: expired OCSP responses, expired revocation \
                 lists that have successors, and CA certificates that no chain uses. --dry-run only lists them. \
                 --repair also removes certificates that nothing refers to, and fetched and learned data that cannot be \
                 read, and corrects what the database says of certificates. Keys and files are never removed.

@@ -62,7 +62,8 @@ extension SMIMECommand.TrustCommand.Add {
         let name = signer.map { $0.issuer.commonName ?? "\($0.issuer)" } ?? "the authority"
         return Failure(
             .badData,
-            "\(InputFile.name(file)): does not bring the certificate of \(name); ask the sender or the authority for it",
+            "\(InputFile.name(file)): does not contain the certificate of \(name); "
+                + "ask the sender or the authority for it",
             hints: [hints].compactMap(\.self)
         )
     }
