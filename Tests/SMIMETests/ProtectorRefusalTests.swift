@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: [Date.distantPast, Date(timeIntervalSince1970: 1e12), Date(timeIntervalSince1970: .infinity)])
     func `a signing time that cannot be encoded is refused`(time: Date) throws {
         let signer = try SignedDataWriter.Signer(person: "alice")
-        #expect(throws: CMSError.unsupported("a signing time that is no date of the years 1000 to 9999")) {
+        #expect(throws: CMSError.unsupported("a signing time outside the years 1000 to 9999")) {
             try protector().sign(by: signer, as: .detached, at: time, to: MemorySink())
         }
     }

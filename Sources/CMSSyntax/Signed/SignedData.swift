@@ -53,7 +53,7 @@ package struct SignedData: Sendable {
         self = try reporting(.cms) { try Self(stream, content) }
         let missing = Set(signers.compactMap(\.digest)).subtracting(contentDigests.keys)
         guard hasContent, !missing.isEmpty || keepsContent else { return }
-        // A signer used a digest that was not announced before the content, so a second pass is necessary.
+        // A signer used a digest that digestAlgorithms does not contain, so a second pass is necessary.
         let hasher = try reporting(.cms) { try ContentHasher(missing, keepsContent: keepsContent) }
         _ = try reporting(.cms) { try Self.contentReader(stream)?.copy(to: hasher) }
         contentDigests.merge(try reporting(.cms) { try hasher.finish() }) { first, _ in first }

@@ -167,7 +167,7 @@ package struct SignedDataWriter {
     /// The signing time as UTCTime until 2049, and as GeneralizedTime afterwards (RFC 8551 §2.5.1).
     private static func signingTime(_ time: Date) throws(CMSError) -> [UInt8] {
         guard let parts = time.partsInUTC, (-900..<8100).contains(parts.tm_year) else {
-            throw .unsupported("a signing time that is no date of the years 1000 to 9999")
+            throw .unsupported("a signing time outside the years 1000 to 9999")
         }
         let year = 1900 + Int(parts.tm_year)
         let digits = parts.monthAndDay + parts.clock

@@ -9,7 +9,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     case notReached(String)
     /// The URL is not an allowed http URL, so the service was not asked.
     case notAsked
-    /// The service is in a private network and may not be contacted.
+    /// The service is in a private network and must not be contacted.
     case privateAddress
     /// The service was not asked, because it did not answer at the given time, which is recent.
     case silent(since: Date)
@@ -36,7 +36,7 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         case .badAnswer(let why): "its answer cannot be used: \(why)"
         case .cancelled: "cancelled"
         case .notReached(let why): "cannot be reached: \(why)"
-        case .notAsked: "is no http URL"
+        case .notAsked: "is not an http URL"
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
         case .silent(let since): "not asked again yet, as it gave no answer at \(since.formatted(.iso8601))"
         case .timeLimit: "no answer in time"

@@ -73,7 +73,7 @@ extension Entity {
         let isNamed = signature.contentType.isOctetStream && signature.hasFilename(".p7s")
         guard signature.contentType.isSignature || isNamed else {
             let name = signature.contentType.name
-            return .malformed(.malformed("the second part of multipart/signed is no signature but \(name)"))
+            return .malformed(.malformed("the second part of multipart/signed is not a signature but \(name)"))
         }
         if let defect = signature.defects.union(content.defects).first(where: \.isError) {
             return .malformed(.defective(defect))

@@ -1,6 +1,6 @@
 import ByteStreams
 
-/// 32 bytes that are checked at once, without a branch, for what clean text may not contain (see `CleanText`).
+/// 32 bytes that are checked at once, without a branch, for what clean text must not contain (see `CleanText`).
 ///
 /// Whether a byte is valid depends on the three bytes before it. A byte is marked by its top bit; its other bits have no
 /// meaning.
@@ -22,7 +22,7 @@ struct TextBlock {
         third = bytes.block(at: offset - 3)
     }
 
-    /// Marks bytes that may not be where they are (RFC 3629 §4). U+0080 to U+009F are control characters, too.
+    /// Marks bytes that must not be where they are (RFC 3629 §4). U+0080 to U+009F are control characters, too.
     @inline(__always)
     var faults: Bytes {
         let (high, low) = (byte & Self.tops, byte & ~Self.tops)
@@ -47,7 +47,7 @@ struct TextBlock {
             | (third & Self.marks(third & ~Self.tops, from: 0x70))
     }
 
-    /// Marks continuations that may not follow their lead byte: below A0 after C2 or E0, from A0 on after ED, below 90 after
+    /// Marks continuations that must not follow their lead byte: below A0 after C2 or E0, from A0 on after ED, below 90 after
     /// F0, from 90 on after F4.
     @inline(__always)
     private func wrongContinuations(from20: Bytes, from10: Bytes) -> Bytes {

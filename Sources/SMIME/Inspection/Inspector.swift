@@ -87,7 +87,7 @@ struct Inspector {
         if let found {
             try open(found, place.depth, into: &result)
             if found.content != nil, let type = result.layer?.outline.type, type != .signedData {
-                result.problems.append(Problem(.malformed, "the second part of multipart/signed is no signature"))
+                result.problems.append(Problem(.malformed, "the second part of multipart/signed is not a signature"))
             }
         }
         if let content = found?.content, let found {

@@ -4,7 +4,7 @@ public import PKIX
 public struct Keyring: KeyProvider {
     /// The identities that decrypt messages.
     public var identities: [Identity]
-    /// Certificates of signers whose messages may not contain them.
+    /// Certificates of signers, for messages that do not contain them.
     public var certificates: [Certificate] {
         didSet { places = CertificatePlaces(certificates) }
     }
@@ -18,7 +18,7 @@ public struct Keyring: KeyProvider {
     /// - Parameters:
     ///   - identities: the identities that decrypt messages.
     ///   - anchors: the trusted root certificates.
-    ///   - certificates: certificates of signers whose messages may not contain them.
+    ///   - certificates: certificates of signers, for messages that do not contain them.
     ///   - systemAnchors: whether the root certificates of the system are trusted, too.
     public init(
         _ identities: [Identity],

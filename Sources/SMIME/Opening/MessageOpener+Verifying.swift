@@ -85,7 +85,7 @@ extension MessageOpener {
                 return try await judge(layer, header: header, coverage: coverage, at: step.section, into: &result)
             case .encrypted(let layer):
                 result.report.add(layer.layer, isPart: coverage == .part)
-                return result.report.noteUndecrypted("the encrypted content may be signed; decrypting tells")
+                return result.report.noteUndecrypted("the encrypted content may be signed; decrypt it to find out")
             case .compressed: result.report.add(CompressedLayer.layer, isPart: coverage == .part)
             }
         }

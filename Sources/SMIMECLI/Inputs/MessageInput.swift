@@ -25,7 +25,8 @@ enum MessageInput {
         return try spool.finish()
     }
 
-    /// Rejects a mailbox of several messages: the user would take the verdict on the first message for the verdict on all.
+    /// Rejects a mailbox of several messages: the user would believe that the verdict on the first message
+    /// applies to all.
     ///
     /// - Throws: `Failure` with status 65
     static func checkSingle(_ source: any ByteSource, at path: String) throws {

@@ -97,7 +97,7 @@ struct RulePrecedence {
     }
 
     /// The choice for signing or encryption. A message that claims to be automatic or list mail cannot thereby lower a
-    /// level that messages may not lower.
+    /// level that messages must not lower.
     private func choice(_ axis: KeyPath<Policy.Rule, Policy.Level?>, encrypting: Bool) -> Choice {
         let ofKind = deciding(axis, encrypting: encrypting, of: kind)
         guard let kind else { return ofKind }

@@ -10,8 +10,8 @@ extension MessageFlow {
         if !isLate { conclude(isDelivered: isDelivered) }
     }
 
-    /// Tells the flow that the reply to an accepted message was written, but may not be read yet. If another attempt already
-    /// waits, the reply was not read.
+    /// Tells the flow that the reply to an accepted message was written, but possibly not read yet. If another attempt
+    /// already waits, the reply was not read.
     package func noteReplyWritten() {
         guard !isLate else { return }
         if claim.map(core.claims.isAwaited) == true { conclude(isDelivered: false) } else { releaseClaim() }

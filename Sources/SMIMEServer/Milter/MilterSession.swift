@@ -22,8 +22,8 @@ package struct MilterSession: Sendable {
     package enum Event: Hashable, Sendable {
         /// Write these bytes to the mail server.
         case write(ByteBuffer)
-        /// A message begins. The macros of the envelope may not contain the queue id yet; the envelope of `.endOfMessage`
-        /// does.
+        /// A message begins. The macros of the envelope possibly do not contain the queue id yet; the envelope of
+        /// `.endOfMessage` does.
         case begin(MilterEnvelope)
         /// The next bytes of the message, with CRLF line ends. The header comes first.
         case content(ByteBuffer)

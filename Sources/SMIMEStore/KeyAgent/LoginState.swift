@@ -7,7 +7,7 @@ package import Foundation
 ///
 /// sd_uid_get_state(3)
 package struct LoginState {
-    /// The path of logind's file about the user. The file may not exist.
+    /// The path of logind's file about the user. The file is possibly missing.
     private let path: String
     private var wasOn = false
 

@@ -4,7 +4,7 @@ package import Foundation
 ///
 /// XDG Base Directory Specification 0.8, `XDG_RUNTIME_DIR`
 package struct RuntimeFolder: Equatable, Sendable {
-    /// The path of the directory. The directory may not exist.
+    /// The path of the directory. The directory is possibly missing.
     package let path: String
 
     package init(path: String) { self.path = path }

@@ -25,12 +25,12 @@ public enum Policy {
     @nonexhaustive
     public enum Override: String, CaseIterable, Hashable, Sendable {
         case any
-        /// A message may not change the level.
+        /// A message cannot change the level.
         case nothing = "none"
         /// A message may only request a stricter level.
         case stricter
 
-        /// The default: a message may not lower a required level, and may change any other level.
+        /// The default: a message cannot lower a required level, and can change any other level.
         public static func standard(for level: Level) -> Self { level == .require ? .stricter : .any }
 
         /// The resulting level if the message requests `request`.

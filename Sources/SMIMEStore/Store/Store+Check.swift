@@ -121,7 +121,7 @@ extension Store {
         let temporaries = [location.databaseSuccessor, location.keyFile + ".new", location.keyFileSuccessor]
         let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
         return stale.filter { access($0, F_OK) == 0 }.map {
-            StoreFinding(.staleFile, .warning, text: "\($0): left behind by a change that was interrupted")
+            StoreFinding(.staleFile, .warning, text: "\($0): a file that an interrupted change did not remove")
         }
     }
 

@@ -4,7 +4,7 @@ extension Store {
     /// Creates the store in the server's database that `location` names, and a key file on this host if there is none.
     ///
     /// - Returns: false if the database already has a store, which is not changed.
-    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` if the role may not create tables.
+    /// - Throws: `.unreachable`, `.cannotCreate`, `.permissions`; `.cannotOpen` if the role cannot create tables.
     package static func create(_ location: StoreLocation) async throws(KeystoreError) -> Bool {
         try await onBlockingThread { () throws(KeystoreError) in
             guard let server = location.server else {

@@ -8,7 +8,8 @@ import SMIME
 ///
 /// git: Documentation/gitformat-commit.adoc
 struct GitObject {
-    /// A committer or tagger as git shows them: the text between the first `<` and the next `>`, which may not be an address.
+    /// A committer or tagger as git shows them: the text between the first `<` and the next `>`, which is possibly not
+    /// an address.
     struct Person {
         /// `committer` or `tagger`.
         let role: String

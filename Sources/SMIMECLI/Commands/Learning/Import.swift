@@ -159,7 +159,8 @@ extension ImportPlan.Advice {
     fileprivate var text: String {
         switch self {
         case .addAsRecipient(let certificate, let address):
-            "if \(certificate.subject) is a person and no authority: smime recipient add \(shell: address) FILE --trust"
+            "if \(certificate.subject) is a person, not an authority: "
+                + "smime recipient add \(shell: address) FILE --trust"
         case .reissueAsEndEntity:
             """
             replace it by a certificate that is not marked as an authority; if you made it with openssl req -x509, \

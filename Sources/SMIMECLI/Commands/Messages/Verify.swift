@@ -173,7 +173,7 @@ extension SMIMECommand {
             return Checked(content: content)
         }
 
-        /// Rejects a file of certificates, which is no damaged message.
+        /// Rejects a file of certificates, which is not a damaged message.
         private func rejectCertificates(in source: any ByteSource, _ path: String) throws {
             guard let items = try? KeyMaterial.read(InputFile.bytes(of: source, at: path)), !items.isEmpty else {
                 return

@@ -6,7 +6,7 @@ import SMIMEGateway
 ///
 /// The parser would misunderstand three kinds of arguments:
 ///
-/// - `--output=`: the parser would take the next word for the missing value.
+/// - `--output=`: the parser would use the next word as the missing value.
 /// - a cluster of letters with an h: the parser would show the help and end with success.
 /// - a repeated option: the parser would use the last value.
 ///
@@ -79,7 +79,7 @@ package struct ArgumentCheck {
         OptionLetter(word: word.prefix(2)).map {
             "write the value of an option as a separate word: --\($0.longName) \(word.dropFirst(2))"
         }
-            ?? "write a file's name as ./\(word); what follows -- is no option"
+            ?? "write a file's name as ./\(word); words after -- are not options"
     }
 
     private static func isEmptyOption(_ word: String) -> Bool {

@@ -14,7 +14,7 @@ extension SMIMECommand.TrustCommand.Add {
         case .mail(let mail):
             var authorities: [Certificate] = []
             for case let highest? in mail.signers.map(mail.authority) {
-                // Mail seldom brings the root, but an import may have.
+                // Mail seldom contains the root certificate, but an import may have stored it.
                 authorities.append(try await opening.store().storedRoot(above: highest) ?? highest)
             }
             guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }

@@ -100,7 +100,7 @@ extension SMTPServerSession {
                 isGood = false
                 break
             }
-            // A number of 20 digits may not fit into an integer.
+            // A number of 20 digits can be too large for an integer.
             guard let size = Int(value), size <= settings.maximumSize else {
                 return SMTPReply(552, "5.3.4", text: "a message may have \(settings.maximumSize) bytes")
             }
