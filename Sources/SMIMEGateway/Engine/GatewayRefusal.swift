@@ -60,8 +60,12 @@ package struct GatewayRefusal: Error, Sendable {
         }
     }
 
-    /// The sentence for the sender: `explanation` without directories of this host.
-    package var sentence: String { Self.withoutFolders(explanation) }
+    /// The sentence for the sender: `explanation` without directories of this host, and without the address of the store's
+    /// server and a role's name.
+    package var sentence: String {
+        (cause as? KeystoreError)?.namesServer == true
+            ? "the gateway cannot work now" : Self.withoutFolders(explanation)
+    }
     /// The text for the log.
     package var logText: String { isCodeLogged ? "\(enhancedCode) \(explanation)" : explanation }
 
