@@ -15,10 +15,15 @@ final class FakeWorkers: Sendable {
 
     private let state = Mutex(State())
     private let answer: @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?
+    private let process: pid_t
 
-    /// - Parameter answer: returns the answer to a request of the worker with this number, counted from 0; nil for no
-    ///   answer.
-    init(answer: @escaping @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?) { self.answer = answer }
+    /// - Parameters:
+    ///   - process: the process that stands for all workers. By default there is none, so none is waited for or killed.
+    ///   - answer: returns the answer to a request of the worker with this number, counted from 0; nil for no answer.
+    init(
+        process: pid_t = .max,
+        answer: @escaping @Sendable (_ worker: Int, WorkerRequest) -> WorkerAnswer?
+    ) { (self.process, self.answer) = (process, answer) }
 
     /// The number of checks requested from the worker `number`.
     func checks(of number: Int) -> Int { state.withLock { $0.checks[number] ?? 0 } }
@@ -66,8 +71,7 @@ final class FakeWorkers: Sendable {
             return state.sockets.count - 1
         }
         Thread.detachNewThread { [self] in work(number, theirs) }
-        // There is no process with this number, so it can be neither waited for nor killed.
-        return WorkerProcess(identifier: .max, socket: ours)
+        return WorkerProcess(identifier: process, socket: ours)
     }
 
     private func work(_ number: Int, _ socket: Int32) {

@@ -21,11 +21,11 @@ import Testing
         init(_ core: GatewayCore, _ pool: WorkerPool) { (self.core, self.pool) = (core, pool) }
 
         /// Starts another attempt at the message that the mail server calls `name`.
-        func bring(_ name: String?, confirms: Bool? = nil) {
+        func bring(_ name: String?, to recipients: [String] = ["b@y.test"], confirms: Bool? = nil) {
             let flow = MessageFlow(core, role: .outgoing) { [self] in deliveries.append($0) }
             let place = flows.count
             flows.append(flow)
-            var envelope = SMTPEnvelope(sender: "a@x.test", recipients: [SMTPEnvelope.Recipient("b@y.test")])
+            var envelope = SMTPEnvelope(sender: "a@x.test", recipients: recipients.map { SMTPEnvelope.Recipient($0) })
             if let name { envelope.xforward[.identifier] = name }
             flow.begin(envelope) { _ in }
             flow.append(ByteBuffer(string: "Subject: x\r\n\r\n"))
@@ -36,12 +36,14 @@ import Testing
         }
     }
 
-    /// Workers that know which messages are recorded, as the journal does.
+    /// Workers that know which messages are recorded, as the journal does. Each recipient gets a form of the message.
     ///
     /// - Parameters:
+    ///   - isWritable: whether the journal can be written.
     ///   - handled: called with the number of the worker that handles a message.
     ///   - settled: called with the number of the worker that settles a message, and the recipients to record.
     private static func workers(
+        isWritable: @escaping @Sendable () -> Bool = { true },
         handled: @escaping @Sendable (Int) -> Void = { _ in },
         settled: @escaping @Sendable (Int, [String]) -> Void = { _, _ in }
     ) -> FakeWorkers {
@@ -54,20 +56,20 @@ import Testing
                 if recorded.withLock({ $0.contains(name) }) {
                     return .handled(number: job.number, .served, WorkerLog())
                 }
-                let form = WorkerMessageForm(
-                    sender: job.sender,
-                    recipients: job.recipients,
-                    isEightBit: false,
-                    content: job.content
-                )
+                let forms = job.recipients.map {
+                    WorkerMessageForm(sender: job.sender, recipients: [$0], isEightBit: false, content: job.content)
+                }
                 let entry = job.queueName.map { DeliveryJournal.Entry(queueID: $0, digest: [1]) }
-                return .handled(number: job.number, .forms([form], entry: entry, learns: false), WorkerLog())
+                return .handled(number: job.number, .forms(forms, entry: entry, learns: false), WorkerLog())
             case .settle(let settlement):
+                guard isWritable() else {
+                    return .settled(number: settlement.number, isRecorded: false, WorkerLog())
+                }
                 settled(worker, settlement.served)
                 if !settlement.served.isEmpty, let name = settlement.entry?.queueID {
                     recorded.withLock { _ = $0.insert(name) }
                 }
-                return .settled(number: settlement.number, WorkerLog())
+                return .settled(number: settlement.number, isRecorded: true, WorkerLog())
             case .check: return .checked(nil)
             case .countExpiring: return .expiring(0)
             }
@@ -205,6 +207,50 @@ import Testing
         let record = try #require(records.withLock { $0.count == 1 ? $0.first : nil })
         #expect(record.worker != first)
         #expect(record.served == ["b@y.test"])
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `while nothing can be recorded, a message in several forms is not sent again and again`() async throws {
+        let isWritable = Mutex(false)
+        let scene = try await scene(Self.workers(isWritable: { isWritable.withLock { $0 } }))
+        let both = ["b@y.test", "c@y.test"]
+        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
+        try await onLoop { scene.value.deliveries[0].done(half) }
+        try await wait { scene.value.replies.count == 1 }
+        #expect(try await onLoop { scene.value.pool.isJournalFailing })
+        // A message in one form needs no record.
+        try await onLoop {
+            scene.value.bring("Q1", to: both, confirms: true)
+            scene.value.bring("Q2", confirms: true)
+        }
+        try await wait { scene.value.replies.count == 2 && scene.value.deliveries.count == 2 }
+        #expect(try await onLoop { scene.value.replies[1] } == 451)
+        isWritable.withLock { $0 = true }
+        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
+        try await wait { scene.value.deliveries.count == 3 }
+        #expect(try await onLoop { scene.value.pool.isJournalFailing } == false)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `an attempt whose client has gone while it waits for the first one keeps no slot`() async throws {
+        let scene = try await scene(Self.workers())
+        try await onLoop { for _ in 0..<8 { scene.value.bring("Q1") } }
+        try await wait { scene.value.deliveries.count == 1 }
+        try await onLoop {
+            for flow in scene.value.flows.dropFirst() { flow.abandon() }
+            for number in 2...8 { scene.value.bring("Q\(number)") }
+        }
+        try await wait { scene.value.deliveries.count == 8 }
+        let placement = sent()
+        try await onLoop {
+            scene.value.deliveries[0].done(placement)
+            scene.value.flows[0].confirm(false)
+            scene.value.bring("Q1", confirms: true)
+        }
+        try await wait { scene.value.replies.count == 2 }
+        #expect(try await onLoop { scene.value.deliveries.count } == 8)
         try await onLoop { scene.value.pool.close() }
     }
 

@@ -76,7 +76,8 @@ import Testing
             ),
             WorkerLog()
         ),
-        .settled(number: 4, WorkerLog()), .checked(nil), .checked(WorkerObstacle("gone", isOfKeys: true)),
+        .settled(number: 4, isRecorded: true, WorkerLog()), .settled(number: 5, isRecorded: false, WorkerLog()),
+        .checked(nil), .checked(WorkerObstacle("gone", isOfKeys: true)),
     ]
 
     private func payload(_ frame: ByteBuffer) throws -> ByteBuffer {

@@ -71,6 +71,49 @@ import Testing
         }
     }
 
+    @Test func `a message at which the worker only waited for too long is not called the cause`() async throws {
+        var child: pid_t = 0
+        let words: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
+        defer { for word in words { free(word) } }
+        let status = posix_spawnp(&child, "sleep", nil, nil, words, environ)
+        try #require(status == 0)
+        let workers = FakeWorkers(process: child) { _, _ in nil }
+        let result = Mutex<WorkerPool.Result?>(nil)
+        let pool = try await loop.submit { [loop] in
+            var settings = WorkerPool.Settings(width: 1, maximum: 1)
+            settings.timeLimit = .milliseconds(500)
+            let pool = WorkerPool(on: loop, settings) { try workers.start() }
+            pool.open()
+            return NIOLoopBound(pool, eventLoop: loop)
+        }
+        .get()
+        try await wait { pool.value.failure == nil }
+        try await onLoop {
+            let job = WorkerJob(
+                number: 1,
+                role: .incoming,
+                sender: "",
+                recipients: [],
+                queueName: nil,
+                slot: 0,
+                rescuedFrom: nil,
+                content: .bytes(ByteBuffer())
+            )
+            pool.value.submit(job) { found in result.withLock { $0 = found } }
+        }
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT) == 0, information.si_signo == 0 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        try await onLoop { pool.value.close() }
+        workers.end(0)
+        try await wait { result.withLock { $0 != nil } }
+        guard case .overdue = try #require(result.withLock { $0 }) else {
+            Issue.record("\(String(describing: result.withLock { $0 }))")
+            return
+        }
+    }
+
     @Test func `where every worker is at a long message, a new worker says whether the store can be used`() async throws
     {
         let workers = Self.silentAtFirstMessage()

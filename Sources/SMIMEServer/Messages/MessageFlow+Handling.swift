@@ -51,6 +51,10 @@ extension MessageFlow {
             core.metrics.workerDeaths += 1
             log.fail("a second worker died at this message (signal \(signal))")
             end(SMTPReply(451, "4.3.0", text: "the gateway failed at this message"))
+        case .overdue(let limit):
+            let seconds = limit.nanoseconds / 1_000_000_000
+            log.fail("ended after \(seconds) s, in most of which it waited for the store or the network")
+            end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         case .unavailable(let reason):
             log.fail(reason)
             end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
@@ -83,14 +87,20 @@ extension MessageFlow {
             isInJournal =
                 journalName(envelope) != nil
                 && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
-            place(
-                PendingDelivery(
-                    forms: placed,
-                    slot: slot,
-                    record: { [self] in record($0, $1) },
-                    done: { [self] in self.placed($0) }
-                )
+            let delivery = PendingDelivery(
+                forms: placed,
+                slot: slot,
+                record: { [self] in record($0, $1) },
+                done: { [self] in self.placed($0) }
             )
+            guard core.pool.isJournalFailing, entry != nil, forms.count > 1 else { return place(delivery) }
+            // If nothing can be recorded, every attempt would send the forms that are accepted once more.
+            core.pool.checkJournal(number: core.nextNumber()) { [self] isWritable in
+                guard !isWritable else { return place(delivery) }
+                core.metrics.storeErrors += 1
+                log.fail("the journal cannot be written, and the message has several forms")
+                end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
+            }
         }
     }
 
@@ -119,7 +129,10 @@ extension MessageFlow {
         isInJournal = true
         core.pool.settle(WorkerSettlement(number: number, entry: entry, served: served), by: worker) {
             [self] isRecorded in
-            if !isRecorded { log.warnings.append("not recorded: another attempt may send some of it twice") }
+            if !isRecorded {
+                core.metrics.storeErrors += 1
+                log.warnings.append("not recorded: another attempt may send some of it twice")
+            }
             then()
         }
     }

@@ -61,6 +61,7 @@ extension MessageFlow {
         guard settlement.learns || settlement.changesJournal else { return releaseClaim() }
         core.pool.settle(settlement, by: worker) { [self] isDone in
             if !isDone, let entry = settlement.entry, settlement.changesJournal {
+                core.metrics.storeErrors += 1
                 core.warn("\(entry.queueID): not recorded: another attempt may send some of it twice")
             }
             releaseClaim()

@@ -168,7 +168,12 @@ package final class MessageFlow {
     /// Drops a message that the mail server withdrew or did not complete.
     ///
     /// A message that is already being handled is not dropped, because a worker or the next hop may still read its slot.
-    func abandon() {
+    package func abandon() {
+        if let awaitedClaim {
+            core.claims.withdraw(awaitedClaim, for: number)
+            self.awaitedClaim = nil
+            completion = nil
+        }
         if completion == nil, !isLate { release() }
     }
 

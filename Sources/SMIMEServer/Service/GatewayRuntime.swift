@@ -113,6 +113,7 @@ final class GatewayRuntime {
         _ = loop.assumeIsolated().scheduleTask(in: Self.checkingTime) { [self] in
             guard !isStopped else { return }
             core.pool.check()
+            if core.pool.isJournalFailing { core.pool.checkJournal(number: core.nextNumber()) }
             checkLater()
         }
     }
@@ -138,6 +139,7 @@ final class GatewayRuntime {
     var whyNotReady: String? {
         if core.isStopping { return "stopping" }
         if let failure = core.pool.failure { return "the store cannot be used: \(failure.reason)" }
+        if core.pool.isJournalFailing { return "deliveries cannot be recorded in the store" }
         return core.pool.keyFailure.map { "no private key can be used: \($0)" }
     }
 

@@ -63,8 +63,7 @@ package struct MessageWorker {
             switch try WorkerRequest(frame) {
             case .handle(let job): try await worker.handle(job)
             case .settle(let settlement):
-                let log = await worker.settle(settlement)
-                try worker.socket.send(WorkerAnswer.settled(number: settlement.number, log).frame)
+                try worker.socket.send(await worker.settle(settlement).frame)
             case .countExpiring:
                 guard let count = await worker.countExpiring() else { continue }
                 try worker.socket.send(WorkerAnswer.expiring(count).frame)
@@ -182,18 +181,30 @@ package struct MessageWorker {
     }
 
     /// Does the work that remains after the delivery of a message. A failure here is not a failure of the message.
-    private mutating func settle(_ settlement: WorkerSettlement) async -> WorkerLog {
+    private mutating func settle(_ settlement: WorkerSettlement) async -> WorkerAnswer {
         var log = WorkerLog()
+        var isRecorded = true
+        if settlement.checksJournal {
+            do throws(KeystoreError) {
+                try await write { (journal) throws(KeystoreError) in try await journal.check(at: .now) }
+            } catch {
+                isRecorded = false
+                log.warnings.append("the journal cannot be written: \(error)")
+            }
+        }
         if !settlement.served.isEmpty, let entry = settlement.entry {
             do throws(KeystoreError) { try await record(settlement.served, of: entry) } catch {
-                log.warnings.append("a second attempt may send the message twice: \(error)")
+                isRecorded = false
+                log.warnings.append("\(entry.queueID): a second attempt may send the message twice: \(error)")
             }
         }
         if settlement.forgets, let entry = settlement.entry {
             do throws(KeystoreError) {
                 try await write { (journal) throws(KeystoreError) in try await journal.forget(entry) }
             } catch {
-                log.warnings.append("if the same message arrives again, some recipients might not get it: \(error)")
+                isRecorded = false
+                let text = "if the same message arrives again, some recipients might not get it"
+                log.warnings.append("\(entry.queueID): \(text): \(error)")
             }
         }
         if settlement.learns, let message = learnable.take(settlement.number), let engine = tools.engines[.incoming] {
@@ -201,7 +212,7 @@ package struct MessageWorker {
             (log.fields, log.details) = record.logFields
             if let warning { log.warnings.append(warning) }
         }
-        return log
+        return .settled(number: settlement.number, isRecorded: isRecorded, log)
     }
 
     /// The time for which recording is retried while the store's server is unavailable, because the next attempt to send the

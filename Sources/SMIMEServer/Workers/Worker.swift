@@ -16,7 +16,7 @@ package final class Worker {
     /// Ends the worker if it takes too long for its message.
     private var timer: DeadlineTimer?
     private var current: CurrentJob?
-    private var settling: [UInt64: (_ isDone: Bool) -> Void] = [:]
+    private var settling: [UInt64: (WorkerSettlement.Result) -> Void] = [:]
     /// Whether the worker ended while it recorded or learned something. Then its current message is not the cause.
     private(set) var endedSettling = false
     /// The number of messages that the worker handled and whose result is not known yet. The worker may still have to record
@@ -29,6 +29,10 @@ package final class Worker {
     var isSilent = false
     /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
+    /// Whether the worker used the processor for less than half of that time.
+    private(set) var wasWaiting = false
+    /// The processor time of the worker when it got its current message.
+    private var usedBefore = TimeAmount.zero
     /// The time at which the worker got its current message, or its last one.
     private(set) var began = NIODeadline.distantPast
     /// The number of messages that the worker has got.
@@ -78,13 +82,13 @@ package final class Worker {
         current = CurrentJob(job: job, completion: completion)
         jobCount += 1
         began = .now()
+        usedBefore = process.processorTime ?? .zero
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
-    /// Lets the worker do the work that remains for a message. Calls `completion` with true when it is done, or with false if
-    /// the worker has ended.
-    func settle(_ settlement: WorkerSettlement, _ completion: @escaping (_ isDone: Bool) -> Void) {
-        guard let channel else { return completion(false) }
+    /// Lets the worker do the work that remains for a message.
+    func settle(_ settlement: WorkerSettlement, _ completion: @escaping (WorkerSettlement.Result) -> Void) {
+        guard let channel else { return completion(.workerEnded) }
         settling[settlement.number] = completion
         channel.writeAndFlush(WorkerRequest.settle(settlement).frame, promise: nil)
     }
@@ -106,6 +110,7 @@ package final class Worker {
 
     private func endOverTime() {
         isOverTime = true
+        if let used = process.processorTime { wasWaiting = (used - usedBefore) * 2 < .now() - began }
         kill(process.identifier, SIGKILL)
     }
 
@@ -135,9 +140,9 @@ package final class Worker {
             unfinished += 1
             job.completion(.answered(outcome, log, by: self))
             if isRetired { closeIfDone() } else { pool.becameIdle(self) }
-        case .settled(let number, let log):
+        case .settled(let number, let isRecorded, let log):
             pool.onSettled(log)
-            settling.removeValue(forKey: number)?(true)
+            settling.removeValue(forKey: number)?(isRecorded ? .done : .notRecorded)
         case .expiring(let count): pool.onExpiring(count)
         case .checked(let obstacle): pool.checked(self, obstacle)
         }
@@ -159,7 +164,7 @@ package final class Worker {
         let left = settling.values
         settling = [:]
         pool.ended(self)
-        for completion in left { completion(false) }
+        for completion in left { completion(.workerEnded) }
     }
 }
 

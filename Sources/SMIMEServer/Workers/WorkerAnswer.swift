@@ -70,8 +70,9 @@ package enum WorkerAnswer: Equatable, Sendable {
     /// The store cannot be used.
     case unusable(WorkerFailure)
     case handled(number: UInt64, WorkerOutcome, WorkerLog)
-    /// The `settle` request is done, except what the warnings in the log name. The log names what was learned.
-    case settled(number: UInt64, WorkerLog)
+    /// The `settle` request is done, except what the warnings in the log name. `isRecorded` is false if the journal could not
+    /// be written. The log names what was learned.
+    case settled(number: UInt64, isRecorded: Bool, WorkerLog)
     /// The number of the accounts' current certificates that expire within 30 days.
     case expiring(Int)
     /// The obstacle to using the store now; nil if there is none.
@@ -93,9 +94,10 @@ package enum WorkerAnswer: Equatable, Sendable {
                 buffer.writeInteger(number)
                 buffer.writeOutcome(outcome)
                 buffer.writeLog(log)
-            case .settled(let number, let log):
+            case .settled(let number, let isRecorded, let log):
                 buffer.writeInteger(UInt8(3))
                 buffer.writeInteger(number)
+                buffer.writeFlag(isRecorded)
                 buffer.writeLog(log)
             case .expiring(let count):
                 buffer.writeInteger(UInt8(4))
@@ -134,7 +136,12 @@ package enum WorkerAnswer: Equatable, Sendable {
                 try buffer.readOutcome(),
                 try buffer.readLog()
             )
-        case 3: self = .settled(number: try buffer.readNumber(UInt64.self), try buffer.readLog())
+        case 3:
+            self = .settled(
+                number: try buffer.readNumber(UInt64.self),
+                isRecorded: try buffer.readFlag(),
+                try buffer.readLog()
+            )
         case 4: self = .expiring(Int(try buffer.readNumber(UInt32.self)))
         case 5:
             self = .checked(

@@ -14,7 +14,16 @@ extension WorkerPool {
         by worker: Worker,
         _ completion: @escaping (_ isDone: Bool) -> Void
     ) {
-        settle(settlement, by: worker, attempts: Self.settlingAttempts, completion)
+        settle(settlement, by: worker, attempts: Self.settlingAttempts) { [self] isDone in
+            if settlement.changesJournal { isJournalFailing = !isDone }
+            completion(isDone)
+        }
+    }
+
+    /// Checks whether the journal can be written, and calls `completion` with the result.
+    func checkJournal(number: UInt64, _ completion: @escaping (_ isWritable: Bool) -> Void = { _ in }) {
+        guard let worker = idle.last ?? active.first(where: \.canWork) else { return completion(false) }
+        settle(WorkerSettlement(number: number, entry: nil, checksJournal: true), by: worker, completion)
     }
 
     private func settle(
@@ -23,8 +32,10 @@ extension WorkerPool {
         attempts: Int,
         _ completion: @escaping (_ isDone: Bool) -> Void
     ) {
-        worker.settle(settlement) { [self] isDone in
-            guard !isDone, settlement.changesJournal, attempts > 1 else { return completion(isDone) }
+        worker.settle(settlement) { [self] result in
+            guard result == .workerEnded, settlement.changesJournal, attempts > 1 else {
+                return completion(result == .done)
+            }
             // The worker may have made the change before it ended, but making it again has no further effect.
             if let other = idle.last ?? active.first(where: \.canWork) {
                 return settle(settlement, by: other, attempts: attempts - 1, completion)

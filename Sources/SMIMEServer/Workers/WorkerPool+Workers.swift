@@ -35,7 +35,9 @@ extension WorkerPool {
         let job = worker.takeJob()
         let isRequest = [SIGHUP, SIGINT, SIGTERM, SIGKILL, SIGQUIT, SIGALRM].contains(signal) && !worker.isOverTime
         if let job {
-            if isRequest || worker.endedSettling {
+            if worker.wasWaiting {
+                job.completion(.overdue(limit: settings.timeLimit))
+            } else if isRequest || worker.endedSettling {
                 job.completion(.ended(signal: signal))
             } else {
                 deaths += 1

@@ -14,6 +14,9 @@ package final class WorkerPool {
         case died(signal: Int32)
         /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
         case ended(signal: Int32)
+        /// The worker was ended after `limit`, of which it used the processor for less than half: it waited for the store or
+        /// the network, so the message is not the cause.
+        case overdue(limit: TimeAmount)
         /// There is no worker.
         case unavailable(reason: String)
     }
@@ -66,9 +69,14 @@ package final class WorkerPool {
     package internal(set) var failure: WorkerFailure? = WorkerFailure("starting", isLasting: false)
     /// The reason that no private key can be used, although the store can; nil if private keys can be used.
     var keyFailure: String?
+    /// Whether the journal could not be written at the last attempt. Then a message in several forms could be sent again and
+    /// again to those recipients whose form was accepted.
+    package internal(set) var isJournalFailing = false {
+        didSet { if isJournalFailing != oldValue { onChange() } }
+    }
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?
-    /// Called when `failure` or `keyFailure` changes.
+    /// Called when `failure`, `keyFailure` or `isJournalFailing` changes.
     package var onChange: () -> Void = {}
     /// Called with a worker's log after it recorded or learned something at the end of a message.
     var onSettled: (WorkerLog) -> Void = { _ in }

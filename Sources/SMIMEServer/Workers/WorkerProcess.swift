@@ -1,4 +1,5 @@
 package import Foundation
+import NIOCore
 import SMIMEGateway
 
 /// A worker's process, and the service's end of the socket to it.
@@ -52,6 +53,18 @@ package struct WorkerProcess {
         "/proc/self/exe"
         #else
         Bundle.main.executablePath ?? CommandLine.arguments[0]
+        #endif
+    }
+
+    /// The processor time that the process has used; nil if it cannot be determined.
+    var processorTime: TimeAmount? {
+        #if os(Linux)
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(identifier, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
+        #else
+        return nil
         #endif
     }
 

@@ -14,23 +14,36 @@ package struct WorkerSettlement: Equatable, Sendable {
     package let learns: Bool
     /// Whether the journal forgets the message.
     package let forgets: Bool
+    /// Whether to check that the journal can be written, for no message.
+    package let checksJournal: Bool
 
     package init(
         number: UInt64,
         entry: DeliveryJournal.Entry?,
         served: [String] = [],
         learns: Bool = false,
-        forgets: Bool = false
+        forgets: Bool = false,
+        checksJournal: Bool = false
     ) {
         self.number = number
         self.entry = entry
         self.served = served
         self.learns = learns
         self.forgets = forgets
+        self.checksJournal = checksJournal
     }
 
     /// Whether the journal changes. Any worker can do that.
-    var changesJournal: Bool { entry != nil && (forgets || !served.isEmpty) }
+    var changesJournal: Bool { checksJournal || entry != nil && (forgets || !served.isEmpty) }
+
+    /// How the work ended.
+    enum Result {
+        case done
+        /// The journal could not be written.
+        case notRecorded
+        /// The worker ended before it had done the work.
+        case workerEnded
+    }
 }
 
 extension ByteBuffer {
@@ -40,6 +53,7 @@ extension ByteBuffer {
         writeTexts(settlement.served)
         writeFlag(settlement.learns)
         writeFlag(settlement.forgets)
+        writeFlag(settlement.checksJournal)
     }
 
     mutating func readSettlement() throws(WorkerFrameError) -> WorkerSettlement {
@@ -48,7 +62,8 @@ extension ByteBuffer {
             entry: try readOptional { (buffer) throws(WorkerFrameError) in try buffer.readEntry() },
             served: try readTexts(),
             learns: try readFlag(),
-            forgets: try readFlag()
+            forgets: try readFlag(),
+            checksJournal: try readFlag()
         )
     }
 
