@@ -27,6 +27,7 @@ package final class OutputFile: ByteSink {
     ///   umask. If the file replaces another one, it gets no permissions that the other one does not have.
     /// - Throws: `StreamError.cannotCreate`
     package init(path: String, isPrivate: Bool) throws(StreamError) {
+        guard !Self.isOwnDescriptor(path) else { throw StreamError.cannotCreate(path: path, code: EBADF) }
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -85,6 +86,16 @@ package final class OutputFile: ByteSink {
 }
 
 extension OutputFile {
+    /// Whether `path` names a descriptor with a close-on-exec flag, as those have that this process opened. The caller named a
+    /// descriptor that was not open, whose number a file of the store may have got.
+    private static func isOwnDescriptor(_ path: String) -> Bool {
+        ["/dev/fd/", "/proc/self/fd/"].contains { folder in
+            guard path.hasPrefix(folder), let number = Int32(path.dropFirst(folder.count)) else { return false }
+            let flags = fcntl(number, F_GETFD)
+            return flags >= 0 && flags & FD_CLOEXEC != 0
+        }
+    }
+
     /// The absolute path of an output file at `path`. Symlinks are resolved in the part of the path that exists.
     ///
     /// - Throws: `StreamError.cannotCreate` for a symlink without a target.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import LibCrypto
-import Synchronization
 
 /// The source of a passphrase that the options name: a file, a descriptor, or an environment variable.
 struct PassphraseOrigin: Sendable {
@@ -9,9 +8,6 @@ struct PassphraseOrigin: Sendable {
     private let file: String?
     private let descriptor: Int32?
     private let variable: String?
-
-    /// The descriptors from the caller that only this process keeps open.
-    private static let claimed = Mutex<Set<Int32>>([])
 
     /// - Parameter option: the options' name without `-file`, `-fd` and `-env`.
     init(_ option: String, file: String?, descriptor: Int32?, variable: String?) {
@@ -24,9 +20,10 @@ struct PassphraseOrigin: Sendable {
     /// Whether the options name a source.
     var isGiven: Bool { file != nil || descriptor != nil || variable != nil }
 
-    /// Checks the options while the command line is parsed, before the store or a program is opened.
+    /// Checks the options while the command line is parsed. A program that this process starts, such as sendmail, does not
+    /// inherit the descriptor.
     func validate() throws {
-        if let descriptor { Self.claim(descriptor) }
+        if let descriptor { CallerDescriptor.claim(descriptor) }
         if [file != nil, descriptor != nil, variable != nil].count(where: \.self) > 1 {
             throw ValidationError("only one of --\(option)-file, --\(option)-fd and --\(option)-env can be given")
         }
@@ -38,8 +35,7 @@ struct PassphraseOrigin: Sendable {
     func given() throws -> Passphrase? {
         if let file { return try Self.read(file, called: file) }
         if let descriptor {
-            let isCallers = Self.claimed.withLock { $0.contains(descriptor) } || Self.isPassed(descriptor)
-            let duplicate = isCallers ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1
+            let duplicate = CallerDescriptor.isOpen(descriptor) ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1
             guard duplicate >= 0 else { throw Failure(.noInput, "--\(option)-fd \(descriptor): not open") }
             defer { close(duplicate) }
             return try Self.read("/dev/fd/\(duplicate)", called: "--\(option)-fd \(descriptor)")
@@ -49,21 +45,6 @@ struct PassphraseOrigin: Sendable {
             throw Failure(.noInput, "--\(option)-env \(variable): no such variable")
         }
         return passphrase
-    }
-
-    /// Whether the caller passed the descriptor to this process. A descriptor from the caller has no close-on-exec flag. A
-    /// descriptor with that flag was opened by a library in this process.
-    static func isPassed(_ descriptor: Int32) -> Bool {
-        let flags = fcntl(descriptor, F_GETFD)
-        return flags >= 0 && flags & FD_CLOEXEC == 0
-    }
-
-    /// Keeps a descriptor from the caller out of the programs that this process starts, such as sendmail, which could read
-    /// the passphrase again. The standard streams are replaced in these programs.
-    private static func claim(_ descriptor: Int32) {
-        guard descriptor > STDERR_FILENO, isPassed(descriptor) else { return }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        claimed.withLock { _ = $0.insert(descriptor) }
     }
 
     /// The content of the password file at `path`. A line end at its end is not part of the password.

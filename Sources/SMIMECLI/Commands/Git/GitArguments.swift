@@ -22,7 +22,9 @@ struct GitArguments: Equatable {
         "--armor", "--batch", "--detach-sign", "--no-tty", "--sign", "-a", "-b", "-bsa", "-s",
     ]
 
-    /// - Throws: `Failure` with status 64.
+    /// Reads the arguments. Call this before anything is opened.
+    ///
+    /// - Throws: `Failure` with status 64, also if the descriptor for status lines is not open.
     init(_ words: [String]) throws {
         var rest = words[...]
         var (key, signature): (String?, String?)
@@ -38,6 +40,9 @@ struct GitArguments: Equatable {
             case "--status-fd":
                 guard let number = Int32(try value(of: word)), number > 0 else {
                     throw Failure(.usage, "--status-fd takes the number of a descriptor")
+                }
+                guard CallerDescriptor.claim(number), CallerDescriptor.isWritable(number) else {
+                    throw Failure(.usage, "--status-fd \(number): not open for writing")
                 }
                 statusDescriptor = number
             case "-bsau", "-u", "--local-user": key = try value(of: word)
