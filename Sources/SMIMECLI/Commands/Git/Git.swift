@@ -47,7 +47,14 @@ extension SMIMECommand {
             case .sign(let key):
                 try await sign(content, by: GitKey(text: key), opening, descriptor: arguments.statusDescriptor)
             case .verify(let signature):
-                try await verify(content, signature, opening: opening, descriptor: arguments.statusDescriptor)
+                let report: VerificationReport
+                do { report = try await verdict(on: content, signature, opening: opening) } catch {
+                    try? GitStatus.write(GitStatus.failed, to: arguments.statusDescriptor)
+                    throw error
+                }
+                let people = try GitObject(content).people
+                try GitStatus.write(GitStatus.verified(report, people), to: arguments.statusDescriptor)
+                guard report.status == .valid else { throw report.exitStatus }
             }
         }
 
@@ -90,12 +97,12 @@ extension SMIMECommand {
             )
         }
 
-        private func verify(
-            _ content: any ByteSource,
+        /// Judges the signature in the file at `path`, and shows the verdict.
+        private func verdict(
+            on content: any ByteSource,
             _ path: String,
-            opening: StoreOpening,
-            descriptor: Int32?
-        ) async throws {
+            opening: StoreOpening
+        ) async throws -> VerificationReport {
             let signature = try PEMObject.stream(of: try InputFile.open(path))
             func report(at time: Date) async throws -> VerificationReport {
                 let provider = StoreKeyProvider(opening, warn: Console.warning)
@@ -105,9 +112,9 @@ extension SMIMECommand {
             var judged = try await report(at: .now)
             if judged.status == .expired, let claim = try Self.claimedTime(of: judged, content), claim.time < .now {
                 let then = try await report(at: claim.time)
-                if then.status == .valid, let name = then.signers.first?.name {
+                if then.status == .valid {
                     let basis = "as of \(claim.time.timestamp), \(claim.origin) that only the signer states"
-                    Console.warning("the certificate of \(name) has expired; judged \(basis)")
+                    Console.warning("\(Self.expiry(in: judged)); judged \(basis)")
                     judged = then
                 }
             }
@@ -117,8 +124,19 @@ extension SMIMECommand {
             if judged.status != .valid { verdict.remarks.forEach { Console.note("  \($0)") } }
             try Self.warnOfOthers(than: judged, in: content)
             if let hint = judged.gitHint(context) { Console.hint(hint) }
-            try GitStatus.write(GitStatus.verified(judged), to: descriptor)
-            guard judged.status == .valid else { throw judged.exitStatus }
+            return judged
+        }
+
+        /// Says which certificate of the first expired chain has expired.
+        private static func expiry(in report: VerificationReport) -> String {
+            let signer = report.decidingSigner
+            let name = signer?.name ?? "unknown"
+            guard signer?.time.problems.contains(where: { $0.kind == .certificateExpired }) == false else {
+                return "the certificate of \(name) has expired"
+            }
+            let authority = signer?.path.dropFirst().first { $0.notAfter < .now }
+            let subject = authority?.subject.description ?? "an authority"
+            return "the certificate of \(subject), above that of \(name), has expired"
         }
 
         /// Warns if no signer's certificate names the committer or tagger, whose line in the object is signed, but may say

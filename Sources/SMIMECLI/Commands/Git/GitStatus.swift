@@ -20,26 +20,47 @@ enum GitStatus {
         return ["BEGIN_SIGNING H\(hash(digest.rawValue))", "SIG_CREATED \(words.joined(separator: " "))"]
     }
 
-    /// The lines for the signatures that `report` judges.
-    static func verified(_ report: VerificationReport) -> [String] {
-        guard !report.signers.isEmpty else { return ["NEWSIG", "NODATA 4"] }
-        return report.signers.flatMap { ["NEWSIG"] + lines(for: $0, report.status(of: $0)) }
+    /// The lines for the verdict in `report`, which always have exactly one trust level: git ends with an error if it is asked
+    /// for the level (`%GT`) and there is none.
+    ///
+    /// git rejects a commit with lines for two signatures. If there are several signers, the lines are those of one signer
+    /// whose signature decides the verdict, so that GOODSIG with TRUST_FULLY is only written if all signatures are valid. Of
+    /// these signers, one who is among `people`, the committers and taggers, is preferred.
+    static func verified(_ report: VerificationReport, _ people: [GitObject.Person] = []) -> [String] {
+        let deciding = report.signers.filter { report.status(of: $0) == report.status }
+        let certified = deciding.filter { $0.certificate != nil }
+        let named = certified.first { signer in
+            signer.certificate.map { certificate in people.contains { $0.isNamed(in: certificate) } } == true
+        }
+        guard let signer = named ?? certified.first ?? deciding.first ?? report.signers.first else {
+            return ["NEWSIG", "TRUST_UNDEFINED 0 shell", "NODATA 4"]
+        }
+        return ["NEWSIG"] + lines(for: signer, report.status)
     }
 
+    /// The lines if the signature could not be judged.
+    static let failed = ["NEWSIG", "TRUST_UNDEFINED 0 shell", "FAILURE verify 1"]
+
+    /// A trust level precedes the line of a bad signature, because git before 2.26 shows the last of the two lines.
     private static func lines(for signer: VerificationReport.Signer, _ status: VerificationReport.Status) -> [String] {
         guard let certificate = signer.certificate else {
             let hash = hash(signer.digest)
-            return ["ERRSIG 0000000000000000 0 \(hash) 00 \(signer.signingTime.map(compact) ?? "0") 9"]
+            let time = signer.signingTime.map(compact) ?? "0"
+            return ["TRUST_UNDEFINED 0 shell", "ERRSIG 0000000000000000 0 \(hash) 00 \(time) 9"]
         }
         let name = "\(certificate.shortFingerprint) \(certificate.subject.gnuPGDescription.asDisplayedLine)"
         switch status {
-        case .valid, .mismatch: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
-        // An attacker may have created a weak signature.
-        case .invalid, .malformed, .partial, .unsigned, .weak: return ["BADSIG \(name)"]
+        case .valid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_FULLY 0 shell"]
+        // An attacker may have created a weak signature. If a name in a certificate is malformed, it may not be the signer's.
+        case .invalid, .malformed, .mismatch, .partial, .unsigned, .weak:
+            return ["TRUST_NEVER 0 shell", "BADSIG \(name)"]
         case .untrusted: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_UNDEFINED 0 shell"]
         case .notYetValid: return ["GOODSIG \(name)", valid(signer, certificate), "TRUST_NEVER 0 shell"]
-        case .expired: return ["EXPKEYSIG \(name)", valid(signer, certificate)]
-        case .revoked: return ["REVKEYSIG \(name)", valid(signer, certificate)]
+        // gpgsm, too, trusts an expired certificate whose chain is good; git accepts no signature with EXPKEYSIG.
+        case .expired:
+            let trust = signer.identity.ok == false ? "TRUST_NEVER" : "TRUST_FULLY"
+            return ["\(trust) 0 shell", "EXPKEYSIG \(name)", valid(signer, certificate)]
+        case .revoked: return ["TRUST_NEVER 0 shell", "REVKEYSIG \(name)", valid(signer, certificate)]
         }
     }
 
