@@ -21,14 +21,67 @@ extension ImportBatch {
         }
     }
 
-    /// Adds a certificate that a person gave for `address`: as a certificate of that recipient, or as an intermediate.
-    package mutating func add(_ certificate: Certificate, for address: AddressScope, isPinned: Bool) {
-        // Self-signed certificates of persons often claim to be those of authorities.
-        let isPersons = certificate.isSelfIssued && certificate.names(address)
-        if certificate.isCertificateAuthority, !isPersons {
-            intermediates.append(certificate)
-        } else {
-            recipients.append(.init(certificate: certificate, addresses: [address], source: .added, isPinned: isPinned))
+    /// Adds the certificates of one file that a person gave for `address`: as certificates of that recipient, or as
+    /// intermediates.
+    ///
+    /// A single certificate of a person need not name the address. If there are several, someone else may have put one among
+    /// them, so only those are added that name it.
+    ///
+    /// - Parameters:
+    ///   - authorities: further certificates, which are only added as intermediates.
+    ///   - named: the certificates to add, whatever addresses they name, with the authorities above them; if empty, all.
+    /// - Returns: the certificates that were left out because they do not name the address.
+    package mutating func add(
+        _ certificates: [Certificate],
+        authorities: [Certificate] = [],
+        for address: AddressScope,
+        named: Set<Fingerprint> = [],
+        isPinned: Bool
+    ) -> [Certificate] {
+        var (persons, authorities) = ([Certificate](), authorities)
+        for certificate in certificates {
+            // Self-signed certificates of persons often claim to be those of authorities.
+            let isPersons = certificate.isSelfIssued && certificate.names(address)
+            if certificate.isCertificateAuthority, !isPersons {
+                authorities.append(certificate)
+            } else {
+                persons.append(certificate)
+            }
         }
+        let isOnlyOne = Set(persons.map(\.fingerprint)).count == 1
+        var (used, leftOut) = ([Certificate](), [Certificate]())
+        for certificate in persons {
+            if named.isEmpty ? isOnlyOne || certificate.names(address) : named.contains(certificate.fingerprint) {
+                used.append(certificate)
+            } else if named.isEmpty {
+                leftOut.append(certificate)
+            }
+        }
+        recipients += used.map { .init(certificate: $0, addresses: [address], source: .added, isPinned: isPinned) }
+        intermediates += named.isEmpty ? authorities : authorities.above(used)
+        return leftOut
+    }
+}
+
+extension [Certificate] {
+    /// The most levels of authorities above a certificate that are looked for.
+    private static var levels: Int { 16 }
+
+    /// The certificates whose names are those of the issuers of `certificates`, of their issuers, and so on.
+    fileprivate func above(_ certificates: [Certificate]) -> [Certificate] {
+        var (found, rest, level) = ([Certificate](), self, certificates)
+        for _ in 0..<Self.levels where !level.isEmpty {
+            var (next, others) = ([Certificate](), [Certificate]())
+            for authority in rest {
+                if level.contains(where: { authority.subject.matches($0.issuer) }) {
+                    next.append(authority)
+                } else {
+                    others.append(authority)
+                }
+            }
+            found += next
+            (level, rest) = (next, others)
+        }
+        return found
     }
 }

@@ -4,9 +4,9 @@ import SMIME
 extension VerificationReport {
     /// What to do about the verdict on a commit or tag; nil if the verdict is valid.
     ///
-    /// git deletes the signature's file when it ends, so the suggested command reads the object from git again. The
-    /// certificates in a signature are not signed, and an attacker can add others, so the suggested command selects the
-    /// certificate by its fingerprint alone.
+    /// git deletes the signature's file when it ends, so the suggested commands read the object from git again. Neither the
+    /// certificates in a signature nor the text around it are signed, and an attacker can add others, so both commands select
+    /// the certificate by its fingerprint alone.
     func gitHint(_ context: SignerContext) -> String? {
         guard status != .valid else { return nil }
         let problem = VerdictWords(self, decidingSigner, context: context).problem
@@ -29,8 +29,9 @@ extension VerificationReport {
             return "if you know its authority: smime trust add FILE"
         }
         let object = "git cat-file -p COMMIT | sed 's/^gpgsig//; s/^ //'"
-        let add = "smime recipient add \(shell: address) -"
-        let trust = "smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
+        let selected = "--fingerprint \(certificate.fingerprint)"
+        let add = "smime recipient add \(shell: address) - \(selected)"
+        let trust = "smime recipient trust \(shell: address) \(selected)"
         return "compare the fingerprint with \(address), but not by mail, then: \(object) | \(add) && \(trust)"
     }
 }
