@@ -160,6 +160,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, Spool.memoryLimit, 3_000_000], [false, true])
+    func `of a device that never ends, only one byte more than the limit is read`(limit: Int, mayBeSecret: Bool) throws
+    {
+        let source = try Input.open(path: "/dev/zero", mayBeSecret: mayBeSecret) { head in
+            #expect(head.count == Spool.memoryLimit)
+            return limit
+        }
+        #expect(source.count == max(limit, Spool.memoryLimit) + 1)
+    }
+
     @Test(arguments: [0, 1, 9, 10, 11, 300_000])
     func `a stream without its first bytes starts after them`(count: Int) throws {
         let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 5) }

@@ -14,12 +14,22 @@ import Foundation
 
 /// The input of a command. A regular file is read on demand; any other input is first copied to a spool.
 package enum Input {
+    /// The limit for an input that begins with `head`, its first bytes up to the spool's memory limit; nil if there is none.
+    package typealias Limit = (_ head: any ByteSource) throws -> Int?
+
     /// Opens the file at `path`. Pipes, terminals and devices are read to their end into a spool.
     ///
-    /// - Parameter mayBeSecret: whether the spool's memory is wiped after use. Input that is larger than the spool's memory
-    ///   limit is still written to disk.
-    /// - Throws: `StreamError.cannotOpen`, and errors of reading and spooling.
-    package static func open(path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
+    /// - Parameters:
+    ///   - mayBeSecret: whether the spool's memory is wiped after use. Input that is larger than the spool's memory limit is
+    ///     still written to disk.
+    ///   - limit: the most bytes that the caller accepts. A pipe or device, which may never end, is only read to the byte
+    ///     after them, so that the caller sees from the count that there are too many.
+    /// - Throws: `StreamError.cannotOpen`, errors of reading and spooling, and those of `limit`.
+    package static func open(
+        path: String,
+        mayBeSecret: Bool = false,
+        limit: Limit? = nil
+    ) throws -> any ByteSource {
         let descriptor = SystemCall.openFile(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }
         var status = stat()
@@ -27,31 +37,45 @@ package enum Input {
             close(descriptor)
             throw StreamError.cannotOpen(path: path, code: EISDIR)
         }
-        return try source(adopting: descriptor, mayBeSecret: mayBeSecret)
+        return try source(adopting: descriptor, mayBeSecret: mayBeSecret, limit: limit)
     }
 
-    /// The rest of standard input.
-    ///
-    /// - Parameter mayBeSecret: see `open(path:mayBeSecret:)`.
-    package static func standardInput(mayBeSecret: Bool = false) throws -> any ByteSource {
+    /// The rest of standard input. The parameters are those of `open(path:mayBeSecret:limit:)`.
+    package static func standardInput(mayBeSecret: Bool = false, limit: Limit? = nil) throws -> any ByteSource {
         let descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: "standard input", code: errno) }
-        return try source(adopting: descriptor, mayBeSecret: mayBeSecret)
+        return try source(adopting: descriptor, mayBeSecret: mayBeSecret, limit: limit)
     }
 
-    private static func source(adopting descriptor: Int32, mayBeSecret: Bool) throws -> any ByteSource {
+    private static func source(
+        adopting descriptor: Int32,
+        mayBeSecret: Bool,
+        limit: Limit?
+    ) throws -> any ByteSource {
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
             return try FileSource(adopting: descriptor, from: max(0, Int(lseek(descriptor, 0, SEEK_CUR))))
         }
         let (spool, reader) = (Spool(), DescriptorReader(adopting: descriptor))
-        if mayBeSecret {
-            let (memory, isFull) = try PrivateMemory.filled(by: reader, limit: Spool.memoryLimit)
-            guard isFull else { return memory }
-            try memory.reader().copy(to: spool)
+        guard mayBeSecret || limit != nil else {
+            try reader.copy(to: spool)
+            return try spool.finish()
         }
-        try reader.copy(to: spool)
+        let head = try head(of: reader, mayBeSecret: mayBeSecret)
+        guard head.count >= Spool.memoryLimit else { return head }
+        try head.reader().copy(to: spool)
+        if let most = try limit?(head) {
+            try PrefixReader(reader, count: max(0, most - head.count) + 1).copy(to: spool)
+        } else {
+            try reader.copy(to: spool)
+        }
         return try spool.finish()
+    }
+
+    /// The next bytes of `reader`, up to the spool's memory limit.
+    private static func head(of reader: DescriptorReader, mayBeSecret: Bool) throws -> any ByteSource {
+        guard !mayBeSecret else { return try PrivateMemory.filled(by: reader, limit: Spool.memoryLimit).memory }
+        return try Spool.source { try PrefixReader(reader, count: Spool.memoryLimit).copy(to: $0) }
     }
 }
 

@@ -50,6 +50,7 @@ package struct ImportedFiles {
     }
 
     private mutating func read(_ file: String, _ source: any ByteSource, passphrases: ImportPassphrase) throws {
+        try KeyMaterial.checkSize(of: source, at: file)
         if let message = try MboxReader.isMbox(source) ? nil : CertificatesMessage(source) {
             certificates += message.certificates
             certificateLists += message.certificateLists
@@ -58,7 +59,6 @@ package struct ImportedFiles {
         guard try !MailSources.beginsAsMail(source) else {
             return mails.append((InputName.shown(file), source))
         }
-        guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: file) }
         var bytes = try source.bytes(in: 0..<source.count)
         // `bytes` may contain an unencrypted private key.
         defer { bytes.wipe() }

@@ -76,7 +76,7 @@ extension Store {
     ) async throws(SMIMEError) -> ImportReport {
         try await SMIMEError.inBackground {
             let contents = try ImportedFiles(files, passphrases: GivenPassphrase(text: passphrase)) {
-                try Input.open(path: $0, mayBeSecret: true)
+                try Input.open(path: $0, mayBeSecret: true, limit: KeyMaterial.limit)
             }
             let outcome = try await FileImport(for: account, trusting: trusting, at: time)
                 .run(contents, into: self, or: { self })

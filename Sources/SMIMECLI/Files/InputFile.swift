@@ -7,11 +7,31 @@ import SMIMEAgent
 enum InputFile {
     /// Opens the file for reading at any position.
     ///
-    /// - Parameter mayBeSecret: whether the file may contain an unencrypted private key.
-    static func open(_ path: String, mayBeSecret: Bool = false) throws -> any ByteSource {
-        guard path == "-" else { return try Input.open(path: path, mayBeSecret: mayBeSecret) }
+    /// - Parameters:
+    ///   - mayBeSecret: whether the file may contain an unencrypted private key.
+    ///   - limit: the most bytes that the caller accepts; see `Input.open`.
+    static func open(
+        _ path: String,
+        mayBeSecret: Bool = false,
+        limit: Input.Limit? = nil
+    ) throws -> any ByteSource {
+        guard path == "-" else { return try Input.open(path: path, mayBeSecret: mayBeSecret, limit: limit) }
         noteTerminal(alternative: ", or name a file on the command line")
-        return try Input.standardInput(mayBeSecret: mayBeSecret)
+        return try Input.standardInput(mayBeSecret: mayBeSecret, limit: limit)
+    }
+
+    /// The largest detached signature, in bytes.
+    private static let maximumSignature = 64 << 20
+
+    /// Opens a file with a detached signature.
+    ///
+    /// - Throws: `Failure` with status 65 if it is too big.
+    static func signature(_ path: String) throws -> any ByteSource {
+        let source = try open(path) { _ in maximumSignature }
+        guard source.count <= maximumSignature else {
+            throw Failure(.badData, "\(name(path)): too big for a detached signature")
+        }
+        return source
     }
 
     /// Standard input, for verbs that read nothing else.
@@ -32,7 +52,9 @@ enum InputFile {
     /// All bytes of a file of keys or certificates.
     ///
     /// - Throws: `AgentError.tooBigForKeys`
-    static func bytes(of path: String) throws -> [UInt8] { try bytes(of: open(path), at: path) }
+    static func bytes(of path: String) throws -> [UInt8] {
+        try bytes(of: open(path) { _ in KeyMaterial.maximumFileSize }, at: path)
+    }
 
     /// All bytes of a file of keys or certificates that is already open.
     static func bytes(of source: any ByteSource, at path: String) throws -> [UInt8] {

@@ -26,7 +26,8 @@ struct CertificateInput {
     /// - Throws: `Failure` with status 65 for mail without an intact signature.
     func read(_ path: String) async throws -> Contents {
         do {
-            let source = try InputFile.open(path)
+            let source = try InputFile.open(path, limit: KeyMaterial.limit)
+            try KeyMaterial.checkSize(of: source, at: path)
             try MessageInput.checkSingle(source, at: path)
             if let message = try CertificatesMessage(source) {
                 return .files(message.certificates.map { .certificate($0) })

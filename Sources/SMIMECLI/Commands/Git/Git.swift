@@ -103,7 +103,7 @@ extension SMIMECommand {
             _ path: String,
             opening: StoreOpening
         ) async throws -> VerificationReport {
-            let signature = try PEMObject.stream(of: try InputFile.open(path))
+            let signature = try PEMObject.stream(of: try InputFile.signature(path))
             func report(at time: Date) async throws -> VerificationReport {
                 let provider = StoreKeyProvider(opening, warn: Console.warning)
                 let opener = MessageOpener(provider, at: time, options: ValidationOptions(revocation: .soft))

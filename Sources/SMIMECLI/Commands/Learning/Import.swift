@@ -74,7 +74,7 @@ extension SMIMECommand {
                 files,
                 passphrases: passwords,
                 maximumIterations: maxIterations ?? PKCS12.maximumIterations
-            ) { try InputFile.open($0, mayBeSecret: true) }
+            ) { try InputFile.open($0, mayBeSecret: true, limit: KeyMaterial.limit) }
             let imports = FileImport(
                 for: account,
                 trusting: trust,

@@ -151,7 +151,7 @@ extension SMIMECommand {
             let opened = try InputFile.open(path)
             let source = input.measured(opened, passes: passes(over: opened))
             if let detachedSignature {
-                let signature = try InputFile.open(detachedSignature)
+                let signature = try InputFile.signature(detachedSignature)
                 let object = try verification.object(in: signature) ?? signature.stream()
                 let content = try await opener.verify(cms: object, detached: source, isMail: canonical)
                 guard content.report.isContentChanged else { return Checked(content: content) }
