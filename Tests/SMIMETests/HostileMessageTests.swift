@@ -219,4 +219,27 @@ import Testing
             #expect(marks.mayHoldBinary == text.reversed().starts(with: "\n\ryraniB".utf8))
         }
     }
+
+    @Test(
+        arguments: [
+            (": \r\n \(String(repeating: " ", count: 100))binary\r\n", true),
+            (": (\(String(repeating: "a comment ", count: 20)))\r\n binary\r\n", true),
+            (" \t:binary\r\n", true), ("\(String(repeating: " ", count: 100)): binary\r\n", true),
+            (": x-unknown\r\n", true),
+            (": base64\r\n", false), (":7BIT\r\n", false), (": quoted-printable\r\nX-Note: binary\r\n", false),
+            (" of binary files\r\n", false), (": 8bit (\(String(repeating: "binary ", count: 20)))\r\n", false),
+        ],
+        [1, 7, 48, 49, 4_096]
+    )
+    func `a binary part is detected however far its value is from the name of the field`(
+        field: (String, Bool),
+        size: Int
+    ) {
+        let text = Array("Content-Type: image/png\r\ncontent-transfer-encoding\(field.0)\r\nbody\r\n".utf8)
+        let marks = PartMarks()
+        for start in stride(from: 0, to: text.count, by: size) {
+            marks.write(text[start..<min(text.count, start + size)].octets)
+        }
+        #expect(marks.mayHoldBinary == field.1)
+    }
 }

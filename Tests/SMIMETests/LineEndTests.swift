@@ -77,9 +77,70 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "Content-Transfer-Encoding: (\(String(repeating: "far away ", count: 12)))\r\n binary",
+        "Content-Transfer-Encoding:\(String(repeating: " ", count: 64))binary",
+    ])
+    func `decrypted binary content is not changed if its label is far from the name of the field`(
+        label: String
+    ) async throws {
+        let text = try await opened(type: "application/octet-stream\r\n\(label)", lineEnd: .lf)
+        #expect(text.hasSuffix(Self.mixed))
+    }
+
+    /// A message with an embedded message, whose second part is binary; the embedded message has no transfer encoding.
+    private static let forwarded = """
+        message/rfc822\r
+        \r
+        From: bob@example.com\r
+        Content-Type: multipart/mixed; boundary=inner\r
+        \r
+        --inner\r
+        \r
+        text\r
+        --inner\r
+        Content-Type: application/octet-stream\r
+        Content-Transfer-Encoding: binary\r
+        \r
+        \(mixed)--inner--\r
+
+        """
+
+    @Test func `decrypted binary content of an embedded message is never changed`() async throws {
+        for lineEnd in [LineEnd.lf, .crlf] {
+            let text = try await opened(type: "\(Self.forwarded)", lineEnd: lineEnd, body: "")
+            #expect(text.contains("\(lineEnd == .lf ? "\n\n" : "\r\n\r\n")\(Self.mixed)--inner--"))
+        }
+    }
+
+    @Test func `binary content of an embedded message is encrypted unchanged`() async throws {
+        let mail = "From: alice@example.com\r\nContent-Type: \(Self.forwarded)"
+        let bytes = Array(mail.utf8)
+        let entity = try MIMEReader.message(in: MemorySource(bytes))
+        #expect(try entity.canonicalStream(of: MemorySource(bytes)).all() == bytes)
+    }
+
+    @Test func `a signature is good that covers CRLF lines in a binary part of an embedded message`() async throws {
+        let content = Array("Content-Type: \(Self.forwarded)".utf8).withLines(endingIn: .crlf)
+        let object = MemorySink()
+        try ContentProtector(MemorySource(content))
+            .sign(by: SignedDataWriter.Signer(person: "alice"), as: .detached, at: .judged, to: object)
+        let mail =
+            "From: alice@example.com\r\nContent-Type: multipart/signed; boundary=outer; micalg=sha-256;\r\n"
+            + " protocol=\"application/pkcs7-signature\"\r\n\r\n--outer\r\n"
+            + String(decoding: content, as: UTF8.self) + "\r\n--outer\r\n"
+            + "Content-Type: application/pkcs7-signature\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+            + Data(object.bytes).base64EncodedString() + "\r\n--outer--\r\n"
+        for lineEnd in [LineEnd.lf, .crlf] {
+            let source = MemorySource(Array(mail.utf8).withLines(endingIn: lineEnd))
+            let report = try await MessageOpener(try Keyring(people: ["alice"]), at: .judged).verify(source).report
+            #expect(report.status == .valid)
+        }
+    }
+
     /// An encrypted message with a header in `lineEnd`, opened.
-    private func opened(type: String, lineEnd: LineEnd) async throws -> String {
-        let entity = "Content-Type: \(type)\r\n\r\n\(Self.mixed)"
+    private func opened(type: String, lineEnd: LineEnd, body: String = "\r\n\r\n\(Self.mixed)") async throws -> String {
+        let entity = "Content-Type: \(type)\(body)"
         let object = try CryptographicMessage.encrypt(.init(entity.utf8), to: [Recipient(password: "correct horse")])
         let mail =
             "From: alice@example.com\nContent-Type: application/pkcs7-mime; smime-type=authenveloped-data\n"

@@ -112,31 +112,53 @@ extension Entity {
         return text.base64Decoded(noteMissingPadding: noteMissingPadding)
     }
 
-    /// The ranges of all binary bodies in this entity, whose line ends must not be changed.
-    package var binaryRanges: [Range<Int>] {
-        guard children.isEmpty else { return children.flatMap(\.binaryRanges) }
-        return transferEncoding == .binary && !bodyRange.isEmpty ? [bodyRange] : []
+    /// The most messages inside each other that are searched for binary bodies; each one is read as a whole.
+    package static let embeddedMessages = 8
+
+    /// The ranges of all binary bodies in this entity, whose line ends must not be changed, in ascending order.
+    ///
+    /// A message that cannot be read, or exceeds a limit, has no binary bodies.
+    ///
+    /// - Parameter messages: how many embedded messages inside each other are searched; with 0, none is. The body of an
+    ///   embedded message that is labelled binary itself is one range.
+    package func binaryRanges(in source: any ByteSource, messages: Int = Self.embeddedMessages) -> [Range<Int>] {
+        guard children.isEmpty else { return children.flatMap { $0.binaryRanges(in: source, messages: messages) } }
+        guard transferEncoding != .binary else { return bodyRange.isEmpty ? [] : [bodyRange] }
+        guard messages > 0, let message = try? embeddedMessage(in: source) else { return [] }
+        return message.binaryRanges(in: source, messages: messages - 1)
     }
 
     /// The entity, or a range of it, with CRLF line ends. Binary bodies are not changed.
     ///
     /// RFC 2049 §4
-    package func canonicalStream(of source: any ByteSource, range: Range<Int>? = nil) -> ByteStream {
-        stream(of: source, range: range, lineEnd: .crlf)
+    ///
+    /// - Parameter binary: the binary bodies; nil for all.
+    package func canonicalStream(
+        of source: any ByteSource,
+        range: Range<Int>? = nil,
+        binary: [Range<Int>]? = nil
+    ) -> ByteStream {
+        stream(of: source, range: range, lineEnd: .crlf, binary: binary)
     }
 
-    /// The whole entity in canonical form. `defects` receives the original lines.
+    /// The whole entity in canonical form, if it has no binary bodies. `defects` receives the original lines.
     package func canonicalStream(of source: any ByteSource, watchedBy defects: LineEndDefects) -> ByteStream {
         let place = range
-        let exempt = binaryRanges.map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
         nonisolated(unsafe) let defects = defects
-        return ByteStream { defects.watching(source.reader(in: place)) }.lines(endingIn: .crlf, exempt: exempt)
+        return ByteStream { defects.watching(source.reader(in: place)) }.lines(endingIn: .crlf)
     }
 
     /// The entity, or a range of it, with lines that end in `lineEnd`. Binary bodies are not changed.
-    package func stream(of source: any ByteSource, range: Range<Int>? = nil, lineEnd: LineEnd) -> ByteStream {
+    ///
+    /// - Parameter binary: the binary bodies; nil for all.
+    package func stream(
+        of source: any ByteSource,
+        range: Range<Int>? = nil,
+        lineEnd: LineEnd,
+        binary: [Range<Int>]? = nil
+    ) -> ByteStream {
         let range = range ?? self.range
-        let exempt = binaryRanges.map { $0.clamped(to: range) }
+        let exempt = (binary ?? binaryRanges(in: source)).map { $0.clamped(to: range) }
             .map { $0.lowerBound - range.lowerBound..<$0.upperBound - range.lowerBound }
         return source.stream(in: range).lines(endingIn: lineEnd, exempt: exempt)
     }

@@ -7,8 +7,8 @@ import ByteStreams
 package final class PartMarks: ByteSink {
     private var tail: [UInt8] = []
 
-    /// Whether the plaintext contains text like `Content-Transfer-Encoding: binary`. The text may be anywhere, not only in a
-    /// header.
+    /// Whether the plaintext contains text like `Content-Transfer-Encoding: binary`, or such a field whose value is unusual or
+    /// not near. The text may be anywhere, not only in a header.
     package private(set) var mayHoldBinary = false
     /// Whether the plaintext contains text like the parameter `hp-legacy-display`. The text may be anywhere, not only in a
     /// header.
@@ -32,19 +32,43 @@ package final class PartMarks: ByteSink {
         while let found = bytes.firstOffset(of: 0x2D, from: position) {
             position = found + 1
             let following = bytes.extracting(position..<min(position + Self.reach, bytes.count))
-            // The full search runs only after `encoding` was found; otherwise millions of hyphens would make the search slow.
             if Self.isThere(Self.encoding, at: 0, in: following) {
-                mayHoldBinary =
-                    mayHoldBinary || (0..<following.count).contains { Self.isThere(Self.binary, at: $0, in: following) }
+                let field = following.extracting(droppingFirst: Self.encoding.count)
+                mayHoldBinary = mayHoldBinary || Self.mayNameBinary(field, isCut: following.count == Self.reach)
             } else if Self.isThere(Self.legacyDisplay, at: 0, in: following) {
                 mayHoldLegacyDisplay = true
             }
         }
     }
 
+    /// Whether `field`, which begins at the end of a field's name, may have the value `binary`: unless it is no field, or begins
+    /// with another encoding. Blanks and comments of any length may precede the value, so a value that is not there counts.
+    ///
+    /// - Parameter isCut: whether `field` ends at the reach; otherwise the plaintext may go on in the next window, which brings
+    ///   the field again.
+    private static func mayNameBinary(_ field: Span<UInt8>, isCut: Bool) -> Bool {
+        var position = 0
+        while position < field.count, [9, 32].contains(field[position]) { position += 1 }
+        guard position < field.count else { return isCut }
+        guard field[position] == UInt8(ascii: ":") else { return false }
+        position += 1
+        while position < field.count, [9, 10, 13, 32].contains(field[position]) { position += 1 }
+        guard position < field.count else { return isCut }
+        let value = field.extracting(droppingFirst: position)
+        if isBegun(binary, in: value) { return isCut || value.count >= binary.count }
+        return !others.contains { isBegun($0, in: value) }
+    }
+
+    /// Whether `bytes` begins with `word`, or is the beginning of it, in any case.
+    private static func isBegun(_ word: [UInt8], in bytes: Span<UInt8>) -> Bool {
+        isThere(Array(word.prefix(bytes.count)), at: 0, in: bytes)
+    }
+
     private static let legacyDisplay = Array("legacy-display".utf8)
     private static let encoding = Array("encoding".utf8)
     private static let binary = Array("binary".utf8)
+    /// The encodings other than binary.
+    private static let others = ["7bit", "8bit", "base64", "quoted-printable"].map { Array($0.utf8) }
 
     /// Whether `word`, which is in lower case, is at `index`, in any case.
     private static func isThere(_ word: [UInt8], at index: Int, in bytes: Span<UInt8>) -> Bool {
@@ -52,6 +76,6 @@ package final class PartMarks: ByteSink {
         return word.indices.allSatisfy { bytes[index + $0] | 0x20 == word[$0] }
     }
 
-    /// The number of bytes after the hyphen of `Transfer-Encoding` in which `binary` is searched for.
+    /// The number of bytes after a hyphen that are looked at.
     private static let reach = 48
 }

@@ -35,14 +35,21 @@ package struct SignedLayer: Sendable {
     init(content: Entity, signature: Entity, in source: any ByteSource) throws {
         let padding = PaddingWatch()
         var data = try SignedData(reading: signature.decodedBody(of: source) { padding.note() })
-        var stream = content.canonicalStream(of: source)
-        let transport = content.binaryRanges.isEmpty ? LineEndDefects() : nil
+        let binary = content.binaryRanges(in: source)
+        var stream = content.canonicalStream(of: source, binary: binary)
+        let transport = binary.isEmpty ? LineEndDefects() : nil
         try data.hashDetached(transport.map { content.canonicalStream(of: source, watchedBy: $0) } ?? stream)
         if !data.fits, content.range.count > 0 {
             // The signer may have used line ends other than CRLF. The signature is accepted if it covers the unchanged bytes.
-            var raw = try SignedData(reading: signature.decodedBody(of: source))
-            try raw.hashDetached(source.stream(in: content.range))
-            if raw.fits { (data, stream) = (raw, source.stream(in: content.range)) }
+            var others = [source.stream(in: content.range)]
+            // Many programs make all lines of an embedded message end in CRLF, whatever its parts are labelled.
+            let outer = content.binaryRanges(in: source, messages: 0)
+            if outer != binary { others.append(content.canonicalStream(of: source, binary: outer)) }
+            for other in others where !data.fits {
+                var again = try SignedData(reading: signature.decodedBody(of: source))
+                try again.hashDetached(other)
+                if again.fits { (data, stream) = (again, other) }
+            }
         }
         signedBytes = SignedBytes(stream: stream, source: source)
         self.data = data
@@ -82,7 +89,7 @@ package struct SignedLayer: Sendable {
         }
         evidence = data.revocationEvidence
         problems = data.problems
-        let isText = content?.entity.binaryRanges.isEmpty ?? false
+        let isText = content.map { $0.entity.binaryRanges(in: $0.source).isEmpty } ?? false
         defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
 
