@@ -34,7 +34,10 @@ import Testing
             ("recipients", EnvelopedData.maximumRecipients),
             ("certificates in a PKCS#12 file", PKCS12.maximumCertificates),
             ("private keys in a PKCS#12 file", PKCS12.maximumKeys),
-            ("names, constraints, policies and distribution points in a certificate that is judged", Certificate.maximumNames),
+            (
+                "names, constraints, policies and distribution points in a certificate that is judged",
+                Certificate.maximumNames
+            ),
             ("names of the distribution point that a revocation list is for", CertificateList.maximumNames),
             ("bytes of a PKCS#12 file", PKCS12.maximumCount),
             ("iterations over a whole PKCS#12 file", PKCS12.maximumIterations),

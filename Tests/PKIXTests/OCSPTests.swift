@@ -18,6 +18,7 @@ import Testing
         let responder = ["extendedKeyUsage=OCSPSigning"]
         try factory.issue("responder", subject: "/CN=Responder", by: "ca", extensions: responder)
         try factory.issue("exempt", subject: "/CN=Exempt", by: "ca", extensions: responder + ["noCheck=ignored"])
+        try factory.issue("committer", subject: "/CN=C", by: "ca", extensions: responder + ["keyUsage=nonRepudiation"])
         try factory.issue("encrypter", subject: "/CN=E", by: "ca", extensions: responder + ["keyUsage=keyEncipherment"])
         try factory.issue("foreign", subject: "/CN=Foreign", by: "root", extensions: responder)
         return factory
@@ -115,6 +116,9 @@ import Testing
         let factory = try makeChain()
         let response = try answer(about: "leaf", "V", by: "encrypter", in: factory)
         #expect(try revocation([response], factory)?.status == .unknown)
+        // RFC 5280 §4.2.1.12: nonRepudiation is as good as digitalSignature.
+        let other = try answer(about: "leaf", "R", by: "committer", in: factory)
+        #expect(try revocation([other], factory)?.status == .revoked)
     }
 
     @Test func `a response about another certificate, an old one and garbage are ignored`() throws {

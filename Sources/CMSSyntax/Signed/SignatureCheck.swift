@@ -54,9 +54,14 @@ extension SignedData {
         do {
             let signature = try SignatureAttempt(signer, of: self)
             var allowance = Self.allowance / max(1, signers.count)
+            // One candidate can take long for an honest message, too: some schemes hash the content for each key.
+            func isAllowed(_ candidate: Certificate, _ cost: Int) -> Bool {
+                allowance -= cost
+                return allowance >= 0 || candidate == first && cost <= Self.allowance / 4
+            }
             let place = try matching.firstIndex { candidate in
-                allowance -= candidate.verificationCost + signature.hashingCost
-                return try allowance >= 0 && signature.fits(candidate)
+                try isAllowed(candidate, candidate.verificationCost + signature.hashingCost)
+                    && signature.fits(candidate)
             }
             if let place {
                 problems += certificateProblems(matching[place], isBound: place < boundCount)

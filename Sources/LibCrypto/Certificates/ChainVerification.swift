@@ -14,7 +14,7 @@ package struct ChainVerification {
     package let chain: [Handle<X509>]
     /// Other certificates whose keys may have signed revocation lists.
     package var others: [Handle<X509>] = []
-    /// Whether revocation is checked, and policies are not. A certificate that no list covers then gets `.noList`.
+    /// If true, only revocation is checked, and not policies. A certificate that no list covers then gets `.noList`.
     package var checksRevocation = false
     /// Revocation lists.
     package var lists: [Handle<X509_CRL>] = []

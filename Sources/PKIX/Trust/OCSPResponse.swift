@@ -72,7 +72,9 @@ package struct OCSPResponse: Sendable {
         do {
             guard let delegate = try object.delegate(of: authority) else { return answer }
             let responder = try Certificate(der: delegate.certificate)
-            guard responder.keyUsage?.contains(.digitalSignature) ?? true else { return nil }
+            // RFC 5280 §4.2.1.12
+            let maySign = responder.keyUsage.map { !$0.isDisjoint(with: [.digitalSignature, .nonRepudiation]) }
+            guard maySign ?? true else { return nil }
             if !delegate.isExemptFromRevocation { answer.responder = responder }
             return answer
         } catch { return nil }

@@ -1,5 +1,4 @@
 import LibCrypto
-import SwiftASN1
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -88,7 +87,7 @@ struct PathBuilder {
     private static let maximumIssuers = 8
 
     /// A path through each known issuer of `certificate`, complete or not, even if `certificate` itself is a trust anchor.
-    /// The sender chooses only the last of them.
+    /// Issuers from the message come last, at most `maximumIssuers`.
     mutating func pathsOfEachIssuer(of certificate: Certificate) -> [CertificatePath] {
         _ = extend([certificate], isAnchor: false)
         let found = issuers(of: certificate).map(\.0.fingerprint)
@@ -182,32 +181,5 @@ struct PathBuilder {
         }
         Self.checked[edge] = result
         return result
-    }
-}
-
-extension Certificate {
-    /// The approximate time for verifying one signature with this key, in units of an RSA-2048 signature with a small
-    /// exponent.
-    package var verificationCost: Int {
-        switch publicKeyAlgorithm {
-        case .rsa(let bits), .rsaPSS(let bits):
-            let size = min(bits, 16_384) / 2048 + 1
-            return size * size * max(1, rsaExponentBits / 17)
-        case .dsa(let bits):
-            let size = min(bits, 16_384) / 2048 + 1
-            return size * size * 12
-        case .ellipticCurve("P-256"), .ed25519, .postQuantum: return 3
-        // Measured: 40 for P-384, 57 for brainpoolP384r1 and 230 for sect571k1, the slowest of the other curves.
-        case .ellipticCurve: return publicKeyAlgorithm.hasUsualCurve ? 60 : 250
-        case .other, .x25519: return 20
-        }
-    }
-
-    private var rsaExponentBits: Int {
-        guard var info = try? ElementReader(ASN1Node.read(publicKeyInfo)), (try? info.next()) != nil,
-            let key = try? info.next().bits(), var fields = try? ElementReader(ASN1Node.read(key)),
-            (try? fields.next()) != nil, let exponent = try? fields.next().primitive()
-        else { return 0 }
-        return min(exponent.count, 2048) * 8
     }
 }

@@ -34,7 +34,8 @@ struct PathCheck {
             problems += authorityProblems(path)
             if let problem = endProblem(path) { problems.append(problem) }
         }
-        if isPinned || path.certificates.count == 1, !store.options.policies.isMet(byTrusted: leaf) {
+        let isTrustedAlone = isPinned || path.end == .anchor && path.certificates.count == 1
+        if isTrustedAlone, !store.options.policies.isMet(byTrusted: leaf) {
             problems.append(PathVerification.policyProblem)
         }
         problems += store.options.profile?.problems(path.certificates, endsAtAnchor: path.end == .anchor) ?? []
@@ -130,8 +131,7 @@ struct PathCheck {
     private func isWeak(_ path: CertificatePath, isPinned: Bool) -> Bool {
         guard !isPinned else { return path.certificates[0].publicKeyAlgorithm.isWeak }
         let signed = path.end == .anchor ? path.certificates.dropLast() : path.certificates[...]
-        return path.certificates.contains { $0.publicKeyAlgorithm.isWeak }
-            || signed.contains { $0.signatureAlgorithm.hasSuffix("-sha1") }
+        return path.certificates.contains { $0.publicKeyAlgorithm.isWeak } || signed.contains { $0.isSignedWithSHA1 }
     }
 
     private func weakKey(_ certificate: Certificate) -> Problem? {
@@ -202,6 +202,13 @@ struct PathCheck {
         let text = "\(name) expired on \(certificate.notAfter.timestamp)"
         return Problem(isLeaf ? .certificateExpired : .chainExpired, text)
     }
+}
+
+extension Certificate {
+    /// Whether the key is too short, or the issuer's signature uses SHA-1, so that no path is strong.
+    var isWeak: Bool { publicKeyAlgorithm.isWeak || isSignedWithSHA1 }
+
+    fileprivate var isSignedWithSHA1: Bool { signatureAlgorithm.hasSuffix("-sha1") }
 }
 
 extension [Problem] {

@@ -114,7 +114,8 @@ package struct PathValidator: Sendable {
             let isWhole = !share.isSpent
             budget.takeBack(share)
             if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
-                !verdict.hasFlaw, verdict.revocation?.status != .unknown || !check.hasEvidence
+                verdict.faults == 0, !verdict.isWeak || certificate.isWeak,
+                verdict.revocation?.status != .unknown || !check.hasEvidence
             {
                 return (issuersRevocation(verdict, check, key, date), !budget.isSpent)
             }

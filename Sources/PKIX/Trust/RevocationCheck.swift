@@ -23,9 +23,11 @@ struct RevocationCheck {
     private let places: [Int]
 
     init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
-        self.path = path
+        // Without a trust anchor only the issuer's own key is known to speak for the issuer.
+        let isCut = isPinned && path.end != .anchor
+        self.path = isCut ? CertificatePath(certificates: Array(path.certificates.prefix(2)), end: path.end) : path
         self.date = date
-        let all = path.certificates
+        let all = self.path.certificates
         let count = isPinned ? 1 : path.end == .anchor ? max(1, all.count - 1) : all.count
         places = (0..<count).filter { !all[$0].isSelfIssued || $0 + 1 < all.count }
     }
@@ -131,7 +133,7 @@ struct RevocationCheck {
         usesAllEvidence: inout Bool
     ) -> [Int: Status] {
         guard !lists.isEmpty else { return [:] }
-        let usable = lists.selection(for: path.certificates, at: date)
+        let usable = lists.selection(for: path.certificates, at: date, hasAnchor: path.end == .anchor)
         usesAllEvidence = usable.forged.isEmpty && usable.unreadable.isEmpty
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")

@@ -24,16 +24,6 @@ struct RevocationLists {
         fileprivate(set) var hasTooMany = false
     }
 
-    /// An authority, which may have several certificates.
-    private struct Authority: Hashable {
-        private let name: EncodingKey
-        private let key: [UInt8]
-
-        init(_ certificate: Certificate) {
-            (name, key) = (certificate.subject.canonical, certificate.publicKeyInfo)
-        }
-    }
-
     private let all: [CertificateList]
     /// The indices of lists in `all`, by their issuer's name.
     private let places: [EncodingKey: [Int]]
@@ -63,15 +53,23 @@ struct RevocationLists {
     /// certificate nor hides another list.
     ///
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
-    func selection(for path: [Certificate], at date: Date) -> Selection {
-        // Another certificate of an authority in the path signs no other lists, and libcrypto may take it for that authority.
-        let known = Set(path.map(Authority.init))
+    ///
+    /// - Parameter hasAnchor: whether the path ends at a trust anchor. If not, its end may be anything that a sender chose, so
+    ///   only its own certificates count as signers.
+    func selection(for path: [Certificate], at date: Date, hasAnchor: Bool) -> Selection {
+        let known = Set(path)
+        let replaceable = path.indices.dropFirst().filter { !path[$0].isValid(at: date) }
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
         var selection = Selection()
         let others = signers.lazy.filter {
-            !known.contains(Authority($0)) && choice?.names.contains($0.subject.canonical) != false
+            !known.contains($0) && choice?.names.contains($0.subject.canonical) != false
         }
-        selection.signers = Array(others.prefix(Self.maximumSigners))
+        selection.signers =
+            hasAnchor
+            ? others.prefix(Self.maximumSigners).filter { other in
+                // libcrypto prefers a certificate that is valid now, although it may not permit signing lists.
+                !replaceable.contains { isOther(other, of: path[$0], for: path[$0 - 1]) }
+            } : []
         let named = Dictionary(grouping: path + selection.signers, by: \.subject.canonical)
         if let choice {
             choose(with: choice, named, for: path, into: &selection)
@@ -84,6 +82,14 @@ struct RevocationLists {
             }
         }
         return selection
+    }
+
+    /// Whether `other` is another certificate of `authority` and may be taken for the issuer of `certificate`.
+    private func isOther(_ other: Certificate, of authority: Certificate, for certificate: Certificate) -> Bool {
+        guard other.publicKeyInfo == authority.publicKeyInfo, other.subject.matches(authority.subject),
+            let issuer = try? other.x509(), let child = try? certificate.x509()
+        else { return false }
+        return issuer.mayHaveIssued(child)
     }
 
     /// Adds the lists of the path's issuers and of other possible signers.
