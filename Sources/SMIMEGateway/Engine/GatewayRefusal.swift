@@ -63,8 +63,7 @@ package struct GatewayRefusal: Error, Sendable {
     /// The sentence for the sender: `explanation` without directories of this host, and without the address of the store's
     /// server and a role's name.
     package var sentence: String {
-        (cause as? KeystoreError)?.namesServer == true
-            ? "the gateway cannot work now" : Self.withoutFolders(explanation)
+        explanation.contains("postgresql://") ? "the gateway cannot work now" : Self.withoutFolders(explanation)
     }
     /// The text for the log.
     package var logText: String { isCodeLogged ? "\(enhancedCode) \(explanation)" : explanation }

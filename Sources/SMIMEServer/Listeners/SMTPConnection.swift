@@ -94,6 +94,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed = event {
             clientIsGone = true
+            flow?.withdraw()
             confirmation?.note(isRead: false)
             if isOver { return close() }
             work()
@@ -103,6 +104,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
 
     func channelInactive(context: ChannelHandlerContext) {
         clientIsGone = true
+        flow?.withdraw()
         confirmation?.cancel()
         timer?.cancel()
         core.connections.remove(self)

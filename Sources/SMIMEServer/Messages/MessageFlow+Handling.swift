@@ -53,7 +53,7 @@ extension MessageFlow {
             end(SMTPReply(451, "4.3.0", text: "the gateway failed at this message"))
         case .overdue(let limit):
             let seconds = limit.nanoseconds / 1_000_000_000
-            log.fail("ended after \(seconds) s, in most of which it waited for the store or the network")
+            log.fail("the worker was ended after \(seconds) s: it waited for the store or the network")
             end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
         case .unavailable(let reason):
             log.fail(reason)
@@ -95,7 +95,11 @@ extension MessageFlow {
             )
             guard core.pool.isJournalFailing, entry != nil, forms.count > 1 else { return place(delivery) }
             // If nothing can be recorded, every attempt would send the forms that are accepted once more.
-            core.pool.checkJournal(number: core.nextNumber()) { [self] isWritable in
+            core.pool.checkJournal { [self] isWritable in
+                if isLate, claim == nil {
+                    log.fail("ready too late")
+                    return end(.late)
+                }
                 guard !isWritable else { return place(delivery) }
                 core.metrics.storeErrors += 1
                 log.fail("the journal cannot be written, and the message has several forms")

@@ -169,12 +169,18 @@ package final class MessageFlow {
     ///
     /// A message that is already being handled is not dropped, because a worker or the next hop may still read its slot.
     package func abandon() {
-        if let awaitedClaim {
-            core.claims.withdraw(awaitedClaim, for: number)
-            self.awaitedClaim = nil
-            completion = nil
-        }
+        if awaitedClaim != nil { completion = nil }
+        withdraw()
         if completion == nil, !isLate { release() }
+    }
+
+    /// Defers a message that waits for an earlier attempt, because the client has gone.
+    func withdraw() {
+        guard let awaitedClaim else { return }
+        core.claims.withdraw(awaitedClaim, for: number)
+        self.awaitedClaim = nil
+        log.fail("the client left before an earlier attempt had ended")
+        end(.late)
     }
 
     /// The name by which a second attempt to send the message is recognized; nil if the message has no name in the journal.

@@ -6,6 +6,7 @@ import SMIMEGateway
 extension GatewayRuntime {
     func watchWorkers() {
         var (lastFailure, lastKeyFailure): (String?, String?)
+        var wasJournalFailing = false
         core.pool.warn = { [logger] in logger.warning("\($0)") }
         core.pool.onSettled = { [logger] log in
             var line = LogLine()
@@ -30,6 +31,11 @@ extension GatewayRuntime {
                 logger.error("no private key can be used, and mail that needs one waits: \(keyFailure)")
             }
             lastKeyFailure = keyFailure
+            if core.pool.isJournalFailing != wasJournalFailing {
+                wasJournalFailing.toggle()
+                let (can, level): (String, Logger.Level) = wasJournalFailing ? ("cannot", .error) : ("can", .notice)
+                logger.log(level: level, "deliveries \(can) be recorded in the store")
+            }
             guard let opened = opening else { return }
             opening = nil
             // A store that cannot be reached for now does not end the start. Until it can be reached, mail gets 451.

@@ -113,7 +113,7 @@ final class GatewayRuntime {
         _ = loop.assumeIsolated().scheduleTask(in: Self.checkingTime) { [self] in
             guard !isStopped else { return }
             core.pool.check()
-            if core.pool.isJournalFailing { core.pool.checkJournal(number: core.nextNumber()) }
+            if core.pool.isJournalFailing { core.pool.checkJournal() }
             checkLater()
         }
     }

@@ -184,14 +184,7 @@ package struct MessageWorker {
     private mutating func settle(_ settlement: WorkerSettlement) async -> WorkerAnswer {
         var log = WorkerLog()
         var isRecorded = true
-        if settlement.checksJournal {
-            do throws(KeystoreError) {
-                try await write { (journal) throws(KeystoreError) in try await journal.check(at: .now) }
-            } catch {
-                isRecorded = false
-                log.warnings.append("the journal cannot be written: \(error)")
-            }
-        }
+        if settlement.checksJournal { isRecorded = await canRecord() }
         if !settlement.served.isEmpty, let entry = settlement.entry {
             do throws(KeystoreError) { try await record(settlement.served, of: entry) } catch {
                 isRecorded = false
@@ -213,6 +206,21 @@ package struct MessageWorker {
             if let warning { log.warnings.append(warning) }
         }
         return .settled(number: settlement.number, isRecorded: isRecorded, log)
+    }
+
+    /// Whether deliveries can be recorded. True also if the store's server only reads: `GatewayEngine` refuses mail for that.
+    private mutating func canRecord() async -> Bool {
+        do throws(KeystoreError) {
+            let isOnServer = tools.store.location.server != nil
+            let store =
+                try await isOnServer
+                ? writableStore() : Store.open(tools.store.location, mode: .readWriteExisting)
+            try await store.journal.check(at: .now)
+            if !isOnServer { try await store.close() }
+            return true
+        } catch {
+            return error.isReadOnly
+        }
     }
 
     /// The time for which recording is retried while the store's server is unavailable, because the next attempt to send the

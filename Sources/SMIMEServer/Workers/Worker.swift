@@ -29,10 +29,8 @@ package final class Worker {
     var isSilent = false
     /// Whether the worker was ended because a message took too long.
     private(set) var isOverTime = false
-    /// Whether the worker used the processor for less than half of that time.
+    /// Whether the worker waited then, and did not work.
     private(set) var wasWaiting = false
-    /// The processor time of the worker when it got its current message.
-    private var usedBefore = TimeAmount.zero
     /// The time at which the worker got its current message, or its last one.
     private(set) var began = NIODeadline.distantPast
     /// The number of messages that the worker has got.
@@ -82,7 +80,6 @@ package final class Worker {
         current = CurrentJob(job: job, completion: completion)
         jobCount += 1
         began = .now()
-        usedBefore = process.processorTime ?? .zero
         channel.writeAndFlush(WorkerRequest.handle(job).frame, promise: nil)
     }
 
@@ -108,10 +105,15 @@ package final class Worker {
         closeIfDone()
     }
 
+    /// Observes whether the worker works or waits, and ends it.
     private func endOverTime() {
-        isOverTime = true
-        if let used = process.processorTime { wasWaiting = (used - usedBefore) * 2 < .now() - began }
-        kill(process.identifier, SIGKILL)
+        let (before, start, job) = (process.busyTime, NIODeadline.now(), jobCount)
+        _ = channel?.eventLoop.assumeIsolated().scheduleTask(in: pool.settings.observationTime) { [self] in
+            guard channel != nil, current != nil, jobCount == job else { return }
+            isOverTime = true
+            if let before, let after = process.busyTime { wasWaiting = (after - before) * 2 < .now() - start }
+            kill(process.identifier, SIGKILL)
+        }
     }
 
     /// The message that the worker was handling when it ended; nil if there was none.

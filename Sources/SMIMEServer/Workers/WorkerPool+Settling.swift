@@ -14,35 +14,55 @@ extension WorkerPool {
         by worker: Worker,
         _ completion: @escaping (_ isDone: Bool) -> Void
     ) {
-        settle(settlement, by: worker, attempts: Self.settlingAttempts) { [self] isDone in
-            if settlement.changesJournal { isJournalFailing = !isDone }
-            completion(isDone)
+        settle(settlement, by: worker, attempts: Self.settlingAttempts) { [self] result in
+            if settlement.changesJournal { noteJournal(result) }
+            completion(result == .done)
         }
     }
 
-    /// Checks whether the journal can be written, and calls `completion` with the result.
-    func checkJournal(number: UInt64, _ completion: @escaping (_ isWritable: Bool) -> Void = { _ in }) {
-        guard let worker = idle.last ?? active.first(where: \.canWork) else { return completion(false) }
-        settle(WorkerSettlement(number: number, entry: nil, checksJournal: true), by: worker, completion)
+    private func noteJournal(_ result: WorkerSettlement.Result) {
+        switch result {
+        case .done: isJournalFailing = false
+        case .notRecorded: isJournalFailing = true
+        case .workerEnded: break
+        }
+    }
+
+    /// Checks whether the journal can be written. The result is that of one check for all who ask meanwhile.
+    func checkJournal(_ completion: @escaping (_ isWritable: Bool) -> Void = { _ in }) {
+        journalChecks.append(completion)
+        guard journalChecks.count == 1 else { return }
+        // An idle worker gets no messages meanwhile, because they would have to wait.
+        let worker = idle.popLast() ?? active.first(where: \.canWork)
+        let wasIdle = worker?.isBusy == false
+        func end(_ result: WorkerSettlement.Result) {
+            noteJournal(result)
+            let waiting = journalChecks
+            journalChecks = []
+            for completion in waiting { completion(result == .done) }
+        }
+        guard let worker else { return end(.workerEnded) }
+        worker.settle(WorkerSettlement(number: 0, entry: nil, checksJournal: true)) { [self] result in
+            if wasIdle, result != .workerEnded { becameIdle(worker) }
+            end(result)
+        }
     }
 
     private func settle(
         _ settlement: WorkerSettlement,
         by worker: Worker,
         attempts: Int,
-        _ completion: @escaping (_ isDone: Bool) -> Void
+        _ completion: @escaping (WorkerSettlement.Result) -> Void
     ) {
         worker.settle(settlement) { [self] result in
-            guard result == .workerEnded, settlement.changesJournal, attempts > 1 else {
-                return completion(result == .done)
-            }
+            guard result == .workerEnded, settlement.changesJournal, attempts > 1 else { return completion(result) }
             // The worker may have made the change before it ended, but making it again has no further effect.
             if let other = idle.last ?? active.first(where: \.canWork) {
                 return settle(settlement, by: other, attempts: attempts - 1, completion)
             }
-            guard !isClosing else { return completion(false) }
+            guard !isClosing else { return completion(.workerEnded) }
             let limit = loop.assumeIsolated().scheduleTask(in: settings.settlingTime) { [self] in
-                if unsettled.removeValue(forKey: settlement.number) != nil { completion(false) }
+                if unsettled.removeValue(forKey: settlement.number) != nil { completion(.workerEnded) }
             }
             unsettled[settlement.number] = { [self] worker in
                 limit.cancel()

@@ -14,8 +14,7 @@ package final class WorkerPool {
         case died(signal: Int32)
         /// Another process or the kernel ended the worker by this signal, so the message is probably not the cause.
         case ended(signal: Int32)
-        /// The worker was ended after `limit`, of which it used the processor for less than half: it waited for the store or
-        /// the network, so the message is not the cause.
+        /// The worker was ended after `limit`. It waited for the store or the network, so the message is not the cause.
         case overdue(limit: TimeAmount)
         /// There is no worker.
         case unavailable(reason: String)
@@ -28,6 +27,8 @@ package final class WorkerPool {
         package let maximum: Int
         /// The maximum time for handling one message.
         package var timeLimit = TimeAmount.minutes(5)
+        /// The time after `timeLimit` in which it is observed whether the worker is busy or waits, before it is ended.
+        package var observationTime = TimeAmount.seconds(5)
         /// The time for which all workers must have been handling their messages before another worker is started. They are
         /// then waiting for the network, and not for the processor.
         package var growthDelay = TimeAmount.milliseconds(100)
@@ -74,6 +75,8 @@ package final class WorkerPool {
     package internal(set) var isJournalFailing = false {
         didSet { if isJournalFailing != oldValue { onChange() } }
     }
+    /// Those who wait for the result of a check of the journal.
+    var journalChecks: [(_ isWritable: Bool) -> Void] = []
     /// The worker that was asked whether the store can be used and has not answered yet; nil if there is none.
     var asked: (worker: Worker, limit: Scheduled<Void>)?
     /// Called when `failure`, `keyFailure` or `isJournalFailing` changes.

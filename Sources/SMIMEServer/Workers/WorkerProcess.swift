@@ -56,16 +56,12 @@ package struct WorkerProcess {
         #endif
     }
 
-    /// The processor time that the process has used; nil if it cannot be determined.
-    var processorTime: TimeAmount? {
-        #if os(Linux)
-        var clock = clockid_t()
-        var time = timespec()
-        guard clock_getcpuclockid(identifier, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
-        return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
-        #else
-        return nil
-        #endif
+    /// The time for which the process has used a processor or waited for one; nil if it cannot be determined, as on macOS.
+    var busyTime: TimeAmount? {
+        let path = "/proc/\(identifier)/schedstat"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let fields = text.split(separator: " ").prefix(2).compactMap { Int64($0) }
+        return fields.count == 2 ? .nanoseconds(fields[0]) + .nanoseconds(fields[1]) : nil
     }
 
     /// The signal that ended the process; zero if it ended by itself, nil if it has not ended yet.

@@ -94,8 +94,8 @@ package struct DeliveryJournal: Sendable {
         }
     }
 
-    /// Checks that records can be written durably, by writing one of no message: a full disk or a failing one cannot be
-    /// detected otherwise.
+    /// Checks that records can be written durably, by writing one of no message: a full or failing disk cannot be detected
+    /// otherwise.
     package func check(at time: Date) async throws(KeystoreError) {
         try await record([Self.death], of: Entry(queueID: "", digest: []), at: time)
     }

@@ -89,11 +89,6 @@ package enum KeystoreError: Error, Equatable, Sendable {
 }
 
 extension KeystoreError {
-    /// Whether the text contains the address of a database server, where the store is.
-    package var namesServer: Bool {
-        if case .unreachable = self { true } else { description.contains("postgresql://") }
-    }
-
     /// Whether the same call may succeed later.
     ///
     /// Other processes kept the store locked for too long, or the caller stopped waiting. Mail that fails for such a reason
