@@ -10,7 +10,8 @@ import Darwin
 ///
 /// The content is written to a temporary file in the target's folder, which is renamed to the target in `commit()`. If the
 /// system supports it, the temporary file has no name until then, so that even a crash leaves no file behind. A target that
-/// is not a regular file, such as a device or a pipe, is written directly.
+/// is not a regular file, such as a device or a pipe, is written directly, as is a file that is named by a descriptor of this
+/// process, such as /dev/stdout: others may write to it as well.
 package final class OutputFile: ByteSink {
     private let target: String
     /// The folder of the temporary file; nil if the target is written directly.
@@ -27,10 +28,13 @@ package final class OutputFile: ByteSink {
     ///   umask. If the file replaces another one, it gets no permissions that the other one does not have.
     /// - Throws: `StreamError.cannotCreate`
     package init(path: String, isPrivate: Bool) throws(StreamError) {
-        guard !Self.isOwnDescriptor(path) else { throw StreamError.cannotCreate(path: path, code: EBADF) }
         var status = stat()
         let exists = stat(path, &status) == 0
-        if exists, status.st_mode & S_IFMT != S_IFREG {
+        if exists, status.st_mode & S_IFMT == S_IFREG, let number = try Self.descriptor(named: path) {
+            target = path
+            descriptor = try Self.duplicate(number, named: path)
+            folder = nil
+        } else if exists, status.st_mode & S_IFMT != S_IFREG {
             // The target is not resolved here, because a pipe behind /dev/fd has no other name.
             target = path
             descriptor = open(path, O_WRONLY | O_CLOEXEC)
@@ -86,14 +90,30 @@ package final class OutputFile: ByteSink {
 }
 
 extension OutputFile {
-    /// Whether `path` names a descriptor with a close-on-exec flag, as those have that this process opened. The caller named a
-    /// descriptor that was not open, whose number a file of the store may have got.
-    private static func isOwnDescriptor(_ path: String) -> Bool {
-        ["/dev/fd/", "/proc/self/fd/"].contains { folder in
-            guard path.hasPrefix(folder), let number = Int32(path.dropFirst(folder.count)) else { return false }
-            let flags = fcntl(number, F_GETFD)
-            return flags >= 0 && flags & FD_CLOEXEC != 0
+    /// The descriptor of this process that `path` names, in any spelling and through any symlinks; nil if it names none.
+    private static func descriptor(named path: String) throws(StreamError) -> Int32? {
+        let folders = ["/dev/fd", "/proc/\(getpid())/fd"]
+        var path = path
+        for _ in 0..<maximumLinks {
+            let folder = canonical(FilePath.folder(of: path)) ?? ""
+            let isOfThread = folder.hasPrefix("/proc/\(getpid())/task/") && folder.hasSuffix("/fd")
+            if folders.contains(folder) || isOfThread { return path.split(separator: "/").last.flatMap { Int32($0) } }
+            guard let target = try target(ofLink: path) else { return nil }
+            path = target.hasPrefix("/") ? target : "\(FilePath.folder(of: path))/\(target)"
         }
+        return nil
+    }
+
+    /// A copy of the descriptor `number`, which `path` names.
+    ///
+    /// A descriptor with a close-on-exec flag was opened in this process: the caller named one that was not open, whose number
+    /// a file of the store may have got.
+    private static func duplicate(_ number: Int32, named path: String) throws(StreamError) -> Int32 {
+        let flags = fcntl(number, F_GETFD)
+        guard flags >= 0, flags & FD_CLOEXEC == 0 else { throw .cannotCreate(path: path, code: EBADF) }
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw .cannotCreate(path: path, code: errno) }
+        return copy
     }
 
     /// The absolute path of an output file at `path`. Symlinks are resolved in the part of the path that exists.

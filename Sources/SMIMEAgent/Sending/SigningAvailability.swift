@@ -94,7 +94,7 @@ package struct SigningAvailability: Sendable {
     ) -> String {
         let purpose = "for signing mail from \(author.text)"
         guard !isRevoked else {
-            return "the account \(account) has no certificate \(purpose) that is valid and not revoked"
+            return "the account \(account) has no valid, unrevoked certificate \(purpose)"
         }
         guard let lapsed else {
             return "the account \(account) has no certificate that can sign mail from \(author.text)"

@@ -20,15 +20,16 @@ enum InputFile {
         return try Input.standardInput(mayBeSecret: mayBeSecret, limit: limit)
     }
 
-    /// The largest detached signature, in bytes.
+    /// The most bytes of a detached signature that are read from a pipe or device.
     private static let maximumSignature = 64 << 20
 
     /// Opens a file with a detached signature.
     ///
-    /// - Throws: `Failure` with status 65 if it is too big.
+    /// - Throws: `Failure` with status 65 if a pipe or device has more.
     static func signature(_ path: String) throws -> any ByteSource {
         let source = try open(path) { _ in maximumSignature }
-        guard source.count <= maximumSignature else {
+        let isFile = path != "-" && (try? FileSource(path: path)) != nil
+        guard source.count <= maximumSignature || isFile else {
             throw Failure(.badData, "\(name(path)): too big for a detached signature")
         }
         return source

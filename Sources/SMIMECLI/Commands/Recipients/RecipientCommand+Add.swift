@@ -141,11 +141,13 @@ extension SMIMECommand.RecipientCommand {
             }
             let all = files.map(InputFile.name).joined(separator: ", ")
             if let missing = named.subtracting(batch.recipients.map(\.certificate.fingerprint)).min() {
-                throw Failure(.noUser, "\(all): no certificate \(missing) of a person in it")
+                let why = "is not in it, is an authority's, or is not that of a signature"
+                throw Failure(.noUser, "\(all): \(missing) \(why)")
             }
             guard batch.recipients.isEmpty else { return }
             guard leftOut.isEmpty else {
-                let step = "to use one of them: smime recipient add \(shell: address) FILE --fingerprint FINGERPRINT"
+                let command = "smime recipient add \(shell: address) FILE --fingerprint FINGERPRINT"
+                let step = "to use one or more of them: \(command)"
                 throw Failure(.badData, "\(all): none of the certificates names \(address)", hints: [step])
             }
             let step = "to trust an authority: smime trust add FILE"
