@@ -84,6 +84,8 @@ import Testing
             var settings = WorkerPool.Settings(width: 1, maximum: 1)
             settings.timeLimit = .milliseconds(100)
             settings.observationTime = .milliseconds(500)
+            // The worker answers no checks.
+            settings.checkTime = .hours(1)
             let pool = WorkerPool(on: loop, settings) { try workers.start() }
             pool.open()
             return NIOLoopBound(pool, eventLoop: loop)
