@@ -114,7 +114,7 @@ package struct GatewayEngine: Sendable {
             throw GatewayRefusal(
                 .temporary,
                 "4.3.0",
-                explanation: "\(store.location.path): the server only reads, so deliveries cannot be recorded"
+                explanation: "the store's server only reads, so deliveries cannot be recorded"
             )
         }
         return waiting
