@@ -15,7 +15,7 @@ import Testing
     private static func judged(_ bytes: [UInt8], inWindowsOf count: Int) -> Bool {
         var text = CleanText()
         for start in stride(from: 0, to: bytes.count, by: count) {
-            text.take(bytes.octets.extracting(start..<min(start + count, bytes.count)))
+            text.scan(bytes.octets.extracting(start..<min(start + count, bytes.count)))
         }
         return text.isClean
     }

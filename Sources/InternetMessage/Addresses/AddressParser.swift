@@ -32,7 +32,7 @@ struct AddressParser {
         /// The words as written in the field. They show whether there is an unquoted @, which a name must not contain.
         var phrase = ""
         var comment: String?
-        /// The text that readers may show beside an address in angle brackets; nil if there is none.
+        /// The display name as mail programs may show it, with a comment in parentheses; nil if there is neither.
         var name: String? {
             guard !phrase.isEmpty else { return comment }
             return comment.map { "\(phrase) (\($0))" } ?? phrase

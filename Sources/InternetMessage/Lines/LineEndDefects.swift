@@ -23,7 +23,7 @@ package final class LineEndDefects {
     }
 
     /// Checks the next bytes.
-    package func take(_ bytes: Span<UInt8>) {
+    package func scan(_ bytes: Span<UInt8>) {
         guard let first = bytes.first else { return }
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if endsInReturn, first != .lineFeed { bareCR = true }
@@ -56,7 +56,7 @@ private final class WatchedReader: ByteReader {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         let count = try upstream.read(into: &buffer)
-        defects.take(buffer.octets.extracting(first: count))
+        defects.scan(buffer.octets.extracting(first: count))
         return count
     }
 }

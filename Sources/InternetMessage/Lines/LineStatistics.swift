@@ -40,7 +40,7 @@ package struct LineStatistics: Sendable, Equatable {
 
     /// Computes the statistics of `bytes`.
     package init(of bytes: [UInt8]) {
-        take(bytes.octets)
+        scan(bytes.octets)
         finish()
     }
 
@@ -60,7 +60,7 @@ package struct LineStatistics: Sendable, Equatable {
     package var lineEnd: LineEnd? { crlf + bareLF == 0 ? nil : crlf >= bareLF ? .crlf : .lf }
 
     /// Adds the next bytes to the statistics.
-    mutating func take(_ bytes: Span<UInt8>) {
+    mutating func scan(_ bytes: Span<UInt8>) {
         if !hasNUL { hasNUL = bytes.firstOffset(of: 0) != nil }
         if !has8Bit { has8Bit = bytes.has8Bit }
         var position = 0
@@ -141,7 +141,7 @@ final class StatisticsReader: ByteReader {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
         let count = try upstream.read(into: &buffer)
-        statistics.take(buffer.octets.extracting(first: count))
+        statistics.scan(buffer.octets.extracting(first: count))
         return count
     }
 

@@ -86,7 +86,8 @@ extension Array<UInt8> {
         zip(self, dropFirst()).contains { $0.isBlank && ($1 == .lineFeed || $1 == .carriageReturn) }
     }
 
-    /// The lines of one field without trailing blanks. A line of blanks alone is omitted, because it would end the header.
+    /// The lines of one field without trailing blanks. A line that contains only blanks is omitted, because it would
+    /// end the header.
     private var withoutBlanksBeforeLineEnds: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(count)

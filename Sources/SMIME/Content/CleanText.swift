@@ -19,13 +19,13 @@ package struct CleanText {
     package var isClean: Bool {
         // A blank after an incomplete sequence is an error, because a continuation byte is missing.
         var copy = self
-        copy.take([UInt8](repeating: 0x20, count: TextBlock.count + Self.context).octets)
+        copy.scan([UInt8](repeating: 0x20, count: TextBlock.count + Self.context).octets)
         // All words are joined before the comparison: comparing one after the other would end at the first fault.
         return (copy.faults[0] | copy.faults[1] | copy.faults[2] | copy.faults[3]) == 0
     }
 
     /// Checks the next bytes.
-    package mutating func take(_ bytes: Span<UInt8>) {
+    package mutating func scan(_ bytes: Span<UInt8>) {
         var border = pending
         border.append(contentsOf: bytes.extracting(first: TextBlock.count + Self.context))
         var next = check(border.octets, from: Self.context)

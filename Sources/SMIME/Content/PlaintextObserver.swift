@@ -18,7 +18,7 @@ package final class PlaintextObserver: ByteSink {
     package func write(_ bytes: Span<UInt8>) {
         // The end of the header is searched for later, because that takes a time that depends on the plaintext.
         head.append(contentsOf: bytes.extracting(first: Self.headLimit - head.count))
-        text?.take(bytes)
+        text?.scan(bytes)
     }
 
     /// Whether the plaintext begins like an entity, with a header field or with the empty line.

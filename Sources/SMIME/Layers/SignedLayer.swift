@@ -69,7 +69,7 @@ package struct SignedLayer: Sendable {
         let spool = Spool()
         let transport = mustBeEntity ? LineEndDefects() : nil
         let sink = ClosureSink { bytes in
-            transport?.take(bytes)
+            transport?.scan(bytes)
             try spool.write(bytes)
         }
         data = try SignedData(reading: stream, content: sink)
