@@ -121,7 +121,7 @@ import Testing
         for order in permutations(of: lists) {
             #expect(scene.revocation(order)?.status == .good)
             #expect(scene.revocation(order, after: -7)?.status == .revoked)
-            // The later list says that the leaf was revoked four days after the time of judgement.
+            // The later list says that the leaf was revoked four days after the validation time.
             #expect(scene.revocation(order, after: -15)?.status == .good)
         }
     }

@@ -3,7 +3,7 @@ import PKIX
 import TestSupport
 import Testing
 
-/// A large number of revocation lists, and lists issued after the time of judgement.
+/// A large number of revocation lists, and lists issued after the validation time.
 @Suite struct RevocationListTests {
     @Test func `of a hundred daily lists the newest counts, in any order`() throws {
         let scene = try RevocationScene()

@@ -23,7 +23,7 @@ package struct DERFrame: Sendable {
     package init(contentCount: Int) { self.contentCount = contentCount }
 
     /// Adds a constructed element around all existing bytes. `before` and `after` are complete elements inside the new
-    /// element, in front of the existing bytes and behind them.
+    /// element, before the existing bytes and after them.
     package mutating func wrap(_ identifier: ASN1Identifier, before: [UInt8] = [], after: [UInt8] = []) {
         suffix += after
         let length = before.count + prefix.count + contentCount + suffix.count

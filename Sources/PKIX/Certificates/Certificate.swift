@@ -143,7 +143,7 @@ extension Certificate: Hashable {
 
 extension Certificate {
     /// Whether the certificate may sign mail: its key usage, purpose and kind of key allow signing, and the certificate is
-    /// not an authority's.
+    /// not a CA certificate.
     ///
     /// RFC 8550 §4.4
     public var canSign: Bool { allowsSigning && isForMail }
@@ -158,7 +158,7 @@ extension Certificate {
     /// Whether mail may be encrypted to the certificate.
     public var canEncrypt: Bool { !isCertificateAuthority && keyAllowsEncryption }
 
-    /// Whether purpose, key usage and kind of key allow encryption. This may be true for an authority's certificate:
+    /// Whether purpose, key usage and kind of key allow encryption. This may be true for a CA certificate:
     /// basicConstraints only extend the allowed uses (RFC 5280 §4.2.1.9), and self-signed certificates often contain them
     /// unnecessarily.
     package var keyAllowsEncryption: Bool { isForMail && keyUsageAllowsEncryption }

@@ -21,7 +21,7 @@ extension CertificateList {
     /// ignored.
     package func outlasts(_ ended: CertificateList, at date: Date) -> Bool {
         guard let pair = editions(with: ended) else { return false }
-        return thisUpdate <= date && !pair.own.hasEnded(at: date) && pair.other.hasEnded(at: date)
+        return thisUpdate <= date && !pair.own.isExpired(at: date) && pair.other.isExpired(at: date)
     }
 
     /// The editions of this list and `other`; nil if the two cannot be compared.

@@ -59,7 +59,7 @@ package enum CertificateProfile: String, CaseIterable, Hashable, Sendable {
         default: problems.append(Problem(.profileAlgorithm, "the key of \(certificate.subject) is of kind \(key)"))
         }
         if !signatureAlgorithms.contains(certificate.signatureAlgorithm) {
-            let text = "\(certificate.subject) was issued with \(certificate.signatureAlgorithm)"
+            let text = "the certificate of \(certificate.subject) is signed with \(certificate.signatureAlgorithm)"
             problems.append(Problem(.profileAlgorithm, text))
         }
         return problems

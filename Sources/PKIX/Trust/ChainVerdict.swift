@@ -30,7 +30,7 @@ package struct ChainVerdict: Hashable, Sendable {
         let usesAllEvidence: Bool
     }
 
-    /// Whether the chain's certificates are valid at the time of judgement.
+    /// Whether the chain's certificates are valid at the validation time.
     package enum Validity: Hashable, Sendable {
         /// All certificates are valid.
         case current
@@ -46,9 +46,9 @@ package struct ChainVerdict: Hashable, Sendable {
     package let trust: Trust?
     /// The problems of the chain, except problems of time and revocation.
     package let problems: [Problem]
-    /// The problems of certificates that were not valid at the time of judgement.
+    /// The problems of certificates that were not valid at the validation time.
     package let timeProblems: [Problem]
-    /// The validity at the time of judgement.
+    /// The validity at the validation time.
     package let validity: Validity
     /// The revocation status; nil if revocation was not checked.
     package internal(set) var revocation: Revocation?

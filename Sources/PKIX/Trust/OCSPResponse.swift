@@ -37,7 +37,7 @@ package struct OCSPResponse: Sendable {
     /// The status of one certificate.
     struct Answer {
         let status: RevocationCheck.Status
-        /// Whether the time of judgement is between thisUpdate and nextUpdate.
+        /// Whether the validation time is between thisUpdate and nextUpdate.
         let isCurrent: Bool
         /// The period in which the answer is valid.
         let lifetime: Lifetime

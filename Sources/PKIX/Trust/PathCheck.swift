@@ -95,7 +95,7 @@ struct PathCheck {
     private func leafProblems(_ leaf: Certificate, isPinned: Bool) -> [Problem] {
         var problems: [Problem] = []
         if leaf.isCertificateAuthority {
-            let text = "the certificate is an authority's, not a person's"
+            let text = "the certificate is a CA certificate, not a person's"
             problems.append(isPinned ? Problem(warning: .endEntityIsCA, text) : Problem(.endEntityIsCA, text))
         }
         if store.distrusted.contains(leaf.publicKeyDigest) {
@@ -167,10 +167,10 @@ struct PathCheck {
     private func weakSignature(_ certificate: Certificate) -> Problem? {
         let name = certificate.signatureAlgorithm
         if name.hasSuffix("-md5") || name.hasSuffix("-md2") {
-            return Problem(.chainWeakSignature, "\(certificate.subject) was issued with \(name)")
+            return Problem(.chainWeakSignature, "the certificate of \(certificate.subject) is signed with \(name)")
         }
         guard name.hasSuffix("-sha1") else { return nil }
-        return Problem(warning: .chainSHA1, "\(certificate.subject) was issued with \(name)")
+        return Problem(warning: .chainSHA1, "the certificate of \(certificate.subject) is signed with \(name)")
     }
 
     private func endProblem(_ path: CertificatePath) -> Problem? {

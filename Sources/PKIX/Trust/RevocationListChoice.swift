@@ -16,13 +16,13 @@ struct RevocationListChoice {
     private var taken: [Mark: [RevocationListEdition]] = [:]
     private var takenLists: Set<Fingerprint> = []
 
-    /// How a list is relevant to the time of judgement.
+    /// How a list is relevant to the validation time.
     enum Role: Hashable {
-        /// The list was issued before the time of judgement. Certificates on the list are revoked, even if the list itself
-        /// has expired.
+        /// The list was issued before the validation time. Certificates on the list are revoked, even if the list
+        /// itself has expired.
         case past
-        /// The list is the first or the last of those issued after the time of judgement. If a certificate was revoked before
-        /// that time, one of these two lists names it.
+        /// The list is the first or the last of those issued after the validation time. If a certificate was revoked
+        /// before that time, one of these two lists names it.
         case nearest
         case newest
     }
@@ -47,8 +47,8 @@ struct RevocationListChoice {
         names = Set(path.map(\.issuer.canonical) + points.flatMap { $0.issuers.map(\.canonical) })
     }
 
-    /// The `lists` that may concern the path, in the order of examination: in a series, the list that replaces the others
-    /// comes first.
+    /// The `lists` that may concern the path, in the order of examination: of lists with the same scope and signer, the
+    /// list that replaces the others comes first.
     func candidates(in lists: [CertificateList]) -> [Candidate] {
         var (past, future): ([Candidate], [Candidate]) = ([], [])
         for list in lists {

@@ -20,12 +20,12 @@ struct RevocationListEdition: Hashable, Sendable {
     let nextUpdate: Date?
 
     /// Whether the list has expired at `date`, according to libcrypto's rule.
-    func hasEnded(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
+    func isExpired(at date: Date) -> Bool { nextUpdate.map { $0 <= date } ?? false }
 
     /// Whether this list may replace `other` at `date`. An expired list replaces neither a current list nor a list that was
     /// issued later. Without this rule, old lists would hide new ones after an authority restarts its numbers.
     private func mayHide(_ other: RevocationListEdition, at date: Date) -> Bool {
-        !hasEnded(at: date) || other.hasEnded(at: date) && thisUpdate >= other.thisUpdate
+        !isExpired(at: date) || other.isExpired(at: date) && thisUpdate >= other.thisUpdate
     }
 
     /// Whether this list replaces `other` at `date`: it comes after `other`, and `mayHide` is true.

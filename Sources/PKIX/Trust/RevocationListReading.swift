@@ -41,9 +41,9 @@ struct RevocationListReading {
         // libcrypto uses the first applicable delta list.
         let deltas = current.filter(\.isUsableDelta).sorted { isLater($0.edition, than: $1.edition) }
         // An expired delta list does not override a current list.
-        let lastingDeltas = deltas.filter { !$0.edition.hasEnded(at: date) }
-        let foremost = foremost(of: complete) + foremost(of: deltas)
-        var statuses = statuses(foremost.map(\.list), &problems)
+        let lastingDeltas = deltas.filter { !$0.edition.isExpired(at: date) }
+        let effective = withoutSupersededExpired(complete) + withoutSupersededExpired(deltas)
+        var statuses = statuses(effective.map(\.list), &problems)
         var isCutShort = false
         let cost = path.certificates.count + PathCost(path.certificates).units
         for place in places where statuses[place] != .revoked {
@@ -66,10 +66,10 @@ struct RevocationListReading {
         return (statuses, isCutShort)
     }
 
-    /// `lists` without each expired list whose series also has a current list.
-    private func foremost(of lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
-        let lasting = Set(lists.filter { !$0.edition.hasEnded(at: date) }.map(\.series))
-        return lists.filter { !$0.edition.hasEnded(at: date) || !lasting.contains($0.series) }
+    /// `lists` without the expired ones for which there is a current list with the same scope and signer (series).
+    private func withoutSupersededExpired(_ lists: [SelectedRevocationList]) -> [SelectedRevocationList] {
+        let lasting = Set(lists.filter { !$0.edition.isExpired(at: date) }.map(\.series))
+        return lists.filter { !$0.edition.isExpired(at: date) || !lasting.contains($0.series) }
     }
 
     private func isLater(_ one: RevocationListEdition, than other: RevocationListEdition) -> Bool {
@@ -79,8 +79,8 @@ struct RevocationListReading {
         return number > otherNumber
     }
 
-    /// Whether `item` revokes `certificate`. If the list was issued after the time of judgement, the revocation date in the
-    /// certificate's entry decides; a list issued later proves nothing about certificates without an entry.
+    /// Whether `item` revokes `certificate`. If the list was issued after the validation time, the revocation date in
+    /// the certificate's entry decides; a list issued later proves nothing about certificates without an entry.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
         guard item.list.thisUpdate > date else { return item.list.names(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false

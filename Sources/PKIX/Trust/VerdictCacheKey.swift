@@ -63,7 +63,7 @@ private struct LimitedVerdict: Sendable {
     /// on begins or ends; in seconds since 1970.
     private let since, until: Int
 
-    /// - Parameter date: the time of judgement.
+    /// - Parameter date: the validation time.
     init(_ judgement: Judgement, _ key: VerdictCacheKey, date: Date) {
         (self.judgement, self.date) = (judgement, date)
         let now = Self.second(date)

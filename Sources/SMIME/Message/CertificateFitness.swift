@@ -17,7 +17,7 @@ enum CertificateFitness {
         case .signing where !certificate.canSign:
             problems.append(Problem(.keyUsage, "the certificate does not permit signing mail"))
         case .encryption where certificate.isCertificateAuthority:
-            problems.append(Problem(.endEntityIsCA, "the certificate is an authority's"))
+            problems.append(Problem(.endEntityIsCA, "the certificate is a CA certificate"))
         case .encryption where !certificate.canEncrypt:
             problems.append(Problem(.keyUsage, "the certificate does not permit encryption"))
         default: break
