@@ -44,7 +44,7 @@ package struct Inspection: Sendable {
         package internal(set) var layer: Layer?
         /// The parts of a multipart, or the embedded message.
         package internal(set) var parts: [Part] = []
-        /// The problems of this part, without the problems of its layer and its parts.
+        /// The problems of this entity itself. `layer` and `parts` have their own.
         package internal(set) var problems: [Problem] = []
     }
 

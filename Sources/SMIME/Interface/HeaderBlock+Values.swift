@@ -25,8 +25,8 @@ extension HeaderBlock {
     /// §3.3).
     public var date: Date? { first("Date").flatMap { MessageDate($0.value) }?.date }
 
-    /// The addresses in all fields called `name`. Text that is not an address is ignored, as are fields with more addresses
-    /// than the limit.
+    /// The addresses in all fields called `name`. Text that is not an address, and fields with more addresses than the
+    /// limit, are ignored.
     private func list(_ name: String) -> [EmailAddress] {
         all(name).flatMap { (try? AddressList(field: $0))?.addresses ?? [] }
     }

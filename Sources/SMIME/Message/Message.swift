@@ -165,7 +165,7 @@ public struct Message: Sendable {
         let kept = header.fields.filter { !$0.namesHiddenRecipients }.flatMap(\.rawBytes)
         let head = Array(header.leadingBytes) + kept
         let changed = try Message(RewrittenSource(head, message.source, after: header.range.upperBound))
-        // A line that ended the header can be allowed as the first line, so that text behind it would become fields.
+        // A line that ended the header can be allowed as the first line, so that text after it would become fields.
         guard changed.header.bytes.count == head.count else {
             throw SMIMEError(MessageError.defective(.hiddenFields))
         }

@@ -71,7 +71,7 @@ package struct MessageOpener: Sendable {
     ///   - keepingSignatures: whether a signature inside the encryption is judged and stays in the message, including its
     ///     content, so that the recipient can judge it, too.
     ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes (not CBC). A
-    ///     program that answers strangers then reveals nothing about unprotected plaintext.
+    ///     program that answers unknown senders then reveals nothing about unprotected plaintext.
     /// - Throws: `MessageError.certificatesOnly`, `MessageError.notARecipient`, `MessageError.needsSecret`,
     ///   `MessageError.unauthenticated`, `MessageError.malformed`, `CMSError.decryptionFailed`, `CancellationError`, and
     ///   errors of reading and of the provider.

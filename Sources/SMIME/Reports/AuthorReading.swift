@@ -72,7 +72,7 @@ package struct AuthorReading: Sendable {
             problems.append(Problem(.fromMalformed, text))
         }
         if problems.isEmpty, Self.hasBlankLineAboveFrom(header) {
-            let text = "From\(place) stands behind a line of blanks, at which some programs end the header"
+            let text = "From\(place) follows a line that contains only blanks, where some programs end the header"
             problems.append(Problem(.fromMalformed, text))
         }
         self.problems = problems

@@ -12,11 +12,11 @@ public struct HeaderReport: Sendable {
     public let values: [String: String]
     /// The names of the fields that are signed and unchanged since.
     public let signed: [String]
-    /// The names of the fields that are encrypted and completely or partly hidden outside.
+    /// The names of the fields that are encrypted and completely or partly hidden in the outer header.
     public let hidden: [String]
     /// The names of the fields whose outer value differs from the value that the author wrote.
     public let differing: [String]
-    /// The names of the fields that exist only outside.
+    /// The names of the fields that exist only in the outer header.
     public let added: [String]
     /// The outer values of the fields that differ or were added, in the form of `values`.
     public let outside: [String: String]
@@ -54,13 +54,13 @@ public struct HeaderReport: Sendable {
     var problems: [Problem] {
         var problems: [Problem] = []
         if !differing.isEmpty {
-            let inside = signed.isEmpty ? "what is inside" : "what the author wrote"
-            let text = "outside the protection these fields differ from \(inside)"
+            let protected = signed.isEmpty ? "the protected fields" : "the fields that the author signed"
+            let text = "these outer header fields differ from \(protected)"
             problems.append(Problem(.headerDiffers, "\(text): \(differing.listedForDisplay)"))
         }
         if hidesAuthor {
             let inside = values["from"] ?? ""
-            let text = "another From is outside: inside it is \(inside.escapedForDisplay)"
+            let text = "the outer From is not the protected From, \(inside.escapedForDisplay)"
             problems.append(Problem(.headerDiffers, text))
         }
         // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.

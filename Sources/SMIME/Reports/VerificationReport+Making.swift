@@ -38,7 +38,7 @@ extension VerificationReport.Signer {
     ///   - identity: whether the signer is the sender.
     ///   - revocation: whether a certificate was revoked. Errors are `revoked` if one of them is `.certificateRevoked` or
     ///     `.chainRevoked`, and an unknown status otherwise.
-    ///   - time: whether the certificates are valid at the time of judgement.
+    ///   - time: whether the certificates are valid at the validation time.
     public init(
         certificate: Certificate? = nil,
         signingTime: Date? = nil,

@@ -65,13 +65,13 @@ extension VerificationReport {
         /// A check that takes too long is an error under `.soft`, too. So `ok` means "known not to be revoked" only if
         /// `revocation-unknown` is not among the problems.
         public let revocation: Axis
-        /// Whether the certificates of the chain are valid at the time of judgement.
+        /// Whether the certificates of the chain are valid at the validation time.
         public let time: Axis
         /// The section number of the signed part, as in IMAP (RFC 3501 §6.4.5); nil for the whole message.
         public internal(set) var section: String?
         /// The known revocation status of the certificate and those above it; nil if it was not checked.
         let revocationStatus: ChainVerdict.Revocation.Status?
-        /// Whether the certificates of the chain are valid at the time of judgement; nil if this was not checked.
+        /// Whether the certificates of the chain are valid at the validation time; nil if this was not checked.
         let validity: ChainVerdict.Validity?
         /// Whether the content differs from what was signed.
         package let isContentChanged: Bool

@@ -9,8 +9,8 @@ public struct VerificationReport: Sendable {
     /// identity, coverage, strength.
     @nonexhaustive
     public enum Status: String, Sendable {
-        /// The signature matches and its chain is trusted, but a certificate of the chain has expired at the time of
-        /// judgement.
+        /// The signature matches and its chain is trusted, but a certificate of the chain had expired at the validation
+        /// time.
         case expired
         /// The signature does not match the content or the signer's key, there is no certificate to check it with, or the
         /// message as a whole has an error.
@@ -147,7 +147,8 @@ public struct VerificationReport: Sendable {
         return !isFaulty && !failed.isEmpty && failed.allSatisfy(\.failsForUnknownRevocationOnly)
     }
 
-    /// The verdict on one signature without the other signatures. Problems of the message as a whole affect every signature.
+    /// The verdict on one signature, independent of the other signatures. Problems of the message as a whole affect
+    /// every signature.
     public func status(of signer: Signer) -> Status {
         if isMalformed { return .malformed }
         if isFaulty { return .invalid }
