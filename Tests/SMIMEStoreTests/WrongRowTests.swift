@@ -39,8 +39,8 @@ import Testing
             of: location,
             cleaning: .unused,
             at: scene.time,
-            reading: { try await Store.open(location, mode: .readOnly) },
-            writing: { try await Store.open(location, mode: .readWriteExisting) }
+            openForReading: { try await Store.open(location, mode: .readOnly) },
+            openForWriting: { try await Store.open(location, mode: .readWriteExisting) }
         )
     }
 

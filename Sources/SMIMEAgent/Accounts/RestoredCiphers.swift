@@ -23,7 +23,7 @@ package struct RestoredCiphers: Sendable {
             switch preferences.cipher(for: account) {
             case nil: new.append((account, cipher))
             case cipher?: break
-            case let other?: kept.append("the cipher for \(account) is another one here, \(other.name)")
+            case let other?: kept.append("the cipher for \(account) is different here, \(other.name)")
             }
         }
         (self.new, self.kept) = (new, kept)

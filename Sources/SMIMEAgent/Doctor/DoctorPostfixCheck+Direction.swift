@@ -6,12 +6,12 @@ extension DoctorPostfixCheck {
         let route = wiring.route(of: port)
         let filter = route?.name
         switch route?.direction {
-        case .incoming where !senders.takesStrangers:
+        case .incoming where !senders.acceptsAnyClient:
             addDirection(
                 "\(port.name): only our own users send there, and \(filter ?? "") is the incoming filter: nothing is signed or encrypted, whatever a rule requires",
                 hint: "give it the outgoing one: \(contentFilter(.outgoing))"
             )
-        case .outgoing where senders.takesStrangers:
+        case .outgoing where senders.acceptsAnyClient:
             addDirection(
                 "\(port.name): other hosts send there, and \(filter ?? "") is the outgoing filter: their mail is not verified, and may get an account's signature",
                 hint:

@@ -5,7 +5,7 @@ struct PostfixSenders {
     /// Why this host's users and programs may send mail to other hosts through the port; nil if they may not.
     let ownMail: String?
     /// Whether any host may send mail to this host's domains through the port.
-    let takesStrangers: Bool
+    let acceptsAnyClient: Bool
 
     /// - Returns: nil if the restrictions of `port` are unknown.
     init?(of port: PostfixWiring.Service, in wiring: PostfixWiring) {
@@ -14,8 +14,8 @@ struct PostfixSenders {
         }
         let words = lists.flatMap(\.self)
         guard !words.isEmpty else { return nil }
-        // A list that ends with a plain `reject` accepts only the senders that it permits.
-        takesStrangers = !lists.contains { $0.last == "reject" }
+        // A list that ends with a plain `reject` accepts mail only from the clients that it permits.
+        acceptsAnyClient = !lists.contains { $0.last == "reject" }
         let hasLogins = wiring.value("smtpd_sasl_auth_enable", of: port) == "yes"
         let relays = lists[1] + lists[2]
         if relays.contains("permit_sasl_authenticated"), hasLogins {

@@ -26,12 +26,12 @@ extension Store {
                 of: StoreLocation(home: folder),
                 cleaning: cleaning,
                 at: time,
-                reading: {
+                openForReading: {
                     let store = try await open(folder, mode: .readOnly, passphrase: passphrase)
                     guard store.exists else { throw KeystoreError.missing(path: store.location.path) }
                     return store
                 },
-                writing: { try await open(StoreLocation(home: folder), mode: .readWrite) }
+                openForWriting: { try await open(StoreLocation(home: folder), mode: .readWrite) }
             )
         }
     }

@@ -21,7 +21,7 @@ extension StoreDatabase {
         guard let engine = try openEngine(location, readOnly: readOnly) else { return nil }
         return StoreDatabase(engine, path: path, isReadOnly: readOnly) {
             guard let engine = try openEngine(location, readOnly: readOnly) else {
-                throw KeystoreError.cannotOpen(path: path, reason: "a store with an older schema took its place")
+                throw KeystoreError.cannotOpen(path: path, reason: "a store with an older schema replaced the file")
             }
             return engine
         }

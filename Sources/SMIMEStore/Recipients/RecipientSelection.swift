@@ -139,7 +139,7 @@ package enum RecipientSelection {
 extension RecipientSelection.Reason: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .authority: "it says that it is an authority's (CA:TRUE), and is not pinned"
+        case .authority: "it is a CA certificate (CA:TRUE), and is not pinned"
         case .distrusted: "distrusted by hand"
         case .expired: "expired"
         case .held: "held until it is trusted, because its issuer or key changed"

@@ -29,18 +29,18 @@ public struct StoreCheck: Sendable {
     /// Checks the store at `location`, and removes unneeded data. Nothing is removed from a damaged store.
     ///
     /// - Parameters:
-    ///   - reading: opens the store for reading. With a passphrase source, the private keys are checked.
-    ///   - writing: opens the store for writing. Called only if there is something to remove.
+    ///   - openForReading: opens the store for reading. With a passphrase source, the private keys are checked.
+    ///   - openForWriting: opens the store for writing. Called only if there is something to remove.
     /// - Throws: what opening and reading throws. If the store cannot be written, unneeded data just stays.
     package static func run(
         of location: StoreLocation,
         cleaning: Cleaning,
         at time: Date,
-        reading: () async throws -> Store,
-        writing: () async throws -> Store
+        openForReading: () async throws -> Store,
+        openForWriting: () async throws -> Store
     ) async throws -> StoreCheck {
         func examine() async throws -> ([StoreFinding], Protection?) {
-            let store = try await reading()
+            let store = try await openForReading()
             let result = (try await store.check(), try await store.protection())
             try await store.close()
             return result
@@ -48,14 +48,17 @@ public struct StoreCheck: Sendable {
         let loose = Store.looseFiles(of: location)
         var (findings, protection) = loose.isEmpty ? try await examine() : (loose, nil)
         let isDamaged = findings.contains { $0.level == .error }
-        let ended = isDamaged ? [] : try await forgetEnded(cleaning, at: time, reading: reading, writing: writing)
+        let ended =
+            isDamaged
+            ? []
+            : try await forgetEnded(cleaning, at: time, openForReading: openForReading, openForWriting: openForWriting)
         guard cleaning == .unused else {
             return StoreCheck(findings: findings, ended: ended, forgotten: nil, repaired: nil, protection: protection)
         }
         guard !isDamaged else {
             return StoreCheck(findings: findings, ended: ended, forgotten: 0, repaired: 0, protection: protection)
         }
-        let (forgotten, repaired) = try await repair(findings, writing)
+        let (forgotten, repaired) = try await repair(findings, openForWriting)
         (findings, protection) = try await examine()
         return StoreCheck(
             findings: findings,
@@ -69,15 +72,15 @@ public struct StoreCheck: Sendable {
     private static func forgetEnded(
         _ cleaning: Cleaning,
         at time: Date,
-        reading: () async throws -> Store,
-        writing: () async throws -> Store
+        openForReading: () async throws -> Store,
+        openForWriting: () async throws -> Store
     ) async throws -> [StoreFinding] {
-        let reader = try await reading()
+        let reader = try await openForReading()
         let found = try await reader.untidied(at: time)
         try await reader.close()
         guard !found.isEmpty, cleaning != .nothing else { return found }
         do {
-            let store = try await writing()
+            let store = try await openForWriting()
             let forgotten = try await store.tidy(at: time)
             try await store.close()
             return forgotten
@@ -88,13 +91,13 @@ public struct StoreCheck: Sendable {
 
     private static func repair(
         _ findings: [StoreFinding],
-        _ writing: () async throws -> Store
+        _ openForWriting: () async throws -> Store
     ) async throws -> (forgotten: Int, repaired: Int) {
         let (areUnused, areWrong) = (
             findings.contains(where: \.isUnusedCertificate), findings.contains(where: \.isWrongRow)
         )
         guard areUnused || areWrong else { return (0, 0) }
-        let store = try await writing()
+        let store = try await openForWriting()
         let forgotten = areUnused ? try await store.forgetUnusedCertificates() : 0
         let repaired = areWrong ? try await store.repairRows() : 0
         try await store.close()

@@ -38,8 +38,8 @@ extension SMIMECommand.StoreCommand {
                 of: location,
                 cleaning: dryRun ? .nothing : repair ? .unused : .ended,
                 at: .now,
-                reading: reader,
-                writing: { try await global.store(.readWrite) }
+                openForReading: reader,
+                openForWriting: { try await global.store(.readWrite) }
             )
             let (found, ended) = (check.findings, check.ended)
             try report.print(CheckReport(location, check)) {
