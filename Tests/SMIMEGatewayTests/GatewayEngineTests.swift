@@ -165,7 +165,7 @@ import Testing
             let mail = try outgoing(queueID: queueID)
             let first = await engine(office).rescue(mail, signal: 4)
             #expect(first.refusal?.replyCode == 451 && first.refusal?.enhancedCode == "4.3.0")
-            #expect(first.warnings == ["the gateway died at this message (signal 4)"])
+            #expect(first.warnings == ["the gateway crashed while handling this message (signal 4)"])
             let second = await engine(office).rescue(mail, signal: 4).refusal
             #expect(second?.replyCode == 554 && second?.enhancedCode == "5.6.0" && second?.bounceText != nil)
         }

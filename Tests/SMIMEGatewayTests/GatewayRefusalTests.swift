@@ -19,7 +19,7 @@ import Testing
             (MessageError.unusableSigner("why"), .recipient, "5.7.1", "message: why"),
             (StreamError.malformedBase64, .message, "5.6.0", "message: "),
             (GatewayError.loop(passes: 9), .message, "5.4.6", "mail loop: changed here 9 times already"),
-            (GatewayError.refused(obstacles: ["a", "b"]), .recipient, "5.7.1", "a, b"),
+            (GatewayError.refused(unmetRequirements: ["a", "b"]), .recipient, "5.7.1", "a, b"),
         ]
         for (error, fault, code, text) in faults {
             let refusal = GatewayRefusal(error, in: .outgoing)
@@ -45,7 +45,7 @@ import Testing
             (KeystoreError.busy(path: "/var/lib/smime"), "4.3.0"), (TransportError("no"), "4.3.0"),
             (MIMEError.unreadable(.readFailed(code: 5)), "4.3.0"), (StreamError.cancelled, "4.3.0"),
             (CancellationError(), "4.3.0"), (SettingError.notUnderstood(.bounceText), "4.3.5"),
-            (GatewayError.waiting(obstacles: ["later"]), "4.7.1"),
+            (GatewayError.waiting(unmetRequirements: ["later"]), "4.7.1"),
         ]
         for (error, code) in faults {
             let refusal = GatewayRefusal(error, in: role)

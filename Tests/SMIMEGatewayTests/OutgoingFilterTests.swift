@@ -97,19 +97,21 @@ import Testing
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
         #expect(sharing(found) == [["bob@example.com"]])
         #expect(found.bounces.map(\.recipient.text) == ["eve@x.test"])
-        #expect(found.bounces.first?.obstacles == ["no usable certificate for eve@x.test (none is known)"])
+        #expect(found.bounces.first?.unmetRequirements == ["no usable certificate for eve@x.test (none is known)"])
     }
 
     @Test func `a mail is not sent if it bounces or waits for one recipient`() async throws {
         let all = try await plan(to: "bob@example.com", "p384@example.com")
         try all.checkAllGo()
         let found = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
-        let obstacles = ["no usable certificate for eve@x.test (none is known)"]
-        #expect(throws: GatewayError.refused(obstacles: obstacles)) { try found.checkAllGo() }
-        #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try found.checkAllGo(waitsForServices: true) }
+        let unmetRequirements = ["no usable certificate for eve@x.test (none is known)"]
+        #expect(throws: GatewayError.refused(unmetRequirements: unmetRequirements)) { try found.checkAllGo() }
+        #expect(throws: GatewayError.waiting(unmetRequirements: unmetRequirements)) {
+            try found.checkAllGo(waitsForServices: true)
+        }
         _ = try await office.store.policy.set(Policy.Rule(.global, missing: .deferral))
         let late = try await plan(to: "bob@example.com", "eve@x.test", flags: ProtectionRequest(encrypt: .require))
-        #expect(throws: GatewayError.waiting(obstacles: obstacles)) { try late.checkAllGo() }
+        #expect(throws: GatewayError.waiting(unmetRequirements: unmetRequirements)) { try late.checkAllGo() }
     }
 
     @Test func `mail of a sender with two certificates announces the encryption certificate`() async throws {

@@ -86,7 +86,7 @@ import Testing
         let patient = Policy.Rule(.global, missing: .deferral)
         #expect(try decision([require, patient], encryption: none).action == .deferral)
         let found = try decision([require], encryption: none)
-        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (none is known)"])
+        #expect(found.unmetRequirements == ["no usable certificate for bob@dept.example.org (none is known)"])
     }
 
     @Test func `protected mail is sent unchanged unless it lacks required encryption`() throws {
@@ -105,7 +105,7 @@ import Testing
         let found = try decision([require], protection: .encrypted)
         #expect(found.action == .bounce)
         #expect(
-            found.obstacles == [
+            found.unmetRequirements == [
                 "the message is encrypted already, but not to a certificate in use for bob@dept.example.org"
             ]
         )
@@ -163,7 +163,7 @@ import Testing
         let require = Policy.Rule(.global, encrypt: .require)
         let found = try decision(encryption: unknown)
         #expect(found.action == .deferral)
-        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (the folder is away)"])
+        #expect(found.unmetRequirements == ["no usable certificate for bob@dept.example.org (the folder is away)"])
         #expect(try decision([require], encryption: unknown).action == .deferral)
         #expect(try decision([Policy.Rule(.global, encrypt: .never)], encryption: unknown).action == .sign)
         #expect(try decision(protection: .encrypted, encryption: unknown).action == .plain)
@@ -178,10 +178,10 @@ import Testing
         let require = Policy.Rule(.global, encrypt: .require)
         let found = try decision([require], encryption: unreached)
         #expect(found.action == .deferral)
-        #expect(found.obstacles == ["no usable certificate for bob@dept.example.org (the directory is down)"])
+        #expect(found.unmetRequirements == ["no usable certificate for bob@dept.example.org (the directory is down)"])
         #expect(try decision([require], protection: .encrypted, encryption: unreached).action == .deferral)
         let sent = try decision(encryption: unreached)
-        #expect(sent.action == .sign && sent.obstacles.isEmpty)
+        #expect(sent.action == .sign && sent.unmetRequirements.isEmpty)
         #expect(
             sent.warnings == [
                 "not encrypted: no usable certificate for bob@dept.example.org (the directory is down)"

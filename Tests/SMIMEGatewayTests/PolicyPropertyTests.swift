@@ -26,7 +26,7 @@ import Testing
                 #expect(question.encryption[recipient] == .usable)
                 encrypted += 1
             case .bounce, .deferral:
-                #expect(!decision.obstacles.isEmpty)
+                #expect(!decision.unmetRequirements.isEmpty)
                 kept += 1
             case .plain, .sign:
                 Issue.record("\(decision)")
@@ -52,7 +52,7 @@ import Testing
             #expect(decision.encrypt == .require)
             switch decision.action {
             case .encrypt, .signAndEncrypt: #expect(question.encryption[way] == .usable)
-            case .bounce, .deferral: #expect(!decision.obstacles.isEmpty)
+            case .bounce, .deferral: #expect(!decision.unmetRequirements.isEmpty)
             case .plain, .sign: #expect(question.protection == .encrypted && question.readers.contains(way))
             }
             met[decision.action, default: 0] += 1

@@ -71,12 +71,12 @@ package struct Delivery: Sendable {
         let lock = try await DeliveryLock(store.location, for: entry)
         var unrecorded: [String] = []
         var failure: (any Error)?
-        var obstacle: KeystoreError?
+        var recordingError: KeystoreError?
         func record() async {
             do throws(KeystoreError) {
                 try await store.journal.record(unrecorded, of: entry, at: time)
-                (unrecorded, obstacle) = ([], nil)
-            } catch { obstacle = error }
+                (unrecorded, recordingError) = ([], nil)
+            } catch { recordingError = error }
         }
         do {
             for message in messages {
@@ -96,12 +96,14 @@ package struct Delivery: Sendable {
         // Another attempt must know which recipients have received the message. It also happens after success, if the
         // filter is killed before the mail server learns of the success.
         for _ in 0..<timeout {
-            guard let obstacle, !obstacle.isWriteFailure else { break }
+            guard let recordingError, !recordingError.isWriteFailure else { break }
             try? await Task.sleep(for: .seconds(1))
             await record()
         }
         _ = consume lock
-        if let obstacle { warn("the delivery is not recorded, so another attempt would send it again: \(obstacle)") }
+        if let recordingError {
+            warn("the delivery is not recorded, so another attempt would send it again: \(recordingError)")
+        }
         if let failure { throw failure }
     }
 }

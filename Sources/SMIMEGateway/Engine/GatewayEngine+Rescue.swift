@@ -4,14 +4,14 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayEngine {
-    /// Handles `mail` after a process crashed at it with `signal`, without the code that may have crashed.
+    /// Handles `mail` after a process crashed while handling it, with `signal`, without the code that may have crashed.
     ///
     /// Outgoing mail is deferred for one more attempt; after a second crash it is returned to its sender. Incoming mail is
     /// delivered unchanged, except that forged verdicts are removed. It is rejected if the envelope sender must encrypt for
     /// a recipient, because this code cannot determine whether the mail is encrypted.
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
-        warnings.add("the gateway died at this message (signal \(signal))")
+        warnings.add("the gateway crashed while handling this message (signal \(signal))")
         return await result(for: mail, warnings) { context in
             switch mail.role {
             case .outgoing: throw try await death(at: mail)
@@ -20,7 +20,8 @@ extension GatewayEngine {
         }
     }
 
-    /// Records that a process crashed at the mail. A mail without a queue ID is identified only by its bytes.
+    /// Records that a process crashed while handling the mail. A mail without a queue ID is identified only by its
+    /// bytes.
     private func death(at mail: GatewayMail) async throws -> GatewayRefusal {
         let entry = try mail.entry ?? DeliveryJournal.Entry(queueID: "", of: mail.source)
         let writable = try await Store.open(store.location, mode: .readWrite)
@@ -30,12 +31,12 @@ extension GatewayEngine {
             ? GatewayRefusal(
                 .message,
                 "5.6.0",
-                explanation: "the message cannot be processed: the gateway died at it twice"
+                explanation: "the message cannot be processed: the gateway crashed twice while handling it"
             )
             : GatewayRefusal(
                 .temporary,
                 "4.3.0",
-                explanation: "the gateway died at this message, which is tried once more"
+                explanation: "the gateway crashed while handling this message, which is tried once more"
             )
     }
 

@@ -10,10 +10,10 @@ package enum GatewayError: Error, Equatable, Sendable {
     case mustBeEncrypted(sender: EmailAddress, recipients: [EmailAddress])
     /// Incoming mail from an account of this store could not be read, and must be encrypted for `recipients`.
     case mayBeClear(sender: EmailAddress, recipients: [EmailAddress])
-    /// The message is returned to its sender: the requirements in `obstacles` cannot be met.
-    case refused(obstacles: [String])
-    /// The message is deferred: the requirements in `obstacles` cannot be met now.
-    case waiting(obstacles: [String])
+    /// The message is returned to its sender: the requirements in `unmetRequirements` cannot be met.
+    case refused(unmetRequirements: [String])
+    /// The message is deferred: the requirements in `unmetRequirements` cannot be met now.
+    case waiting(unmetRequirements: [String])
 }
 
 extension GatewayError: LocalizedError, CustomStringConvertible {
@@ -27,9 +27,9 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
             "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and is not: "
                 + "send it through the mail server's port for outgoing mail"
         case .mayBeClear(let sender, let recipients):
-            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, and the gateway died at this "
-                + "message before it knew whether it is"
-        case .refused(let obstacles), .waiting(let obstacles): obstacles.joined(separator: ", ")
+            "mail from \(sender) to \(recipients.map(\.text).joined(separator: ", ")) must be encrypted, "
+                + "and the gateway crashed while handling this message, before it knew whether the message is encrypted"
+        case .refused(let unmetRequirements), .waiting(let unmetRequirements): unmetRequirements.joined(separator: ", ")
         }
     }
 }

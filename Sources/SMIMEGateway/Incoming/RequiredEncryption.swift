@@ -4,7 +4,7 @@ import SMIME
 import SMIMEAgent
 package import SMIMEStore
 
-/// Finds unencrypted mail from accounts of the store that must be encrypted, but arrives as incoming mail.
+/// Finds incoming mail that an account sent unencrypted, although the rules require encryption.
 ///
 /// Such mail has passed no outgoing filter: a mail server may accept it from its own hosts on port 25, or may use the
 /// incoming filter where users submit mail. Without this check the mail would be delivered unencrypted.
@@ -53,15 +53,15 @@ package struct RequiredEncryption: Sendable {
         throw GatewayError.mayBeClear(sender: found.sender, recipients: found.recipients)
     }
 
-    /// The account that is `sender` or has an address in `claimed`, and must encrypt for some of `recipients`, with these
-    /// recipients; nil if there is none.
+    /// The account that sent the message (as `sender`, or with an address in `claimed`), and those of `recipients` for
+    /// whom it must encrypt; nil if there is no such account or recipient.
     private func required(
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],
         to recipients: [String]
     ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
-        // A recipient that cannot be an account may still belong to a domain with rules.
+        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules.
         let addresses = recipients.compactMap { EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
             try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)

@@ -55,7 +55,7 @@ package struct MessageControls: Sendable {
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
         message = isEdited ? try MIMEReader.message(in: self.source, afterChangeTo: original) : original
-        // A line that ended the header can be allowed as the first line, so that text behind it would become fields.
+        // A line that ended the header can be allowed as the first line, so that text after it would become fields.
         guard message.header.bytes.count == (isEdited ? edited.count : header.bytes.count) else {
             throw MessageError.defective(.hiddenFields)
         }

@@ -116,9 +116,9 @@ package struct OutgoingFilter: Sendable {
     private static let maximumWarnings = 5
 
     /// Reports the warnings of `decisions`: protection that an unusable certificate or identity prevented. Reports nothing
-    /// if a decision has obstacles.
+    /// if a decision has unmet requirements.
     private func reportWarnings(of decisions: [PolicyDecision]) {
-        guard decisions.allSatisfy(\.obstacles.isEmpty) else { return }
+        guard decisions.allSatisfy(\.unmetRequirements.isEmpty) else { return }
         var seen: Set<String> = []
         let texts = decisions.flatMap(\.warnings).filter { seen.insert($0).inserted }
         texts.prefix(Self.maximumWarnings).forEach(warn)

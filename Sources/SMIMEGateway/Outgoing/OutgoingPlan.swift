@@ -97,17 +97,17 @@ package struct OutgoingPlan: Sendable {
     /// - Throws: `GatewayError.refused`, `GatewayError.waiting`; `MessageError` or `MIMEError` if only the form of the
     ///   message prevents the required protection.
     package func checkAllGo(waitsForServices: Bool = false) throws {
-        func obstacles(_ decisions: [PolicyDecision]) -> [String] {
+        func unmetRequirements(of decisions: [PolicyDecision]) -> [String] {
             var seen: Set<String> = []
-            return decisions.flatMap(\.obstacles).filter { seen.insert($0).inserted }
+            return decisions.flatMap(\.unmetRequirements).filter { seen.insert($0).inserted }
         }
         if let formError, !bounces.isEmpty, bounces.allSatisfy(\.isUnfit) { throw formError }
         if !bounces.isEmpty {
             throw waitsForServices
-                ? GatewayError.waiting(obstacles: obstacles(bounces))
-                : GatewayError.refused(obstacles: obstacles(bounces))
+                ? GatewayError.waiting(unmetRequirements: unmetRequirements(of: bounces))
+                : GatewayError.refused(unmetRequirements: unmetRequirements(of: bounces))
         }
-        if !deferrals.isEmpty { throw GatewayError.waiting(obstacles: obstacles(deferrals)) }
+        if !deferrals.isEmpty { throw GatewayError.waiting(unmetRequirements: unmetRequirements(of: deferrals)) }
     }
 
     private static func messages(_ decisions: [PolicyDecision], _ visible: Set<EmailAddress>) -> [Message] {

@@ -44,7 +44,7 @@ extension EmailAddress {
             var question = question
             question.encryption[self] = .usable
             let decision = PolicyDecision(for: self, question)
-            return decision.encrypt != .never && (decision.action.encrypts || !decision.obstacles.isEmpty)
+            return decision.encrypt != .never && (decision.action.encrypts || !decision.unmetRequirements.isEmpty)
         }
     }
 }

@@ -41,7 +41,7 @@ public struct PolicyDecision: Hashable, Sendable {
     public let warnings: [String]
     /// The requirements that cannot be met, such as `no usable certificate for bob@example.org (none is known)`; empty
     /// unless the message is returned or deferred.
-    public let obstacles: [String]
+    public let unmetRequirements: [String]
     /// Whether the message is returned only because its form does not permit the required protection.
     package let isUnfit: Bool
     /// The steps that led to the decision, one text each.
@@ -75,7 +75,7 @@ public struct PolicyDecision: Hashable, Sendable {
         action = outcome.action
         isPassed = outcome.action == .plain && question.protection != .unprotected
         warnings = outcome.warnings
-        obstacles = outcome.obstacles
+        unmetRequirements = outcome.unmetRequirements
         isUnfit = outcome.isUnfit && !outcome.isRefused && outcome.action == .bounce
         reasons = sign.reasons + encrypt.reasons + outcome.reasons
     }

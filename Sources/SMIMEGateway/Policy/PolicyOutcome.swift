@@ -6,7 +6,7 @@ import SMIMEStore
 struct PolicyOutcome {
     private(set) var action = PolicyDecision.Action.plain
     private(set) var warnings: [String] = []
-    private(set) var obstacles: [String] = []
+    private(set) var unmetRequirements: [String] = []
     private(set) var reasons: [String] = []
     /// Whether a requirement definitely cannot be met.
     private(set) var isRefused = false
@@ -50,7 +50,7 @@ struct PolicyOutcome {
             && can(encrypt, availability, what: ("certificate", "encrypted"), whose: recipient)
             && isAllowed(encrypt, "encrypted", why: question.encryptionObstacle)
         if isUnreadable { refuse(encryptedNotFor: recipient, availability) }
-        guard obstacles.isEmpty else {
+        guard unmetRequirements.isEmpty else {
             // If the form prevents signing or encryption, waiting does not help.
             let isHopeless = isUnfit && !isRefused && !isUnknown
             action = isHopeless || isRefused && missing.way == .bounce ? .bounce : .deferral
@@ -75,17 +75,18 @@ struct PolicyOutcome {
         guard can(.require, availability, what: ("certificate", "encrypted"), whose: recipient) else { return }
         let text = "the message is encrypted already, but not to a certificate in use for \(recipient)"
         reasons.append(text)
-        obstacles.append(text)
+        unmetRequirements.append(text)
         isRefused = true
     }
 
-    /// Whether the form of the message permits the protection. If not, and if `level` requires it, adds an obstacle.
+    /// Whether the form of the message permits the protection. If not, and if `level` requires it, adds an unmet
+    /// requirement.
     private mutating func isAllowed(_ level: Policy.Level, _ done: String, why: String?) -> Bool {
         guard let why else { return true }
         let text = "the message cannot be \(done) (\(why))"
         reasons.append(text)
         if level == .require {
-            obstacles.append(text)
+            unmetRequirements.append(text)
             isUnfit = true
         } else {
             warnings.append("not \(done): \(why)")
@@ -93,7 +94,8 @@ struct PolicyOutcome {
         return false
     }
 
-    /// Whether the protection with this `level` is applied. Adds an obstacle if it is required but not available.
+    /// Whether the protection with this `level` is applied. Adds an unmet requirement if it is required but not
+    /// available.
     ///
     /// - Parameters:
     ///   - what: what the protection needs (`needed`), and the word for a protected message (`done`).
@@ -113,10 +115,10 @@ struct PolicyOutcome {
         let text = "no usable \(what.needed) for \(whose?.text ?? "the null sender") (\(why))"
         reasons.append(text)
         if availability.isUnknown(for: level) {
-            obstacles.append(text)
+            unmetRequirements.append(text)
             isUnknown = true
         } else if level == .require {
-            obstacles.append(text)
+            unmetRequirements.append(text)
             isRefused = true
         } else if availability.isWarned {
             warnings.append("not \(what.done): \(text)")

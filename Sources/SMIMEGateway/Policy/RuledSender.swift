@@ -47,7 +47,9 @@ extension PolicyDecision {
     static func strictest(for recipient: EmailAddress, _ questions: [PolicyQuestion]) -> PolicyDecision? {
         questions.map { PolicyDecision(for: recipient, $0) }.max { one, other in
             // If one of these senders must not send the message, it is not sent.
-            guard one.obstacles.isEmpty == other.obstacles.isEmpty else { return one.obstacles.isEmpty }
+            guard one.unmetRequirements.isEmpty == other.unmetRequirements.isEmpty else {
+                return one.unmetRequirements.isEmpty
+            }
             return (one.encrypt, one.sign) < (other.encrypt, other.sign)
         }
     }

@@ -39,7 +39,7 @@ enum SubjectControls {
     }
 
     /// The end of the control sequence that begins at `start`; nil if there is none. A sequence without parameters is
-    /// accepted only if it sets colours: readers that do not know control sequences show a letter and a bracket.
+    /// accepted only if it sets colours: mail programs that do not know control sequences show a letter and a bracket.
     private static func sequenceEnd(at start: Int, in scalars: [Unicode.Scalar]) -> Int? {
         var position = start
         switch scalars[start] {

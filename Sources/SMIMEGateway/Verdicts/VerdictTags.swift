@@ -45,8 +45,8 @@ struct VerdictTags {
     func apply(to field: HeaderField, lineEnd: LineEnd) -> [UInt8] {
         let shown = EncodedWord.decode(field.value, else: .replaced)
         let clean = Self.removingAllTags(from: SubjectControls.removed(from: shown))
-        // Some readers would decode text that still begins like an encoded word, and guess the charset of undeclared bytes.
-        // If the text is encoded, all readers read it as this program does.
+        // Some mail programs would decode text that still begins like an encoded word, and guess the charset of
+        // undeclared bytes. If the text is encoded, all mail programs read it as this program does.
         let isAmbiguous = clean.contains("=?") || String(validating: field.bodyBytes, as: UTF8.self) == nil
         let isChanged = isAmbiguous || clean != EncodedWord.decode(field.value)
         guard !text.isEmpty || isChanged else { return Array(field.rawBytes) }

@@ -5,7 +5,7 @@ import SMIMEGateway
 /// Handling by a worker, and delivery of the forms to the next hop.
 extension MessageFlow {
     func submit(rescuedFrom: Int32?) {
-        guard let slot else { return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message")) }
+        guard let slot else { return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message")) }
         do throws(StreamError) {
             if let spoolFailure { throw spoolFailure }
             let job = WorkerJob(
@@ -40,17 +40,17 @@ extension MessageFlow {
             wasInterrupted = true
             log.warnings.append("the worker was ended (signal \(signal)), and another one got the message")
             submit(rescuedFrom: nil)
-        // A message at which the kernel ends one worker after the other, because of their memory, is like one at which they
-        // die.
+        // If the kernel ends one worker after the other because of the memory that they use for this message, they
+        // count as crashed.
         case .died(let signal) where !hasDied, .ended(let signal) where !hasDied:
             hasDied = true
             core.metrics.workerDeaths += 1
-            log.warnings.append("a worker died at this message (signal \(signal))")
+            log.warnings.append("a worker crashed while handling this message (signal \(signal))")
             submit(rescuedFrom: signal)
         case .died(let signal), .ended(let signal):
             core.metrics.workerDeaths += 1
-            log.fail("a second worker died at this message (signal \(signal))")
-            end(SMTPReply(451, "4.3.0", text: "the gateway failed at this message"))
+            log.fail("a second worker crashed while handling this message (signal \(signal))")
+            end(SMTPReply(451, "4.3.0", text: "the gateway crashed while handling this message"))
         case .overdue(let limit):
             let seconds = limit.nanoseconds / 1_000_000_000
             log.fail("the worker was ended after \(seconds) s: it waited for the store or the network")
@@ -72,7 +72,7 @@ extension MessageFlow {
             end(.late)
         case .forms(let forms, let entry, let learns):
             guard let slot, !forms.isEmpty else {
-                return end(SMTPReply(451, "4.3.0", text: "the gateway lost the message"))
+                return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message"))
             }
             (self.entry, self.learns) = (entry, learns)
             slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
@@ -82,7 +82,7 @@ extension MessageFlow {
             // This makes sure that no recipient is lost, even if the worker and the envelope write the same address
             // differently.
             guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
-                return end(SMTPReply(451, "4.3.0", text: "the gateway lost a recipient"))
+                return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for a recipient"))
             }
             isInJournal =
                 journalName(envelope) != nil
@@ -102,7 +102,7 @@ extension MessageFlow {
                 }
                 guard !isWritable else { return place(delivery) }
                 core.metrics.storeErrors += 1
-                log.fail("the journal cannot be written, and the message has several forms")
+                log.fail("the journal cannot be written, and the message has several versions")
                 end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
             }
         }

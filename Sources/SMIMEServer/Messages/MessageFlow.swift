@@ -66,7 +66,7 @@ package final class MessageFlow {
     var spoolFailure: StreamError?
     var log: MessageLog
     var completion: ((SMTPReply) -> Void)?
-    /// Whether a worker died at this message.
+    /// Whether a worker crashed while handling this message.
     var hasDied = false
     /// Whether a worker was ended while it was handling this message.
     var wasInterrupted = false

@@ -223,8 +223,8 @@ package struct MessageWorker {
         }
     }
 
-    /// The time for which recording is retried while the store's server is unavailable, because the next attempt to send the
-    /// message needs the record.
+    /// The time for which recording is retried while the database server is unavailable, because the next attempt to
+    /// send the message needs the record.
     private static let recordingTime = Duration.seconds(10)
 
     private mutating func record(_ served: [String], of entry: DeliveryJournal.Entry) async throws(KeystoreError) {
@@ -246,7 +246,7 @@ package struct MessageWorker {
             do throws(KeystoreError) {
                 return try await change(writableStore().journal)
             } catch {
-                // If the server has become read-only, another server may take over.
+                // A read-only database server may be a standby during a failover: a retry may reach the new primary.
                 guard error.isTemporary || error.isReadOnly, ContinuousClock.now < deadline else { throw error }
                 try? await Task.sleep(for: .milliseconds(100))
             }

@@ -272,7 +272,7 @@ def died(kills, what, entry):
 
 def marked(around):
     for way in ("ILL", "STACK", "ABRT"):
-        step(f"messages at which workers die ({way}), among others")
+        step(f"messages that crash workers ({way}), among others")
         around.service = Service(around, hops="sink", environment={"SMIME_TEST_TRAP": way, "SMIME_TEST_TRAP_MARK": "deadly mark"})
         around.service.start()
         deaths = around.service.metric("smime_worker_deaths_total")

@@ -174,7 +174,7 @@ package struct SMTPServerSession: Sendable {
     }
 
     /// Ends the connection at once with `reply`, for a reason of the server such as a timeout or a shutdown. A message in
-    /// flight is abandoned. If the greeting was not sent yet, `reply` is sent in its place.
+    /// flight is abandoned. If the greeting was not sent yet, `reply` is sent instead.
     package mutating func close(_ reply: SMTPReply) {
         end(with: reply)
     }
