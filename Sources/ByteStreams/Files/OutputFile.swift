@@ -8,10 +8,12 @@ import Darwin
 
 /// A file that appears under its name only when it is complete.
 ///
-/// The content is written to a temporary file in the target's folder, which is renamed to the target in `commit()`. If the
-/// system supports it, the temporary file has no name until then, so that even a crash leaves no file behind. A target that
-/// is not a regular file, such as a device or a pipe, is written directly, as is a file that is named by a descriptor of this
-/// process, such as /dev/stdout: others may write to it as well.
+/// The content is written to a temporary file in the target's folder, which `commit()` renames to the target. If the
+/// system supports it, the temporary file has no name until then, so that even a crash leaves no file behind.
+///
+/// Other processes may write to the following targets at the same time, so these are written directly:
+/// - a target that is not a regular file, such as a device or a pipe;
+/// - a descriptor of this process, such as /dev/stdout.
 package final class OutputFile: ByteSink {
     private let target: String
     /// The folder of the temporary file; nil if the target is written directly.

@@ -43,10 +43,10 @@ package final class QuotedPrintableEncoder: ByteSink {
         let out = output.storage
         // In one step, either an escape or a run of plain characters is written. An escape is stored as four bytes, of which
         // the last one is overwritten.
-        let last = out.count - Self.longestLine - 4
+        let lastStart = out.count - Self.longestLine - 4
         var (index, filled, column) = (start, 0, column)
         Self.escapes.withUnsafeBufferPointer { escapes in
-            while index < end, filled <= last {
+            while index < end, filled <= lastStart {
                 let escape = escapes[Int(bytes[index])]
                 if escape >= Self.always, column <= Self.longestLine - 3 {
                     out.storeBytes(of: escape.littleEndian, toByteOffset: filled, as: UInt32.self)

@@ -24,7 +24,7 @@ extension LibcryptoProbe {
             return .passed(
                 opened.result == 1
                     ? "wrong PKCS#1 padding gives a random value"
-                    : "wrong PKCS#1 padding is refused here; smime puts a random key in its place"
+                    : "wrong PKCS#1 padding is refused here; smime uses a random key instead"
             )
         },
         LibcryptoProbe("x25519-zero") {

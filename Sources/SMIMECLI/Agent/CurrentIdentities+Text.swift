@@ -14,7 +14,7 @@ extension CurrentIdentities {
 }
 
 extension IdentitySelection.Merit {
-    /// The text behind the certificate.
+    /// The text after the certificate.
     fileprivate var words: String {
         switch self {
         case .newest: "the newest"

@@ -35,7 +35,9 @@ extension LearningReport.Entry {
             "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)"
         )
         let verb = isHeld ? "trust" : "distrust"
-        let when = isHeld ? "to use it after comparing its fingerprint" : "if its owner does not know it"
+        let when =
+            isHeld
+            ? "to use it after comparing its fingerprint" : "if \(address) does not recognize this certificate"
         Console.hint("\(when): smime recipient \(verb) \(shell: address) --fingerprint \(certificate.fingerprint)")
     }
 }

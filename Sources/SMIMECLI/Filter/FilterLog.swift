@@ -13,7 +13,7 @@ struct FilterLog {
     /// Adds a value to the line; does nothing if the value is nil.
     mutating func add(_ key: String, value: String?) { line.add(key, value) }
 
-    /// Adds a list behind the status; does nothing if the list is empty.
+    /// Adds a list after the status; does nothing if the list is empty.
     mutating func addDetail(_ key: String, _ items: [String]) { line.addDetail(key, items) }
 
     /// Adds the decisions about the mail and what was done.

@@ -76,7 +76,7 @@ struct FilterOptions: ParsableArguments, PassphraseOptions {
             givenSender = EnvelopeSender(text)
         }
         if standardOutput, sendmail != nil { throw ValidationError("--stdout and --sendmail exclude each other") }
-        if json, !dryRun { throw ValidationError("--json goes with --dry-run") }
+        if json, !dryRun { throw ValidationError("--json requires --dry-run") }
         if let queueId, queueId.utf8.count > 255 { throw ValidationError("--queue-id is too long") }
     }
 

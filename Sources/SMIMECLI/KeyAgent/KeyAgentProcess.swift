@@ -40,7 +40,7 @@ enum KeyAgentProcess {
         guard read(output[0], &byte, 1) == 1, byte == ready else {
             throw Failure(
                 .unavailable,
-                "\(folder.path): the key cannot be kept",
+                "\(folder.path): the key agent cannot start, so the key is not kept in memory",
                 hints: ["this needs a page of locked memory (ulimit -l) and a socket in that directory"]
             )
         }

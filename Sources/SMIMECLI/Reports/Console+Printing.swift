@@ -28,7 +28,7 @@ extension Console {
         write(sentence(verdict, behind: "smime: \(file.escapedForDisplay): ", on: STDERR_FILENO) + "\n")
     }
 
-    /// The sentence behind `start`; for a terminal, in color and wrapped at blanks.
+    /// The sentence after `start`; for a terminal, in color and wrapped at blanks.
     private static func sentence(_ verdict: VerdictSentence, behind start: String, on descriptor: Int32) -> String {
         let head = verdict.parts.verdict.escapedForDisplay
         let text = WrappedText.text(start + head + verdict.parts.rest.escapedForDisplay, on: descriptor)

@@ -13,7 +13,7 @@ struct CertificateOutput: Encodable {
     let fingerprint: Fingerprint
     let notBefore: Date
     let notAfter: Date
-    /// Whether the certificate is valid at the time of judgement.
+    /// Whether the certificate is valid at the validation time.
     let current: Bool
     let key: String
     let signature: String
@@ -49,7 +49,7 @@ struct CertificateListOutput: Encodable {
     let fingerprint: Fingerprint
     let thisUpdate: Date
     let nextUpdate: Date?
-    /// Whether, at the time of judgement, the list is in effect and the next list is not yet due.
+    /// Whether, at the validation time, the list is in effect and the next list is not yet due.
     let current: Bool
 
     init(_ list: CertificateList, at time: Date) {

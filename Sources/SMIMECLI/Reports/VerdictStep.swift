@@ -78,7 +78,7 @@ struct VerdictStep {
 
     private static func unsigned(_ report: VerificationReport, _ file: String) -> (String, String) {
         if report.undecrypted != nil {
-            return ("to read it, with the verdict on what is inside", "smime read \(file)")
+            return ("to read it, with the verdict on its content", "smime read \(file)")
         }
         if report.hasOnlyCertificates { return ("to import the certificates", "smime import \(file)") }
         return ("what is in it", "smime inspect \(file)")
@@ -98,10 +98,10 @@ struct VerdictStep {
             return context.root.map {
                 ("the certificate is yours; to trust \($0.subject)", "smime trust add \($0.fingerprint)")
             } ?? ("the certificate is yours; to trust its root", "smime trust add FILE-OF-THE-ROOT")
-        // No hint suggests to pin a certificate that may be forged.
+        // The certificate may be forged, so do not suggest pinning it.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
-        // No hint suggests to pin a certificate because of a mail that shows another sender.
+        // The mail does not prove who sent it, so do not suggest pinning its certificate.
         case .chainNoAnchor where signer?.identity.ok == false:
             let mismatch = signer?.identity.problems.first { $0.level == .error }
             let state = signer?.isOtherThanFrom == true ? "From names another sender" : "the sender is not certain"

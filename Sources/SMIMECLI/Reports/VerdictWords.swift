@@ -130,9 +130,9 @@ struct VerdictWords {
 
     private static func end(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String {
         guard problem?.kind == .certificateExpired, let end = signer?.certificate?.notAfter else {
-            return "but the certificate of an authority above it has ended"
+            return "but the certificate of an authority above it has expired"
         }
-        return "which ended on \(end.day)"
+        return "which expired on \(end.day)"
     }
 
     private static func beginning(_ problem: Problem?, _ signer: VerificationReport.Signer?) -> String {

@@ -19,7 +19,7 @@ enum CompletionScript {
             .joined(separator: "\n")
     }
 
-    /// Bash splits words at the @ of an address and at the = behind an option, and treats the rest as separate words.
+    /// Bash splits words at the @ of an address and at the = after an option, and treats the rest as separate words.
     private static let bashWords = #"""
 
         # Puts addresses together again, which bash parts at their @, and parts options from their values without the =.

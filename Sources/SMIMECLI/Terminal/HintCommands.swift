@@ -27,8 +27,8 @@ struct HintCommands {
         return text
     }
 
-    /// The part in quotes with which `rest` begins; nil if it does not begin with an opening quote. A quote behind a letter is
-    /// an apostrophe, and one behind a backslash is part of a file name.
+    /// The part in quotes with which `rest` begins; nil if it does not begin with an opening quote. A quote after a
+    /// letter is an apostrophe, and one after a backslash is part of a file name.
     private static func quotedWord(_ rest: Substring, after text: String) -> Substring? {
         guard rest.first == "'", text.last?.isLetter != true, text.last != "\\",
             let end = rest.dropFirst().firstIndex(of: "'")

@@ -174,7 +174,7 @@ extension SMIMECommand.AccountCommand {
                     || hiding != nil || cipher != nil
             else {
                 throw ValidationError(
-                    "nothing to change: --name, --add-alias, --remove-alias, --pin, --header-confidentiality or --cipher"
+                    "give one of --name, --add-alias, --remove-alias, --pin, --header-confidentiality and --cipher"
                 )
             }
         }

@@ -13,7 +13,7 @@ extension VerificationReport {
         guard status == .untrusted, problem?.kind == .chainNoAnchor else {
             return VerdictStep(explaining: problem).text
         }
-        // No hint suggests to compare one's own certificate with oneself, or to pin a certificate that may be forged.
+        // Do not suggest comparing one's own certificate with itself, or pinning a certificate that may be forged.
         guard !context.isOwn, context.difference == nil else {
             let step = VerdictStep(
                 self,

@@ -176,7 +176,7 @@ extension ImportStep {
         switch self {
         case .trust(let root):
             "to trust \(root.subject), compare the fingerprint with "
-                + (root.isCertificateAuthority ? "what the authority publishes" : "its owner")
+                + (root.isCertificateAuthority ? "the one that the authority publishes" : "its owner")
                 + ", then: smime trust add \(root.fingerprint)"
         case .findRoot(let certificate):
             "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"

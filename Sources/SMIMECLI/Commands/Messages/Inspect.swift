@@ -52,7 +52,7 @@ extension SMIMECommand {
         func validate() throws {
             if extract != nil, report.json { throw ValidationError("--extract and --json exclude each other") }
             if input.paths.count > 1, passwords.isGiven {
-                throw ValidationError("a passphrase goes with one file only")
+                throw ValidationError("a passphrase can only be used with one file")
             }
         }
 

@@ -7,7 +7,7 @@ import SMIMEGateway
 /// The parser would misunderstand three kinds of arguments:
 ///
 /// - `--output=`: the parser would use the next word as the missing value.
-/// - a cluster of letters with an h: the parser would show the help and end with success.
+/// - combined short options with an h: the parser would show the help and end with success.
 /// - a repeated option: the parser would use the last value.
 ///
 /// Each of these could lose a file or a mail, so such arguments are rejected before parsing.
@@ -62,20 +62,20 @@ package struct ArgumentCheck {
         }
     }
 
-    /// Rejects clusters of letters, which are never necessary, and arguments that the parser would treat as a request for
-    /// help.
+    /// Rejects combined short options (`-abc`), which are never necessary, and arguments that the parser would treat as
+    /// a request for help.
     private func checkName(_ word: String, isFirst: Bool) throws {
         let name = String(word.prefix { $0 != "=" })
-        let isCluster = !word.hasPrefix("--") && name.count != 2
+        let areCombined = !word.hasPrefix("--") && name.count != 2
         let asks = ["-h", "--help", "--version"].contains(name) && name != word
         let isHidden = name == "--help-hidden"
         // Manual pages and completions are generated with these options.
         let isMisplaced = ["--generate-completion-script", "--experimental-dump-help"].contains(name) && !isFirst
-        guard isCluster || asks || isHidden || isMisplaced else { return }
-        throw Failure(.usage, "unknown option '\(word)'", hints: isCluster ? [Self.clusterHint(word)] : [])
+        guard areCombined || asks || isHidden || isMisplaced else { return }
+        throw Failure(.usage, "unknown option '\(word)'", hints: areCombined ? [Self.combinedOptionsHint(word)] : [])
     }
 
-    private static func clusterHint(_ word: String) -> String {
+    private static func combinedOptionsHint(_ word: String) -> String {
         OptionLetter(word: word.prefix(2)).map {
             "write the value of an option as a separate word: --\($0.longName) \(word.dropFirst(2))"
         }

@@ -72,7 +72,7 @@ extension SMIMECommand.PolicyCommand {
                 throw ValidationError("name one rule: --global, --sender PATTERN, --recipient PATTERN or --kind KIND")
             }
             if decryptAtGateway != nil, sender != nil || kind != nil {
-                throw ValidationError("--decrypt-at-gateway goes with --recipient or --global")
+                throw ValidationError("--decrypt-at-gateway requires --recipient or --global")
             }
         }
 

@@ -141,7 +141,7 @@ extension SMIMECommand.RecipientCommand {
             }
             let all = files.map(InputFile.name).joined(separator: ", ")
             if let missing = named.subtracting(batch.recipients.map(\.certificate.fingerprint)).min() {
-                let why = "is not in it, is an authority's, or is not that of a signature"
+                let why = "is not in it, is a CA certificate, or is not that of a signature"
                 throw Failure(.noUser, "\(all): \(missing) \(why)")
             }
             guard batch.recipients.isEmpty else { return }

@@ -34,7 +34,7 @@ extension SMIMECommand.RecipientCommand.Trust {
         var batch = ImportBatch()
         _ = batch.add([signer], authorities: mail.authorities, for: target.address, isPinned: true)
         guard !batch.recipients.isEmpty else {
-            throw Failure(.badData, "\(name): signed with an authority's certificate")
+            throw Failure(.badData, "\(name): signed with a CA certificate")
         }
         let store = try await target.global.store(.readWrite)
         _ = try await store.add(batch, at: .now)

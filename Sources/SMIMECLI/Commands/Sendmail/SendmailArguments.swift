@@ -1,7 +1,8 @@
 /// The words after `smime sendmail`, as programs write them for sendmail, with options of smime among them.
 ///
 /// Only listed options are accepted. Options that read configuration, write logs, change settings, run a daemon or test
-/// something are rejected: a program that passes on words from strangers must not give them access to this user's files.
+/// something are rejected: a program that passes on words from unknown people must not give them access to this user's
+/// files.
 ///
 /// sendmail(1) of Postfix, sendmail(8) of Sendmail
 package struct SendmailArguments: Equatable {
@@ -35,8 +36,9 @@ package struct SendmailArguments: Equatable {
     /// Letters of options that are ignored together with their values: hops, delivery notifications.
     private static let ignoredWithValue: Set<Character> = ["N", "R", "V", "h"]
 
-    /// - Parameter takesOwn: whether options of smime are accepted before the other words. If another program writes all the
-    ///   words, as after `smime-sendmail`, a word that looks like such an option may be an address that a stranger chose.
+    /// - Parameter takesOwn: whether options of smime are accepted before the other words. If another program writes
+    ///   all the words, as after `smime-sendmail`, a word that looks like such an option may be an address that an
+    ///   unknown person chose.
     /// - Throws: `Failure` with status 64 for an option that is not accepted, or that lacks its value.
     init(_ words: [String], takesOwn: Bool) throws {
         var rest = words[...]
@@ -89,8 +91,8 @@ package struct SendmailArguments: Equatable {
         return next
     }
 
-    /// The error for an option of smime behind other words. Programs such as PHP append words that strangers chose, and an
-    /// option of smime among these words could name a program to run.
+    /// The error for an option of smime after other words. Programs such as PHP append words that unknown people chose,
+    /// and an option of smime among these words could name a program to run.
     private static func misplaced(_ word: String) -> Failure {
         Failure(
             .usage,

@@ -42,7 +42,7 @@ extension SMIMECommand.TrustCommand.Add {
             ? "every certificate that \(certificate.subject) issued" : "\(certificate.subject)"
         try Confirmation.ask(
             "\(trusted) would be trusted (issued by \(certificate.issuer)); compare its fingerprint \(fingerprint) "
-                + "with what the authority publishes",
+                + "with the one that the authority publishes",
             unless: false,
             by: "smime trust add \(fingerprint)"
         )
@@ -72,7 +72,7 @@ extension SMIMECommand.TrustCommand.Add {
         let command = "smime trust add \(shell: file) --fingerprint \(authority.fingerprint)"
         try Confirmation.ask(
             "every certificate that \(authority.subject) issued would be trusted; compare its fingerprint \(authority.fingerprint) "
-                + "with what the authority publishes",
+                + "with the one that the authority publishes",
             unless: false,
             by: command
         )

@@ -15,7 +15,7 @@ struct EnvironmentVariable {
     /// Lends the value to `body`.
     func withValue<Result: ~Copyable>(_ body: (Span<UInt8>) -> Result) -> Result { body(Span(_unsafeBytes: value)) }
 
-    /// Lends the whole entry to `body`: `NAME=value` and the zero byte behind it. environ(7)
+    /// Lends the whole entry to `body`: `NAME=value` and the zero byte after it. environ(7)
     func withEntry<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
         let before = name.utf8.count + 1
         let start = value.baseAddress.map { UnsafeRawPointer($0) - before }
