@@ -35,12 +35,13 @@ import Testing
     }
 
     private func decrypt(_ message: ByteStream, as name: String) throws -> [UInt8] {
-        let party = try TestIdentity(name)
+        let identity = try TestIdentity(name)
         let data = try EnvelopedData(reading: message)
-        guard let recipient = data.recipients.first(where: { $0.identifier?.matches(party.certificate) == true }) else {
+        guard let recipient = data.recipients.first(where: { $0.identifier?.matches(identity.certificate) == true })
+        else {
             throw CMSError.noKeyPair
         }
-        let key = try data.key(for: recipient, with: party.key)
+        let key = try data.key(for: recipient, with: identity.key)
         let (content, observer) = try data.check(with: key) { MemorySink() }
         let bytes = try content.stream.bytes()
         #expect(observer.bytes == bytes)

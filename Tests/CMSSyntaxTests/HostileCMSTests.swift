@@ -25,9 +25,9 @@ import Testing
     }
 
     private func sign(_ content: [UInt8], by name: String, usesKeyIdentifier: Bool = false) throws -> [UInt8] {
-        let party = try TestIdentity(name)
+        let identity = try TestIdentity(name)
         return try SignedDataWriter.Signer(
-            Identity(unchecked: party.certificate, party.key),
+            Identity(unchecked: identity.certificate, identity.key),
             digest: .sha256,
             usesKeyIdentifier: usesKeyIdentifier
         ).signed(content, at: time)
@@ -154,10 +154,10 @@ import Testing
     }
 
     @Test func `authenticated attributes that the tag does not cover are refused`() throws {
-        let party = try TestIdentity("carol")
+        let identity = try TestIdentity("carol")
         let content = sample(50)
         let writer = try EnvelopedDataWriter(
-            to: [Recipient(unchecked: party.certificate)],
+            to: [Recipient(unchecked: identity.certificate)],
             cipher: .aes128GCM,
             contentCount: content.count
         )
@@ -177,7 +177,7 @@ import Testing
             element(0xA0, element(0x30, Array(enveloped.dropLast(18)), element(0xA1, attribute), Array(tag)))
         )
         let data = try EnvelopedData(reading: ByteStream(changed))
-        let key = try data.key(for: #require(data.recipients.first), with: party.key)
+        let key = try data.key(for: #require(data.recipients.first), with: identity.key)
         #expect(throws: CMSError.decryptionFailed) { try data.check(with: key) { CountingSink() } }
     }
 

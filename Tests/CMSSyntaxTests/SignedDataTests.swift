@@ -17,9 +17,9 @@ import Testing
         isDetached: Bool = false,
         usesKeyIdentifier: Bool = false
     ) throws -> [UInt8] {
-        let party = try TestIdentity(name)
+        let identity = try TestIdentity(name)
         return try SignedDataWriter.Signer(
-            Identity(unchecked: party.certificate, party.key),
+            Identity(unchecked: identity.certificate, identity.key),
             digest: digest,
             usesKeyIdentifier: usesKeyIdentifier
         ).signed(content, isDetached: isDetached, at: time)
@@ -71,10 +71,10 @@ import Testing
             ("alice", 400_000, [Window.size, 1000]), ("carol", 400_000, [Window.size, 1000]),
             ("alice", Window.size + 100, [1]),
         ] {
-            let party = try TestIdentity(name).folder.path
+            let folder = try TestIdentity(name).folder.path
             let content = sample(count)
             let signed = try OpenSSLCommand().cms(
-                "-sign -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem \(options)",
+                "-sign -outform DER -signer \(folder)/cert.pem -inkey \(folder)/key.pem \(options)",
                 input: content
             )
             for size in sizes {
@@ -94,9 +94,9 @@ import Testing
     func `a PSS signature is judged weak by its digest, not by its mask digest`(options: String, problems: [String])
         throws
     {
-        let party = try TestIdentity("alice").folder.path
+        let folder = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
-            "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
+            "-sign -nodetach -outform DER -signer \(folder)/cert.pem -inkey \(folder)/key.pem"
                 + " -keyopt rsa_padding_mode:pss \(options)",
             input: sample(100)
         )
@@ -106,9 +106,9 @@ import Testing
     }
 
     @Test func `PSS signatures by a plain RSA key verify`() throws {
-        let party = try TestIdentity("alice").folder.path
+        let folder = try TestIdentity("alice").folder.path
         let signed = try OpenSSLCommand().cms(
-            "-sign -nodetach -outform DER -signer \(party)/cert.pem -inkey \(party)/key.pem"
+            "-sign -nodetach -outform DER -signer \(folder)/cert.pem -inkey \(folder)/key.pem"
                 + " -keyopt rsa_padding_mode:pss -keyopt rsa_pss_saltlen:32",
             input: sample(100)
         )

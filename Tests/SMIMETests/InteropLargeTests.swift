@@ -30,9 +30,9 @@ import Testing
 
     @Test(arguments: ["", "-nodetach -stream -indef"])
     func `a mail of 34 MB signed by openssl is valid`(form: String) async throws {
-        let party = "-signer \(Self.certs)/alice/cert.pem -inkey \(Self.certs)/alice/key.pem"
+        let signerOptions = "-signer \(Self.certs)/alice/cert.pem -inkey \(Self.certs)/alice/key.pem"
         let signed = try OpenSSLCommand().run(
-            "cms -sign \(form) \(mail.fields) \(party) -certfile \(Self.certs)/ca/intermediate.pem",
+            "cms -sign \(form) \(mail.fields) \(signerOptions) -certfile \(Self.certs)/ca/intermediate.pem",
             input: mail.entity
         )
         let result = try await MessageOpener(try Keyring(people: []), at: .judged).verify(MemorySource(signed))
@@ -52,14 +52,14 @@ import Testing
                     .encrypt(to: [recipient], cipher: cipher, at: .judged, to: $0)
             }
         )
-        let party = "-recip \(Self.certs)/carol/cert.pem"
+        let recipientOptions = "-recip \(Self.certs)/carol/cert.pem"
         let plain = try OpenSSLCommand().run(
-            "cms -decrypt \(party) -inkey \(Self.certs)/carol/key.pem",
+            "cms -decrypt \(recipientOptions) -inkey \(Self.certs)/carol/key.pem",
             input: encrypted
         )
         #expect(Data(plain) == mail.content("cipher"))
         let theirs = try OpenSSLCommand().run(
-            "cms -encrypt -\(cipher.name) -stream \(mail.fields) \(party)",
+            "cms -encrypt -\(cipher.name) -stream \(mail.fields) \(recipientOptions)",
             input: mail.entity
         )
         let crlf = theirs.withLines(endingIn: .crlf)

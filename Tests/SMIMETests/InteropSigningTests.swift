@@ -47,13 +47,16 @@ import Testing
         let mail = SampleMail(from: name)
         for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
             let signed = try OpenSSLCommand().run(
-                "cms -sign \(form) \(mail.fields) \(party(name)) \(options)",
+                "cms -sign \(form) \(mail.fields) \(signerOptions(name)) \(options)",
                 input: mail.entity
             )
             try await expectValid(signed, mail, options: options)
         }
         guard name == "alice" else { return }
-        let signed = try OpenSSLCommand().run("smime -sign \(form) \(mail.fields) \(party(name))", input: mail.entity)
+        let signed = try OpenSSLCommand().run(
+            "smime -sign \(form) \(mail.fields) \(signerOptions(name))",
+            input: mail.entity
+        )
         try await expectValid(signed, mail, options: "smime")
     }
 
@@ -64,7 +67,7 @@ import Testing
         let mail = SampleMail(from: name)
         for options in ["-md sha256", "-md sha384 -keyid", "-md sha512"] {
             let signed = try OpenSSLCommand().run(
-                "cms -sign \(form) \(mail.fields) \(party(name)) \(options) -keyopt rsa_padding_mode:pss",
+                "cms -sign \(form) \(mail.fields) \(signerOptions(name)) \(options) -keyopt rsa_padding_mode:pss",
                 input: mail.entity
             )
             try await expectValid(signed, mail, options: options)
@@ -76,7 +79,7 @@ import Testing
         let mail = SampleMail(from: "carol")
         for options in ["", "-stream", "-nodetach", "-nodetach -stream"] {
             let signed = try OpenSSLCommand().cms(
-                "-sign -outform DER \(options) \(party("carol"))",
+                "-sign -outform DER \(options) \(signerOptions("carol"))",
                 input: mail.entity
             )
             let content = options.contains("nodetach") ? nil : MemorySource(mail.entity)
@@ -97,7 +100,7 @@ import Testing
         }
     }
 
-    private func party(_ name: String) -> String {
+    private func signerOptions(_ name: String) -> String {
         let folder = Fixtures.certs.appending(path: name).path
         let chain = Fixtures.certs.appending(path: "ca/intermediate.pem").path
         return "-signer \(folder)/cert.pem -inkey \(folder)/key.pem -certfile \(chain)"

@@ -22,7 +22,7 @@ extension ImportBatch {
 }
 
 extension ImportBatch.IdentityItem {
-    /// A person in `certs/`.
+    /// The key and certificates of the test person `name` in `certs/`, for the accounts that the certificate names.
     package init(person name: String) throws {
         let identity = try TestIdentity(name).identity
         self.init(identity, accounts: identity.certificate.emailAddresses, isAssigned: false)

@@ -3,13 +3,13 @@ import Foundation
 /// The memory of a command at the moment of its end, as in a core file.
 ///
 /// strace stops the command at the system call that ends it. Only root can then read its memory, because the command
-/// excludes other processes of the same user.
+/// has cleared its dumpable flag.
 public struct MemoryImage {
     /// The exit status that the command was about to end with.
     public let status: Int
     /// The limit of the command's core file, as two numbers from /proc.
     public let coreLimit: String
-    /// The owner of the command's memory in /proc: root if the command excludes other processes of the same user.
+    /// The owner of the command's files in /proc: root if the command cannot be traced or dumped (`PR_SET_DUMPABLE`).
     public let owner: Int
     /// The command's standard error.
     public let errorText: String
@@ -24,7 +24,7 @@ public struct MemoryImage {
 
     /// Why images cannot be taken on this machine; nil if they can.
     public static func obstacle() throws -> String? {
-        guard geteuid() == 0 else { return "only root can read the memory of a command that keeps others out" }
+        guard geteuid() == 0 else { return "only root can read the memory of a command that cannot be traced" }
         let probe = CommandRunner("strace")
         guard (try? probe.run(["-qq", "-o", "/dev/null", "-e", "inject=exit_group:delay_enter=1", "true"]).status) == 0
         else { return "strace is missing, or may not trace" }
