@@ -200,6 +200,8 @@ import Testing
     private static let mailbox = "subjectAltName=@names\n[names]\notherName=1.3.6.1.5.5.7.8.9;FORMAT:UTF8,UTF8:"
     private static let permitted = "permitted;email:example.com"
     private static let excluded = "excluded;email:example.com"
+    /// excludedSubtrees with an empty rfc822Name.
+    private static let emptyExcluded = "DER:30:06:A1:04:30:02:81:00"
 
     static let cases = [
         Case(permitted, true, "subjectAltName=email:a@example.com"),
@@ -213,6 +215,9 @@ import Testing
         Case("permitted;email:a@example.com", false, "subjectAltName=email:b@example.com"),
         Case(excluded, false, "subjectAltName=email:a@example.com"),
         Case(excluded, true, "subjectAltName=email:a@example.net"),
+        Case(emptyExcluded, false, "subjectAltName=email:a@example.com"),
+        Case(emptyExcluded, false, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(emptyExcluded, true, "subjectAltName=DNS:example.com"),
         Case(permitted, true, subject: "/CN=L/emailAddress=a@example.com"),
         Case(permitted, false, subject: "/CN=L/emailAddress=a@example.net"),
         Case(permitted, false, subject: "/CN=L/emailAddress=b@example.net", "subjectAltName=email:a@example.com"),

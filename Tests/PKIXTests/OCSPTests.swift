@@ -1,4 +1,5 @@
 import Foundation
+import LibCrypto
 import PKIX
 import TestSupport
 import Testing
@@ -150,6 +151,48 @@ import Testing
         let before = Date(timeIntervalSince1970: 1_733_000_000)
         #expect(try revocation([bad], factory, after: before.timeIntervalSince(leaf.notBefore))?.status == .unknown)
         #expect(bad.lifetime(about: leaf, issuedBy: try factory.certificate("ca"), at: before) == nil)
+    }
+
+    /// The response of ca about leaf with an answer for each of `statuses`, which are CertStatus elements (RFC 6960 §4.2.1).
+    private func response(
+        _ statuses: [[UInt8]],
+        at date: Date,
+        in factory: borrowing CertificateFactory
+    ) throws -> OCSPResponse {
+        func time(_ date: Date) -> [UInt8] {
+            TestDER.element(0x18, Array((date.formatted(.iso8601).filter(\.isNumber) + "Z").utf8))
+        }
+        // The identifier of the leaf as the responder of openssl writes it: SHA-1 hashes of the issuer, and the serial number.
+        let other = try answer(about: "leaf", "V", by: "ca", in: factory).der
+        let hash: [UInt8] = [0x30, 9, 6, 5, 0x2B, 0x0E, 3, 2, 0x1A, 5, 0]
+        let start = try #require(other.firstRange(of: hash)).lowerBound
+        let name = other[(start - 2)...].prefix(2 + Int(other[start - 1]))
+        let answers = statuses.map { status in
+            TestDER.element(0x30, Array(name), status, time(date), TestDER.element(0xA0, time(date + 3600)))
+        }
+        let responder = TestDER.element(0xA1, try factory.certificate("ca").subject.der)
+        let signed = TestDER.element(0x30, responder, time(date), TestDER.element(0x30, answers.flatMap(\.self)))
+        let signature = try factory.key("ca").handle.sign(message: signed)
+        let algorithm: [UInt8] = [0x30, 0x0A, 6, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 4, 3, 2]
+        let basic = TestDER.element(0x30, signed, algorithm, TestDER.element(3, [0], signature))
+        let type: [UInt8] = [6, 9, 0x2B, 6, 1, 5, 5, 7, 0x30, 1, 1]
+        let body = TestDER.element(0xA0, TestDER.element(0x30, type, TestDER.element(4, basic)))
+        return OCSPResponse(der: TestDER.element(0x30, [0x0A, 1, 0], body))
+    }
+
+    @Test func `of two answers about one certificate, a revocation counts`() throws {
+        let factory = try makeChain()
+        let date = try factory.certificate("leaf").notBefore.addingTimeInterval(600)
+        let good: [UInt8] = [0x80, 0]
+        let revoked = TestDER.element(0xA1, TestDER.element(0x18, Array("20250101000000Z".utf8)))
+        let cases: [([[UInt8]], ChainVerdict.Revocation.Status)] = [
+            ([good], .good), ([good, good], .good), ([revoked], .revoked), ([good, revoked], .revoked),
+            ([revoked, good], .revoked),
+        ]
+        for (statuses, expected) in cases {
+            let response = try response(statuses, at: date, in: factory)
+            #expect(try revocation([response], factory)?.status == expected, "\(statuses)")
+        }
     }
 
     @Test func `a stored response is found by issuer and serial number`() throws {

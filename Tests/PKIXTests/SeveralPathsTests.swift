@@ -87,6 +87,24 @@ import Testing
         }
     }
 
+    @Test func `many false issuers with slow keys do not hide the issuer that revoked a pinned certificate`() throws {
+        var factory = try makeScene()
+        let names = (1...60).map { "false\($0)" }
+        let curve = "EC -pkeyopt ec_paramgen_curve:sect571k1"
+        for name in names {
+            try factory.issue(name, subject: "/CN=CA", key: curve, extensions: CertificateFactory.authority)
+        }
+        let leaf = try factory.certificate("leaf")
+        var store = TrustStore(pinned: [leaf.publicKeyDigest])
+        store.certificateLists = [try list(revoking: ["leaf"], factory)]
+        for extra in [names + ["ca"], ["ca"] + names] {
+            let revocation = try judge(store, factory, extra: extra).revocation
+            let isOpen =
+                revocation?.problems.contains { $0.level == .error && $0.code == "revocation-unknown" } ?? false
+            #expect(revocation?.status == .revoked || isOpen, "\(String(describing: revocation))")
+        }
+    }
+
     @Test func `a list that names the key by the identifier in a renewed certificate counts`() throws {
         var factory = try makeScene()
         try factory.sh("cp ca.key renewed.key")

@@ -18,16 +18,25 @@ package struct ChainVerdict: Hashable, Sendable {
             case unknown
         }
         /// The status of all certificates of the chain together.
-        package let status: Status
+        package private(set) var status: Status
         /// Why the status is not `good`; empty if the status is `good`.
-        package let problems: [Problem]
+        package private(set) var problems: [Problem]
         /// The indices in the chain of the certificates whose status is unknown.
-        package let unknownPlaces: [Int]
+        package private(set) var unknownPlaces: [Int]
         /// Whether the first certificate of the chain is revoked.
         let isFirstRevoked: Bool
         /// Whether all lists and responses were used: none was rejected as forged, unreadable or unusable. If libcrypto ran
         /// out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
+
+        /// Makes an unrevoked first certificate one whose status is unknown, because the budget did not suffice to read what
+        /// all its issuers say.
+        mutating func leaveOpen() {
+            if status == .good { status = .unknown }
+            if !unknownPlaces.contains(0) { unknownPlaces.insert(0, at: 0) }
+            let text = "what all issuers of the certificate say about its revocation takes too long to find out"
+            problems = (problems.filter { $0.kind != .revocationUnknown } + [Problem(.revocationUnknown, text)])
+        }
     }
 
     /// Whether the chain's certificates are valid at the validation time.

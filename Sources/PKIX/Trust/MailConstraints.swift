@@ -46,7 +46,9 @@ struct MailConstraints {
         let name = MailName(address)
         // A domain in U-labels, which RFC 9598 §3 forbids, might be equivalent to any domain in A-labels.
         guard isReadable, excluded.isEmpty || name.domain.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-        return !excluded.contains(where: name.isIn) && (permitted.isEmpty || permitted.contains(where: name.isIn))
+        // An empty constraint has no meaning in RFC 5280. Read with caution, an excluded one covers all addresses.
+        return !excluded.contains { $0.isEmpty || name.isIn($0) }
+            && (permitted.isEmpty || permitted.contains(where: name.isIn))
     }
 
     /// The result for the addresses of a path's first certificate.
@@ -90,6 +92,9 @@ private struct MailName {
         domain = String(text[text.utf8.index(after: at)...])
         localPart = Self.unquoted(text.utf8[..<at])
     }
+
+    /// Whether this is an empty constraint.
+    var isEmpty: Bool { localPart == nil && domain.isEmpty }
 
     /// Whether this address is within the constraint `other`.
     ///

@@ -75,7 +75,9 @@ package struct PathVerification {
         verification.isPolicyExplicit = policies.isExplicit
         verification.inhibitsMapping = policies.inhibitsMapping
         verification.inhibitsAnyPolicy = policies.inhibitsAnyPolicy
-        return try verification.run(at: Int(date.timeIntervalSince1970))
+        // Dates beyond these years, which a caller may pass, are clamped.
+        let seconds = date.timeIntervalSince1970
+        return try verification.run(at: seconds.isNaN ? 0 : Int(min(max(seconds, -62_000_000_000), 253_402_300_799)))
     }
 
     static let policyProblem =
