@@ -40,10 +40,12 @@ import Testing
     ///
     /// - Parameters:
     ///   - isWritable: whether the journal can be written.
+    ///   - answersJournalChecks: whether the worker that checks the journal answers.
     ///   - handled: called with the number of the worker that handles a message.
     ///   - settled: called with the number of the worker that settles a message, and the recipients to record.
     private static func workers(
         isWritable: @escaping @Sendable () -> Bool = { true },
+        answersJournalChecks: Bool = true,
         handled: @escaping @Sendable (Int) -> Void = { _ in },
         settled: @escaping @Sendable (Int, [String]) -> Void = { _, _ in }
     ) -> FakeWorkers {
@@ -62,6 +64,7 @@ import Testing
                 let entry = job.queueName.map { DeliveryJournal.Entry(queueID: $0, digest: [1]) }
                 return .handled(number: job.number, .forms(forms, entry: entry, learns: false), WorkerLog())
             case .settle(let settlement):
+                guard answersJournalChecks || !settlement.checksJournal else { return nil }
                 guard isWritable() else {
                     return .settled(number: settlement.number, isRecorded: false, WorkerLog())
                 }
@@ -231,6 +234,44 @@ import Testing
         try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
         try await wait { scene.value.deliveries.count == 3 }
         #expect(try await onLoop { scene.value.pool.isJournalFailing } == false)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `while the journal is checked after every message, every message gets its reply`() async throws {
+        let scene = try await scene(Self.workers(isWritable: { false }), width: 1)
+        let both = ["b@y.test", "c@y.test"]
+        try await onLoop { scene.value.bring("Q0", to: both, confirms: true) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
+        try await onLoop { scene.value.deliveries[0].done(half) }
+        try await wait { scene.value.replies.count == 1 }
+        // The one worker has the next message as soon as it answered one, and is asked for the journal then, too.
+        for round in 0..<10 {
+            try await onLoop { for n in 1...6 { scene.value.bring("Q\(round)\(n)", to: both, confirms: true) } }
+            try await wait { scene.value.replies.count == 1 + 6 * (round + 1) }
+        }
+        #expect(try await onLoop { scene.value.replies.values.allSatisfy { $0 == 451 } })
+        #expect(try await onLoop { scene.value.deliveries.count } == 1)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `a check of the journal that is never answered delays only the messages that need it`() async throws {
+        let workers = Self.workers(isWritable: { false }, answersJournalChecks: false)
+        let scene = try await scene(workers, replyTime: .seconds(8))
+        let both = ["b@y.test", "c@y.test"]
+        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
+        try await onLoop { scene.value.deliveries[0].done(half) }
+        try await wait { scene.value.replies.count == 1 }
+        // Both wait for one check. The other worker handles the rest.
+        try await onLoop { for name in ["Q1", "Q2"] { scene.value.bring(name, to: both, confirms: true) } }
+        for number in 3...6 {
+            try await onLoop { scene.value.bring("Q\(number)", confirms: true) }
+            try await wait { scene.value.deliveries.count == number - 1 }
+        }
+        try await wait { scene.value.replies[1] == 451 && scene.value.replies[2] == 451 }
+        #expect(try await onLoop { scene.value.deliveries.count } == 5)
         try await onLoop { scene.value.pool.close() }
     }
 

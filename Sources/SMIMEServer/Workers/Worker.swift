@@ -76,6 +76,7 @@ package final class Worker {
         _ completion: @escaping (WorkerPool.Result) -> Void
     ) {
         guard let channel else { return completion(.unavailable(reason: "the worker has ended")) }
+        guard current == nil else { return completion(.unavailable(reason: "the worker has another message")) }
         timer?.set(limit)
         current = CurrentJob(job: job, completion: completion)
         jobCount += 1

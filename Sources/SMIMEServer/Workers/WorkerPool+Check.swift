@@ -60,7 +60,7 @@ extension WorkerPool {
         if worker.isSilent {
             worker.isSilent = false
             // It may have got a message before it was found silent. Then it becomes idle after that message.
-            if !worker.isBusy { becameIdle(worker) }
+            becameIdle(worker)
         }
         forgetCheck()
         note(obstacle)

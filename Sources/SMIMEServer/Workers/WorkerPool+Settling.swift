@@ -33,8 +33,8 @@ extension WorkerPool {
         journalChecks.append(completion)
         guard journalChecks.count == 1 else { return }
         // An idle worker gets no messages meanwhile, because they would have to wait.
-        let worker = idle.popLast() ?? active.first(where: \.canWork)
-        let wasIdle = worker?.isBusy == false
+        let idleWorker = idle.popLast()
+        let worker = idleWorker ?? active.first(where: \.canWork)
         func end(_ result: WorkerSettlement.Result) {
             noteJournal(result)
             let waiting = journalChecks
@@ -43,7 +43,7 @@ extension WorkerPool {
         }
         guard let worker else { return end(.workerEnded) }
         worker.settle(WorkerSettlement(number: 0, entry: nil, checksJournal: true)) { [self] result in
-            if wasIdle, result != .workerEnded { becameIdle(worker) }
+            if idleWorker != nil, result != .workerEnded { becameIdle(worker) }
             end(result)
         }
     }

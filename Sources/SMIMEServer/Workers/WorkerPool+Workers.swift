@@ -3,8 +3,12 @@ import NIOCore
 
 /// Handles workers that become idle or end.
 extension WorkerPool {
+    /// Gives `worker` the next message, or notes that it is idle. Does nothing if the worker is known to be idle, has a message,
+    /// gets no more messages, or has ended.
     func becameIdle(_ worker: Worker) {
-        guard !worker.isRetired else { return }
+        guard !worker.isRetired, !worker.isBusy, !worker.isSilent, workers[ObjectIdentifier(worker)] != nil,
+            !idle.contains(where: { $0 === worker })
+        else { return }
         idle.append(worker)
         dispatch()
         guard active.count > settings.width, idle.contains(where: { $0 === worker }) else { return }
