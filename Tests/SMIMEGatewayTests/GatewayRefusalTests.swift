@@ -61,6 +61,18 @@ import Testing
         #expect(GatewayRefusal.withoutFolders("see '/a/b/c': x/y@z and (/d/e)") == "see 'c': x/y@z and (e)")
     }
 
+    @Test func `the address of the store's server and the role appear in the log but not in a reply`() {
+        let place = "postgresql://gateway@db.internal:5432/mail"
+        for error in [KeystoreError.busy(path: place), .missing(path: place), .permissions(path: place, why: "closed")]
+        {
+            let refusal = GatewayRefusal(error, in: .outgoing)
+            #expect(refusal.logText.contains(place), "\(refusal.logText)")
+            for part in ["postgresql", "gateway@", "db.internal", "5432"] {
+                #expect(!refusal.sentence.contains(part), "\(refusal.sentence)")
+            }
+        }
+    }
+
     @Test func `mail that the next hop refuses is deferred`() {
         let refusal = GatewayRefusal(undelivered: TransportError("sendmail: status 75"))
         #expect(refusal.explanation == "cannot send: sendmail: status 75" && refusal.replyCode == 451)

@@ -12,9 +12,13 @@ final class MailSink: Sendable {
     private let mails = Mutex<[Mail]>([])
     /// Replies that refuse recipients whose addresses begin with the key.
     private let refusals: [String: String]
+    /// A message with this text gets its reply when the test releases it.
+    private let heldText: String?
+    private let held = Mutex((count: 0, isReleased: false))
 
-    init(on path: String, refusing refusals: [String: String] = [:]) throws {
+    init(on path: String, refusing refusals: [String: String] = [:], holding heldText: String? = nil) throws {
         self.refusals = refusals
+        self.heldText = heldText
         let listener = try LineSocket.listen(on: path)
         Thread { [self] in
             while case let peer = accept(listener, nil, nil), peer >= 0 {
@@ -24,6 +28,18 @@ final class MailSink: Sendable {
     }
 
     var all: [Mail] { mails.withLock { $0 } }
+
+    /// The number of messages that were held.
+    var heldCount: Int { held.withLock { $0.count } }
+
+    /// Lets all held messages get their replies.
+    func release() { held.withLock { $0.isReleased = true } }
+
+    private func hold(_ content: String) {
+        guard let heldText, content.contains(heldText) else { return }
+        held.withLock { $0.count += 1 }
+        while !held.withLock({ $0.isReleased }) { usleep(10_000) }
+    }
 
     private func serve(_ socket: LineSocket) {
         socket.send("220 sink ESMTP\r\n")
@@ -51,6 +67,7 @@ final class MailSink: Sendable {
                     mail.content +=
                         String(decoding: line.first == 46 ? line.dropFirst() : line[...], as: UTF8.self) + "\r\n"
                 }
+                hold(mail.content)
                 let number = mails.withLock { mails in
                     mails.append(mail)
                     return mails.count

@@ -14,17 +14,20 @@ final class ServeScene {
     /// - Parameters:
     ///   - options: additional options of the command.
     ///   - variables: additional environment variables.
+    ///   - refusals: see `MailSink`.
+    ///   - heldText: see `MailSink`.
     init(
         _ options: [String] = [],
         variables: [String: String] = [:],
-        refusing refusals: [String: String] = [:]
+        refusing refusals: [String: String] = [:],
+        holding heldText: String? = nil
     ) throws {
         folder = try TemporaryFolder()
         smime = try Tool.smime()
         self.options = options
         environment = ProcessInfo.processInfo.environment
             .merging(["SMIME_HOME": folder.file("home").path]) { $1 }.merging(variables) { $1 }
-        sink = try MailSink(on: folder.file("hop").path, refusing: refusals)
+        sink = try MailSink(on: folder.file("hop").path, refusing: refusals, holding: heldText)
         try Data("test".utf8).write(to: folder.file("pw"))
         try run(["import", Fixtures.certs.appending(path: "alice/alice.p12").path, "--password-file", path("pw")])
         try run(["import", "--trust", Fixtures.certs.appending(path: "ca/root.pem").path])

@@ -79,6 +79,32 @@ import Testing
         #expect(try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out") == ["250 2.0.0 sent as Q2"])
     }
 
+    @Test func `attempts whose clients have gone leave room for other mail`() throws {
+        let scene = try ServeScene(["--max-messages", "2"], holding: "held")
+        // The message must not be encrypted, so that the next hop knows it.
+        let content = ServeScene.mail("held").replacing("\n", with: "\r\n") + ".\r\n"
+        func attempt() throws -> LineSocket {
+            let client = try scene.connect("out")
+            #expect(client.ask("XFORWARD IDENT=Q1").hasPrefix("250"))
+            for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<eve@example.org>"] { _ = client.ask(command) }
+            #expect(client.ask("DATA").hasPrefix("354"))
+            client.send(content)
+            return client
+        }
+        let first = try attempt()
+        try scene.wait("the next hop has the first attempt") { scene.sink.heldCount == 1 }
+        for _ in 0..<3 {
+            _ = try attempt()
+            // The service has a place again as soon as it sees that the client has gone.
+            try scene.wait("other mail is sent") {
+                try scene.send(ServeScene.mail(), from: alice, to: [bob], via: "out").first?.hasPrefix("250") == true
+            }
+        }
+        scene.sink.release()
+        #expect(first.reply().hasPrefix("250"))
+        #expect(scene.sink.heldCount == 1)
+    }
+
     @Test func `a lone line feed, early content and a wrong command end the connection`() throws {
         let scene = try ServeScene()
         var socket = try scene.connect("out")
