@@ -41,6 +41,9 @@ import Testing
         _ = try await store.add(try ImportBatch.people("alice"), at: .judged)
         try await keep([1], about: "alice", from: 0, to: 60, in: store)
         #expect(try await kept(about: "alice", "bob", in: store) == [[1]])
+        // A keyring judges the signers of any mail.
+        let whole = try await store.anchors.wholeTrust(systemAnchors: false)
+        #expect(try whole.responses[Certificate(fixture: "alice/cert.pem").nameDigest]?.der == [1])
         let intermediate = try Certificate(fixture: "ca/intermediate.pem")
         var batch = ImportBatch()
         batch.responses = [

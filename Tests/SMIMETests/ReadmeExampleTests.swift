@@ -44,7 +44,7 @@ import Testing
         try await mail.signed(by: alice).encrypted(to: bob, alice.certificate).write(to: "\(folder)/secret.eml")
         let keys = Keyring(alice, trusting: root)
         let opened = try await Message(contentsOf: "\(folder)/secret.eml").opened(with: keys)
-        guard opened.report.status == .valid else { throw Refused(opened.report.problems) }
+        guard opened.report.status == .valid else { throw Refused(opened.report.allProblems) }
         try await opened.write(to: "\(folder)/plain.eml")
     }
 }

@@ -20,6 +20,8 @@ package final class FileSource: ByteSource {
     /// - Throws: `StreamError.cannotOpen` if the file does not exist or is a directory (`EISDIR`); `.notRegular` for a pipe
     ///   or device, which only `Input.open` can read.
     package convenience init(path: String) throws(StreamError) {
+        // The system would open the file whose name ends before the zero byte.
+        guard !path.utf8.contains(0) else { throw StreamError.cannotOpen(path: path, code: EINVAL) }
         // With `O_NONBLOCK`, opening a pipe does not block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw StreamError.cannotOpen(path: path, code: errno) }

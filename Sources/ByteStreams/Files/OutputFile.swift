@@ -30,6 +30,8 @@ package final class OutputFile: ByteSink {
     ///   umask. If the file replaces another one, it gets no permissions that the other one does not have.
     /// - Throws: `StreamError.cannotCreate`
     package init(path: String, isPrivate: Bool) throws(StreamError) {
+        // The system would write the file whose name ends before the zero byte.
+        guard !path.utf8.contains(0) else { throw StreamError.cannotCreate(path: path, code: EINVAL) }
         var status = stat()
         let exists = stat(path, &status) == 0
         if exists, status.st_mode & S_IFMT == S_IFREG, let number = try Self.descriptor(named: path) {

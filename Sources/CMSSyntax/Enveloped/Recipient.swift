@@ -43,7 +43,8 @@ public struct Recipient: Sendable {
     package var usesKeyIdentifier: Bool
     /// How the content-encryption key is wrapped, if the certificate has an RSA key.
     package var rsaWrapping: RSAWrapping
-    /// The capabilities that the recipient announced; nil if unknown.
+    /// The capabilities that the recipient announced; nil if unknown. They choose the cipher. How the key is wrapped was chosen
+    /// when the recipient was made.
     public var capabilities: [SMIMECapability]?
 
     /// A recipient whose certificate is not checked. The caller must decide whether it is valid, trusted and usable for

@@ -118,7 +118,7 @@ extension PrivateKey {
     /// Rejects a key whose private and public parts do not belong together: no certificate would verify its signatures.
     ///
     /// - Throws: `CMSError.malformed`
-    func checkPair() throws(CMSError) {
+    package func checkPair() throws(CMSError) {
         guard isPair else { throw .malformed(.privateKey, "its private half does not belong to its public one") }
     }
 

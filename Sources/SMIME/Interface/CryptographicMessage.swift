@@ -15,8 +15,21 @@ public import Foundation
 public enum CryptographicMessage {
     /// Input or output bytes, in memory or in a file of any size.
     public struct Content: Sendable, WritableContent {
+        /// Where the bytes come from.
+        private enum Origin: Sendable {
+            case input
+            case decrypted(OpenedMessage)
+            case signed(VerifiedContent)
+        }
+
         let source: any ByteSource
-        private let opened: OpenedMessage?
+        private let origin: Origin
+
+        /// The layers of decrypted content with their problems, and the verdicts on signatures inside; nil for content that is
+        /// not decrypted.
+        public var report: VerificationReport? {
+            if case .decrypted(let opened) = origin { opened.report } else { nil }
+        }
 
         public init(_ bytes: some Sequence<UInt8>) { self.init(MemorySource(Array(bytes))) }
 
@@ -25,14 +38,24 @@ public enum CryptographicMessage {
             self.init(try SMIMEError.catching { try FileSource(path: path) })
         }
 
-        private init(_ source: any ByteSource) { (self.source, opened) = (source, nil) }
+        private init(_ source: any ByteSource) { (self.source, origin) = (source, .input) }
 
-        init(_ opened: OpenedMessage, in source: any ByteSource) { (self.source, self.opened) = (source, opened) }
+        init(_ opened: OpenedMessage, in source: any ByteSource) {
+            (self.source, origin) = (source, .decrypted(opened))
+        }
+
+        init(_ verified: VerifiedContent, in source: any ByteSource) {
+            (self.source, origin) = (source, .signed(verified))
+        }
 
         package func write(to sink: any ByteSink) throws {
-            if let opened { return try opened.write(to: sink, lineEnd: nil) }
-            try source.reader().copy(to: sink)
-            try source.checkUnchanged()
+            switch origin {
+            case .decrypted(let opened): try opened.write(to: sink, lineEnd: nil)
+            case .signed(let verified): _ = try verified.writeContent(to: sink)
+            case .input:
+                try source.reader().copy(to: sink)
+                try source.checkUnchanged()
+            }
         }
 
         /// Writes the bytes in pieces that fit in memory.
@@ -44,7 +67,7 @@ public enum CryptographicMessage {
         /// Writes the bytes into a file of mode 0600. The file appears only when it is complete.
         ///
         /// - Throws: the errors of writing to a sink.
-        public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
+        public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path) }
 
         /// All bytes, if they fit in memory.
         ///
@@ -95,6 +118,23 @@ public enum CryptographicMessage {
         }
     }
 
+    /// Verifies a signature that contains its content (`isAttached`). Runs on `SMIMEExecutor`.
+    ///
+    /// - Returns: the verdict, and exactly the bytes that were signed; nil if there are none, or a signature does not match
+    ///   them. Whether the signer is trusted is in the report.
+    /// - Throws: the errors of `verify`.
+    public static func opened(
+        _ object: Content,
+        with keys: some KeyProvider,
+        at time: Date = .now
+    ) async throws(SMIMEError) -> (content: Content?, report: VerificationReport) {
+        try await SMIMEError.inBackground {
+            let verified = try await MessageOpener(CallersKeys(keys), at: time)
+                .verify(cms: object.source.stream(), detached: nil)
+            return (verified.hasContent ? Content(verified, in: object.source) : nil, verified.report)
+        }
+    }
+
     /// Encrypts bytes into an AuthEnvelopedData in DER, or into an EnvelopedData if the cipher requires it (RFC 5083, RFC
     /// 5652 §6).
     ///
@@ -102,7 +142,7 @@ public enum CryptographicMessage {
     ///   - content: the bytes to encrypt.
     ///   - recipients: everyone who can decrypt the content.
     ///   - cipher: the cipher; nil chooses the best cipher that all recipients announce, or AES-256-GCM.
-    /// - Throws: `.noCommonCipher`, `.unsupported`, `.file`
+    /// - Throws: `.noCommonCipher`, `.cipherBelowFloor` for a cipher that is only read, `.unsupported`, `.file`
     public static func encrypt(
         _ content: Content,
         to recipients: [Recipient],
@@ -118,16 +158,24 @@ public enum CryptographicMessage {
 
     /// Decrypts an encrypted object. Runs on `SMIMEExecutor`.
     ///
-    /// - Throws: `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`, and the provider's errors as
-    ///   for `Message.opened`.
+    /// - Parameter onlyAuthenticated: whether content is decrypted only if its encryption protects against changes; see
+    ///   `Message.opened`.
+    /// - Throws: `.unauthenticated`, `.notEncrypted`, `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`,
+    ///   and the provider's errors as for `Message.opened`.
     public static func decrypt(
         _ object: Content,
         with keys: some KeyProvider,
-        password: String? = nil
+        password: String? = nil,
+        onlyAuthenticated: Bool = false
     ) async throws(SMIMEError) -> Content {
         try await SMIMEError.inBackground {
             let opener = MessageOpener(CallersKeys(keys), at: .now, secret: .init(given: password))
-            return Content(try await opener.decrypt(cms: object.source.stream(), in: object.source), in: object.source)
+            let opened = try await opener.decrypt(
+                cms: object.source.stream(),
+                in: object.source,
+                onlyAuthenticated: onlyAuthenticated
+            )
+            return Content(opened, in: object.source)
         }
     }
 }

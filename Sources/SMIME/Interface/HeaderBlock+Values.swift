@@ -9,7 +9,8 @@ public import Foundation
 extension HeaderBlock {
     // These values are not verified; `OpenedMessage.verifiedAuthor` is.
 
-    /// The subject with its encoded words decoded (RFC 2047); nil if there is no Subject field.
+    /// The subject with its encoded words decoded (RFC 2047); nil if there is no Subject field. It may contain line breaks and
+    /// other control characters: use `EncodedWord.encode` before writing it into another header.
     public var subject: String? { first("Subject")?.displayValue }
 
     /// The addresses in From, in order. Treat several addresses or several From fields as suspicious.

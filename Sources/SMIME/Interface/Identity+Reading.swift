@@ -52,14 +52,17 @@ extension Identity {
 }
 
 extension PrivateKey {
-    /// Reads a PKCS#8 PrivateKeyInfo in DER (RFC 5958). The caller must wipe `bytes`.
+    /// Reads a PKCS#8 PrivateKeyInfo in DER (RFC 5958). The caller must wipe `bytes`. A key whose private and public parts do
+    /// not belong together is malformed.
     ///
     /// - Throws: `.malformed`, `.unsupported`, `.limitExceeded`
     public init(pkcs8 bytes: some Sequence<UInt8>) throws(SMIMEError) {
         self = try SMIMEError.catching {
             var copy = Array(bytes)
             defer { copy.wipe() }
-            return try PrivateKey(pkcs8: copy)
+            let key = try PrivateKey(pkcs8: copy)
+            try key.checkPair()
+            return key
         }
     }
 
@@ -82,7 +85,7 @@ extension PKCS12 {
     /// Takes up to a third of a second, because the format makes guessing the passphrase slow on purpose: see
     /// `SMIMEExecutor`.
     ///
-    /// - Throws: `.wrongPassphrase`, `.malformed`, `.unsupported`, `.limitExceeded`
+    /// - Throws: `.wrongPassphrase`, `.malformed`, `.unsupported`, `.limitExceeded`, `.noKeyPair`
     public init(_ bytes: some Sequence<UInt8>, passphrase: String?) throws(SMIMEError) {
         self = try SMIMEError.catching {
             guard let passphrase else { return try PKCS12(Array(bytes), passphrase: nil as Passphrase?) }
@@ -107,9 +110,9 @@ extension PKCS12 {
         try await SMIMEError.inBackground { try PKCS12(bytes, passphrase: passphrase) }
     }
 
-    /// Encodes a PKCS#12 file in DER with these identities and certificates.
+    /// Encodes a PKCS#12 file in DER with these identities, their chains, and the certificates in `chain`, each once.
     ///
-    /// - Throws: `.limitExceeded` if the file would be too large to be read again; `.bug`
+    /// - Throws: `.noKeyPair` without an identity; `.limitExceeded` if the file would be too large to be read again; `.bug`
     public static func encoded(
         _ identities: [Identity],
         chain: [Certificate] = [],
@@ -117,9 +120,12 @@ extension PKCS12 {
         compatibility: Compatibility = .modern
     ) throws(SMIMEError) -> [UInt8] {
         try SMIMEError.catching {
-            try encode(
+            guard !identities.isEmpty else { throw CMSError.noKeyPair }
+            var seen = Set(identities.map(\.certificate))
+            let others = (identities.flatMap(\.chain) + chain).filter { seen.insert($0).inserted }
+            return try encode(
                 identities,
-                chain: chain,
+                chain: others,
                 passphrase: Passphrase(passphrase.utf8),
                 compatibility: compatibility
             )

@@ -14,6 +14,8 @@ extension Message {
             do {
                 for try await chunk in chunks { try SMIMEError.catching { try spool.write(Array(chunk)) } }
             } catch { throw SMIMEError(thrownByCaller: error) }
+            // A stream may end early without an error when its task is cancelled.
+            guard !Task.isCancelled else { throw SMIMEError(CancellationError()) }
             return try Message(try SMIMEError.catching { try spool.finish() })
         }
     }

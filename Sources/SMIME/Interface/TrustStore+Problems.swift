@@ -7,8 +7,9 @@ public import Foundation
 #endif
 
 extension TrustStore {
-    /// The problems of `certificate`: of its chain to an anchor, its validity, and its known revocation; empty if there are
-    /// none.
+    /// The problems of `certificate`: of its chain to an anchor, its validity, and its known revocation, with the levels that a
+    /// report gives them. The certificate is acceptable if no problem is an error. Warnings are usual: without a revocation
+    /// list there is the warning `revocation-unknown`.
     ///
     /// - Parameters:
     ///   - certificate: the certificate to judge.
@@ -27,6 +28,6 @@ extension TrustStore {
             purpose: purpose,
             at: time
         )
-        return verdict.problems + verdict.timeProblems + (verdict.revocation?.problems ?? [])
+        return VerdictExceptions().weigh(verdict.problems) + verdict.timeProblems + (verdict.revocation?.problems ?? [])
     }
 }

@@ -12,7 +12,7 @@ extension Message {
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {
-        try await SMIMEError.inBackground { try writeAll(toFile: path, isPrivate: false) }
+        try await SMIMEError.inBackground { try writeAll(toFile: path) }
     }
 
     /// The bytes that `write` would write, which must fit in memory. Runs on `SMIMEExecutor`.
@@ -33,7 +33,7 @@ extension OpenedMessage {
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {
-        try await SMIMEError.inBackground { try writeAll(toFile: path, isPrivate: true) }
+        try await SMIMEError.inBackground { try writeAll(toFile: path) }
     }
 
     /// The bytes that `write` would write, which must fit in memory. Runs on `SMIMEExecutor`.
@@ -54,7 +54,7 @@ extension CryptographicMessage.Content {
     ///
     /// - Throws: the errors of the synchronous form.
     public func write(to path: String) async throws(SMIMEError) {
-        try await SMIMEError.inBackground { try writeAll(toFile: path, isPrivate: true) }
+        try await SMIMEError.inBackground { try writeAll(toFile: path) }
     }
 
     /// The bytes that `write` would write, which must fit in memory. Runs on `SMIMEExecutor`.

@@ -19,18 +19,22 @@ extension Message {
     /// - Parameters:
     ///   - keys: the identities that decrypt, and the trusted certificates.
     ///   - password: the password for content encrypted with a password; nil if there is none.
+    ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes, which CBC does
+    ///     not. Set it in a program that opens mail by itself and shows in any way whether that succeeded: an attacker could
+    ///     otherwise send changed copies of an intercepted mail and learn its content from the answers.
     ///   - time: the time at which certificates must be valid.
-    /// - Throws: `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`,
+    /// - Throws: `.unauthenticated`, `.notForUs`, `.needsSecret`, `.certificatesOnly`, `.malformed`, `.decryptionFailed`, `.cancelled`, `.file`,
     ///   `.callback` with the error that the provider throws, unless that is an `SMIMEError`.
     public func opened(
         with keys: some KeyProvider,
         password: String? = nil,
+        onlyAuthenticated: Bool = false,
         at time: Date = .now
     ) async throws(SMIMEError) -> OpenedMessage {
         try await SMIMEError.inBackground {
             let message = try settled()
             return try await MessageOpener(CallersKeys(keys), at: time, secret: .init(given: password))
-                .open(message.source, structure: message.structure)
+                .open(message.source, structure: message.structure, onlyAuthenticated: onlyAuthenticated)
         }
     }
 
@@ -57,7 +61,8 @@ extension SharedSecret? {
 }
 
 extension OpenedMessage: WritableContent {
-    /// The author as proven by a valid signature over the whole message; nil without such a signature.
+    /// The address in From, if it is proven: a valid signature of this address alone covers the whole message. Nil in all other
+    /// cases, also for a message that is valid only by an exception (`VerdictExceptions`) or with several signers.
     public var verifiedAuthor: EmailAddress? { learnable?.author }
 
     package func write(to sink: any ByteSink) throws { try write(to: sink, lineEnd: nil) }
@@ -71,7 +76,7 @@ extension OpenedMessage: WritableContent {
     /// Writes the opened message into a file of mode 0600. The file appears only when it is complete.
     ///
     /// - Throws: the errors of writing to a sink.
-    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: true) }
+    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path) }
 
     /// The bytes of the opened message, which must fit in memory.
     ///

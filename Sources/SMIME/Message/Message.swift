@@ -48,7 +48,8 @@ public struct Message: Sendable {
         try self.init(try SMIMEError.catching { try FileSource(path: path) })
     }
 
-    /// The message with a signature by `identity`.
+    /// The message with a signature by `identity`. If the message is encrypted already, the signature covers the ciphertext and
+    /// does not prove who wrote the content: sign first, then encrypt.
     ///
     /// - Parameters:
     ///   - identity: the signer.
@@ -108,16 +109,17 @@ public struct Message: Sendable {
 
     /// Signs and encrypts the message as requested and writes the result, in pieces that fit in memory.
     ///
-    /// If the task is cancelled, writing ends between two pieces.
+    /// If the task is cancelled, writing ends between two pieces. After an error the pieces that were written must not be used.
     ///
     /// - Throws: `.malformed` for a header that other programs interpret differently, `.unsupported` for a key that cannot be
     ///   used, `.file`, `.cancelled`; `.callback` with the error that `sink` throws, unless that is an `SMIMEError`.
     public func write(to sink: (RawSpan) throws -> Void) throws(SMIMEError) { try writeAll(to: sink) }
 
-    /// Writes the message into a file. The file appears only when it is complete.
+    /// Writes the message into a file of mode 0600. The file appears only when it is complete, unless `path` is a pipe or
+    /// device.
     ///
     /// - Throws: `.file`; the errors of writing to a sink.
-    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path, isPrivate: false) }
+    public func write(to path: String) throws(SMIMEError) { try writeAll(toFile: path) }
 
     /// The bytes of the message, which must fit in memory.
     ///

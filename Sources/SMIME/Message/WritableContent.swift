@@ -17,9 +17,9 @@ extension WritableContent {
         }
     }
 
-    func writeAll(toFile path: String, isPrivate: Bool) throws(SMIMEError) {
+    func writeAll(toFile path: String) throws(SMIMEError) {
         try SMIMEError.catching {
-            let output = try OutputFile(path: path, isPrivate: isPrivate)
+            let output = try OutputFile(path: path, isPrivate: true)
             try write(to: output)
             try output.commit()
         }

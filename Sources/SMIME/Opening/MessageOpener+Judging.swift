@@ -35,6 +35,7 @@ extension MessageOpener {
     ) async throws -> [VerificationReport.Signer] {
         let known = try await provider.certificates(for: layer.signerIdentifiers)
         let validator = PathValidator(try await provider.trust(for: layer.certificates + known))
+        let options = options ?? validator.store.options
         let exceptions = try await exceptions.union(provider.exceptions())
         func verify(_ options: ValidationOptions) -> [VerificationReport.Signer] {
             layer.verify(

@@ -7,9 +7,17 @@ extension MessageOpener {
     /// Decrypts and decompresses the bare CMS object `stream`, whose bytes are in `source`. The content is not changed.
     ///
     /// The content is treated as a file. If it is signed mail, its signatures are judged, but not removed.
-    package func decrypt(cms stream: ByteStream, in source: any ByteSource) async throws -> OpenedMessage {
+    ///
+    /// - Parameter onlyAuthenticated: see `open`.
+    package func decrypt(
+        cms stream: ByteStream,
+        in source: any ByteSource,
+        onlyAuthenticated: Bool = false
+    ) async throws -> OpenedMessage {
         let layer = try Layer(cms: stream, declared: nil, content: .anything)
-        return try await forOneVerdict.open(Opening(source: source, header: nil, walker: LayerWalker(bare: layer)))
+        var opening = Opening(source: source, header: nil, walker: LayerWalker(bare: layer))
+        opening.isAuthenticatedOnly = onlyAuthenticated
+        return try await forOneVerdict.open(opening)
     }
 
     /// Opens the message at `place`.

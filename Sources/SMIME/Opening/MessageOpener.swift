@@ -25,8 +25,8 @@ package struct MessageOpener: Sendable {
 
     let provider: any KeyProvider
     let time: Date
-    /// How certificates are judged, in addition to the provider's trust settings.
-    let options: ValidationOptions
+    /// How certificates are judged; nil for the options of the provider's trust store.
+    let options: ValidationOptions?
     /// The source of revocation data that is asked if the available data does not decide; nil for none.
     private(set) var revocation: (any RevocationSource)?
     /// The caller's secret for encrypted layers without a certificate; nil if there is none.
@@ -38,13 +38,14 @@ package struct MessageOpener: Sendable {
     ///
     /// - Parameters:
     ///   - secret: a shared key or password from the caller for this message.
+    ///   - options: how certificates are judged; nil for the options of the provider's trust store.
     ///   - revocation: the source of revocation data that is asked if the available data does not decide.
     ///   - exceptions: exceptions in addition to the provider's.
     package init(
         _ provider: any KeyProvider,
         at time: Date,
         secret: SharedSecret? = nil,
-        options: ValidationOptions = ValidationOptions(),
+        options: ValidationOptions? = nil,
         revocation: (any RevocationSource)? = nil,
         exceptions: VerdictExceptions = []
     ) {

@@ -20,15 +20,18 @@ package struct VerifiedContent: Sendable {
         content = verification.content
     }
 
+    /// Whether there is signed content that all signatures match.
+    var hasContent: Bool {
+        content != nil && !report.signers.isEmpty && report.signers.allSatisfy { $0.integrity.ok == true }
+    }
+
     /// Writes the signed MIME entity with exactly the bytes that were hashed.
     ///
     /// - Returns: false if there is no signed entity or a signature does not match the content; then nothing is written.
     /// - Throws: `StreamError.changedWhileReading` if the content may have changed after it was hashed, and errors of
     ///   writing.
     package func writeContent(to sink: any ByteSink) throws -> Bool {
-        guard let content, !report.signers.isEmpty, report.signers.allSatisfy({ $0.integrity.ok == true }) else {
-            return false
-        }
+        guard let content, hasContent else { return false }
         try content.stream.makeReader().copy(to: sink)
         try content.source.checkUnchanged()
         return true

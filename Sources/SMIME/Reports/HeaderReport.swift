@@ -10,7 +10,7 @@ public struct HeaderReport: Sendable {
     /// The values of the protected fields for display; the key is the name in lower case. If a field is repeated, each value
     /// is a line.
     public let values: [String: String]
-    /// The names of the fields that are signed and unchanged since.
+    /// The names of the fields that are signed and unchanged since. Whether the signer is trusted is the report's status.
     public let signed: [String]
     /// The names of the fields that are encrypted and completely or partly hidden in the outer header.
     public let hidden: [String]

@@ -118,8 +118,9 @@ extension VerificationReport {
         /// Whether revocation was checked, but the status is unknown. `revocation.ok` is false if a known status was required.
         package var isRevocationUnknown: Bool { revocationStatus == .unknown }
 
-        /// The verdict on this signature alone, without the problems of the message.
-        public var status: Status {
+        /// The verdict on this signature alone, without the problems and the coverage of the message, which
+        /// `VerificationReport.status(of:)` includes.
+        package var status: Status {
             if !integrity.holds { return .invalid }
             if revocationStatus == .revoked { return .revoked }
             if !chain.holds || revocation.ok == false { return .untrusted }

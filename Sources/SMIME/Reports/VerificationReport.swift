@@ -58,7 +58,7 @@ public struct VerificationReport: Sendable {
     public let coverage: Coverage
     /// Every layer that was found, the outermost first.
     public let layers: [Layer]
-    /// The problems of the message as a whole.
+    /// The problems of the message as a whole, without those of the signers.
     public let problems: [Problem]
     /// The header fields inside the protection; nil if there are none, or they cannot be read without a key.
     public let headers: HeaderReport?
@@ -104,6 +104,10 @@ public struct VerificationReport: Sendable {
 
     /// The signers who determine the verdict, those of the outermost signature first.
     public var signers: [Signer] { layers.filter(\.isDecisive).flatMap(\.signers) }
+
+    /// The problems of the message as a whole, and then those of the signers who determine the verdict. For a message that is
+    /// not valid, these are the reasons; an unsigned message may have none.
+    public var allProblems: [Problem] { problems + signers.flatMap(\.problems) }
 
     /// Whether to show the header fields inside the protection: they are unchanged since they were signed, or they are
     /// encrypted.

@@ -11,6 +11,9 @@ extension Store {
         public let message: Message
         /// The only recipients of this copy.
         public let recipients: [EmailAddress]
+        /// Sentences about the mail that did not prevent its encryption, such as that its author will not be able to read it.
+        /// They are the same for all copies.
+        public let warnings: [String]
     }
 
     /// The identity that signs a mail with `header`, with the certificates that accompany the signature.
@@ -60,14 +63,16 @@ extension Store {
             guard encrypting else {
                 let copy =
                     try signer.map { try mail.protected(by: $0, at: time) } ?? mail.withoutHiddenRecipients()
-                return [Copy(message: copy, recipients: try RecipientPlan.everyRecipient(of: mail.header))]
+                let recipients = try RecipientPlan.everyRecipient(of: mail.header)
+                return [Copy(message: copy, recipients: recipients, warnings: [])]
             }
+            let warnings = WarningList()
             let plan = RecipientPlan(
                 lookup: lookup,
                 time: time,
                 ciphers: try await cipherPreferences(),
                 online: asked
-            )
+            ) { warnings.add("\($0)") }
             let copies = try await plan.copies(of: mail.header, by: author, account?.address)
             // If the answers of the services cannot be stored, the next call asks the services again.
             _ = await asked.keep()
@@ -79,7 +84,8 @@ extension Store {
                         cipher: copy.negotiation.cipher,
                         at: time
                     ),
-                    recipients: copy.addresses
+                    recipients: copy.addresses,
+                    warnings: warnings.all
                 )
             }
         }

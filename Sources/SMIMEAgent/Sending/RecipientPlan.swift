@@ -177,3 +177,17 @@ extension RecipientChoice {
     /// Whether the recipient has a certificate that is unusable only because its revocation status is unknown.
     package var waitsForRevocation: Bool { candidates.contains { $0.reason == .revocationUnknown } }
 }
+
+extension RecipientPlan.Warning: CustomStringConvertible {
+    /// The warning as a sentence for the author.
+    package var description: String {
+        switch self {
+        case .other(let text): text
+        case .noAuthor: "no copy is encrypted to the author: the message has no From"
+        case .ownRevoked(let address, let fingerprint):
+            "\(address) will not be able to read it: the certificate \(fingerprint) was revoked"
+        case .ownMissing(let address):
+            "\(address) will not be able to read it: none of your accounts has a certificate for this address"
+        }
+    }
+}

@@ -7,14 +7,7 @@ import SMIMEStore
 extension RecipientPlan.Warning {
     /// The warning as a sentence for the user.
     var text: String {
-        switch self {
-        case .other(let text): text
-        case .noAuthor: "no copy is encrypted to the author: the message has no From, and --from names no account"
-        case .ownRevoked(let address, let fingerprint):
-            "\(address) will not be able to read it: the certificate \(fingerprint) was revoked"
-        case .ownMissing(let address):
-            "\(address) will not be able to read it: none of your accounts has a certificate for this address"
-        }
+        if case .noAuthor = self { "\(self), and --from names no account" } else { description }
     }
 }
 

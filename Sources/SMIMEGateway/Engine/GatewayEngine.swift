@@ -83,8 +83,7 @@ package struct GatewayEngine: Sendable {
             GatewayResult(outcome: outcome, record: record, warnings: warnings.all)
         }
         do {
-            if let fault = GatewayMail.envelopeFault(from: mail.sender, to: mail.recipients) { throw fault }
-            guard mail.source.count > 0 else { throw GatewayRefusal.emptyMessage() }
+            try mail.check()
             let waiting = try await waiting(for: mail)
             guard !waiting.isEmpty || mail.recipients.isEmpty else {
                 record.add("actions", value: "sent before")

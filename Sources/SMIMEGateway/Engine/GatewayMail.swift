@@ -61,6 +61,12 @@ package struct GatewayMail: Sendable {
     /// The Message-ID as written; nil if there is none within the first 64 KiB.
     package var messageID: String? { UnparsedMessage.messageID(of: source) }
 
+    /// Rejects an unsafe envelope and an empty message.
+    func check() throws(GatewayRefusal) {
+        if let fault = Self.envelopeFault(from: sender, to: recipients) { throw fault }
+        guard source.count > 0 else { throw GatewayRefusal.emptyMessage() }
+    }
+
     /// The permanent refusal of an envelope with addresses that are unsafe to pass to a mail server; nil if all are safe.
     package static func envelopeFault(from sender: EnvelopeSender, to recipients: [String]) -> GatewayRefusal? {
         func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }

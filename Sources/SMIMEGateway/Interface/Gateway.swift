@@ -17,6 +17,9 @@ public struct Gateway: Sendable {
         public let recipients: [String]
         /// The envelope sender; empty for the null sender.
         public let sender: String
+        /// Sentences for the administrator's log, such as why the mail is not encrypted for a recipient. They are the same for
+        /// all deliveries of a mail.
+        public let warnings: [String]
     }
 
     /// The result for an incoming message.
@@ -31,15 +34,21 @@ public struct Gateway: Sendable {
 
     private let engine: GatewayEngine
 
+    /// A gateway with an existing store. Without rules and keys all mail would pass in clear, so open the store with
+    /// `.readWriteExisting` or `.readOnly`: a wrong path is then an error and creates no empty store.
+    ///
     /// - Parameters:
     ///   - store: the store with the rules, settings, keys and certificates.
     ///   - online: whether revocation services are queried regardless of the setting `revocation.online`.
-    /// - Throws: `.unusableSetting`, `.storeUnusable`, `.storeBusy`
+    /// - Throws: `.storeUnusable` if there is no store, or if it cannot be used; `.unusableSetting`, `.storeBusy`
     public init(_ store: Store, online: Bool = false) async throws(SMIMEError) {
         var options = GatewayEngine.Options()
         options.demandsServices = online
         options.memoryLimit = Spool.memoryLimit
-        options.host = try await SMIMEError.inBackground { try await store.mailHost() }
+        options.host = try await SMIMEError.inBackground {
+            try store.noteService()
+            return try await store.mailHost()
+        }
         engine = GatewayEngine(store, options)
     }
 
@@ -55,16 +64,18 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
-            if let fault = GatewayMail.envelopeFault(from: sender, to: mail.recipients) { throw fault }
+            try mail.check()
             var context = engine.context(for: mail.recipients)
-            return try await deliveries(of: engine.outgoing(mail, &context))
+            let processed = try await engine.outgoing(mail, &context)
+            return try await deliveries(of: processed, warnings: context.warnings.all)
         }
     }
 
     /// An incoming message with its verdict, decrypted for the recipients whose rules permit this.
     ///
-    /// - Throws: `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any
-    ///   other fault of the message results in a verdict instead.
+    /// - Throws: `.malformed` for an empty message; `.refused` for an address with control characters, or one that begins with
+    ///   a hyphen; `.mustBeEncrypted`, `.loop`, `.limitExceeded`, `.unusableSetting`, `.storeUnusable`, `.storeBusy`. Any other
+    ///   fault of the message results in a verdict instead.
     public func incoming(
         _ mail: Message,
         from sender: EnvelopeSender,
@@ -73,11 +84,11 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.incoming, try mail.settledMessage(), from: sender, to: recipients)
-            if let fault = GatewayMail.envelopeFault(from: sender, to: recipients) { throw fault }
+            try mail.check()
             var context = engine.context(for: recipients)
             let (processed, report) = try await engine.incoming(mail, &context)
             return try await IncomingMessage(
-                deliveries: deliveries(of: processed),
+                deliveries: deliveries(of: processed, warnings: context.warnings.all),
                 report: report,
                 learnable: processed.learnable
             )
@@ -95,16 +106,18 @@ public struct Gateway: Sendable {
         try await SMIMEError.inBackground {
             let engine = engine.forOneMessage()
             let mail = GatewayMail(.outgoing, try mail.settledMessage(), from: sender, to: recipients.map(\.text))
+            try mail.check()
             return try await engine.decisions(on: mail, engine.context(for: mail.recipients))
         }
     }
 
-    private func deliveries(of mail: ProcessedMail) async throws -> [Delivery] {
+    private func deliveries(of mail: ProcessedMail, warnings: [String]) async throws -> [Delivery] {
         let deliveries = try mail.delivery.messages.map { message in
             try Delivery(
                 message: Message(message.content),
                 recipients: message.recipients,
-                sender: message.sender ?? mail.delivery.sender
+                sender: message.sender ?? mail.delivery.sender,
+                warnings: warnings
             )
         }
         // If the answers of services cannot be stored, the services are queried again next time.

@@ -9,10 +9,12 @@ public enum EnvelopeSender: Hashable, Sendable {
     /// Another address, whose form no account and no certificate can have, such as a very long one of a mailing list.
     case other(String)
 
-    /// Reads the sender as MTAs write it: an address; or an empty string, `<>`, or MAILER-DAEMON (pipe(8)) for the null
-    /// sender.
+    /// Reads the sender as mail servers write it: an address, with or without angle brackets; or an empty string, `<>`, or
+    /// MAILER-DAEMON (pipe(8)) for the null sender.
     public init(_ text: String) {
-        if ["", "<>", "mailer-daemon"].contains(text.lowercased()) {
+        let isPath = text.hasPrefix("<") && text.hasSuffix(">") && text.count > 1
+        let text = isPath ? String(text.dropFirst().dropLast()) : text
+        if ["", "mailer-daemon"].contains(text.lowercased()) {
             self = .null
         } else {
             self = (try? EmailAddress(text)).map(Self.address) ?? .other(text)

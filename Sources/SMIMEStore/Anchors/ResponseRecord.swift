@@ -24,4 +24,12 @@ enum ResponseRecord {
             if let der { found[name] = OCSPResponse(der: der) }
         }
     }
+
+    /// All stored answers, by the certificates' name digests.
+    static func all(in database: SQLDatabase) throws -> [Fingerprint: OCSPResponse] {
+        try database.rows("SELECT certificate, der FROM ocsp_response").reduce(into: [:]) { found, row in
+            guard let name = Fingerprint(bytes: try row.value("certificate")) else { return }
+            found[name] = OCSPResponse(der: try row.value("der"))
+        }
+    }
 }

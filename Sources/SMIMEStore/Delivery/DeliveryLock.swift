@@ -30,9 +30,7 @@ package struct DeliveryLock: ~Copyable {
         timeout: Double = Self.timeout
     ) async throws(KeystoreError) {
         let path = location.deliveryLockFile
-        try StoreFolder(location: location).inspect(path, isFolder: false)
-        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+        let descriptor = try Self.openFile(of: location)
         var range = flock()
         range.l_type = Int16(F_WRLCK)
         range.l_whence = Int16(SEEK_SET)
@@ -53,10 +51,34 @@ package struct DeliveryLock: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// Opens the lock file, which is created if it is missing.
+    private static func openFile(of location: StoreLocation) throws(KeystoreError) -> Int32 {
+        let path = location.deliveryLockFile
+        try StoreFolder(location: location).inspect(path, isFolder: false)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw KeystoreError.cannotCreate(path: path, code: errno) }
+        return descriptor
+    }
+
+    /// Creates the lock file if it is missing.
+    static func createFile(of location: StoreLocation) throws(KeystoreError) { close(try openFile(of: location)) }
+
     /// The offset of the entry's byte in the lock file: an FNV-1a hash of queue ID and digest.
     private static func place(of entry: DeliveryJournal.Entry) -> off_t {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in Array(entry.queueID.utf8) + entry.digest { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
         return off_t(hash >> 2)
+    }
+}
+
+extension Store {
+    /// Leaves a mark that this store serves mail. If its database is lost later, opening does not create an empty store, with
+    /// which all mail would pass in clear. Does nothing for a read-only store and for a store on a server.
+    ///
+    /// - Throws: `.missing` if there is no store; `.cannotCreate`, `.permissions`
+    package func noteService() throws(KeystoreError) {
+        guard exists else { throw KeystoreError.missing(path: location.path) }
+        guard !isReadOnly, location.server == nil else { return }
+        try DeliveryLock.createFile(of: location)
     }
 }

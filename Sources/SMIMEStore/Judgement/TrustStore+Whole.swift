@@ -25,7 +25,7 @@ extension TrustStore {
             """
         ).map { try $0.certificate() }
         let decisions = try KeyDecisions(on: decided, in: database)
-        responses = try ResponseRecord.responses(about: decided + anchors + intermediates, in: database)
+        responses = try ResponseRecord.all(in: database)
         scopes = decisions.scopes
         pinned = Set(scopes.filter { !$0.value.pinned.isEmpty }.keys)
         distrusted = Set(scopes.filter { !$0.value.distrusted.isEmpty }.keys)
