@@ -132,6 +132,44 @@ import Testing
         #expect(try String(contentsOf: sent, encoding: .utf8).contains("Authentication-Results:"))
     }
 
+    @Test func `a key file is kept as long as the server may still commit the change that needs it`() throws {
+        // A server of its own: while the synchronous standby is away, no transaction of the server ends.
+        let server = try PostgreSQLServer(port: Int.random(in: 20_000..<32_000))
+        let store = ["--store", server.url(try server.makeDatabase())]
+        _ = try smime(store + ["store", "init"])
+        try importAlice(store)
+        func setStandby(_ name: String) throws {
+            _ = try server.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'", in: "postgres")
+            _ = try server.run("SELECT pg_reload_conf()", in: "postgres")
+        }
+        func keyFiles() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "\(home)/key").sorted()
+        }
+        let before = try keyFiles()
+        try setStandby("away")
+        let process = Process()
+        process.executableURL = try Tool.smime()
+        process.environment = ["PATH": "/usr/bin:/bin", "HOME": temporary.path, "SMIME_HOME": home]
+        process.arguments = store + ["store", "rekey"]
+        try process.run()
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        for _ in 0..<6000 where try !server.run(waiting, in: "postgres").contains("1") { usleep(10_000) }
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let during = try keyFiles()
+        #expect(during.count == before.count + 1)
+        let add = store + ["import", Fixtures.root.appending(path: "certs/bob/cert.pem").path]
+        let other = try smime(add)
+        #expect(other.status == 75, "\(other.status) \(other.errorText)")
+        #expect(try keyFiles() == during)
+        try setStandby("")
+        #expect(try smime(add).status == 0)
+        #expect(try keyFiles() == before)
+        let export = ["export", "alice@example.com", "-o", temporary.file("alice.p12").path, "--password-env", "PW"]
+        let exported = try smime(store + export, environment: ["PW": "test"])
+        #expect(exported.status == 0, "\(exported.errorText)")
+    }
+
     @Test func `settings of a host stand in a file of its own`() throws {
         _ = try smime(["--store", url, "store", "init"])
         let refused = try smime(["--store", url, "config", "set", "lookup.command", "/bin/find"])

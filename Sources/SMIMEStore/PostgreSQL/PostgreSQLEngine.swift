@@ -45,6 +45,10 @@ final class PostgreSQLEngine: SQLEngine {
         }
     }
 
+    func readSettled<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value {
+        try again { _ in try pool.withSession { try transaction($0, beginning: Self.writingAlone, body) } }
+    }
+
     func changeCounter() throws -> Int64 { try ChangeCounter.value(in: rows(ChangeCounter.reading, [])) }
 
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { try rows(sql, arguments) }

@@ -15,6 +15,10 @@ protocol SQLEngine: Sendable {
     /// Like `write`, but on this thread, which may block.
     func writeNow<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
 
+    /// Like `readNow`, but first waits until all writing transactions have ended, including those whose process has gone and
+    /// which a server may still commit.
+    func readSettled<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value
+
     /// Reads the change counter with one statement.
     func changeCounter() throws -> Int64
 
@@ -44,6 +48,8 @@ extension SQLEngine {
     func rowsAtOnce(_ sql: String, _ arguments: SQLArguments) throws -> [SQLRow]? { nil }
 
     var isReadOnlyServer: Bool { false }
+
+    func readSettled<Value>(_ body: (SQLDatabase) throws -> Value) throws -> Value { try writeNow(body) }
 }
 
 /// A step from one schema version to the next.

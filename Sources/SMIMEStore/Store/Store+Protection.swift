@@ -161,7 +161,7 @@ extension Store {
                 return value
             }
         } catch {
-            // The prepared key file is no longer needed.
+            // The prepared key file is no longer needed, unless the transaction may still be committed.
             try? settleKeyFile(with: engine)
             throw error
         }
@@ -199,15 +199,24 @@ extension Store {
     }
 
     /// Makes the key file match the database, after a change or an interrupted change. The caller holds `StoreLock`.
+    ///
+    /// A file is removed only when no transaction is pending. A server may still commit the transaction of a process that has
+    /// gone, for example when its synchronous standby returns, and the store then needs that file.
     func settleKeyFile(with engine: any SQLEngine) throws(KeystoreError) {
         let file = KeyFile(location)
-        let protectors = try attempt { try engine.readNow { try Protectors(in: $0) } }
+        let seen = try attempt { try engine.readNow { try Protectors(in: $0) } }
+        let successor = try file.successor()
+        if let sealed = seen.keyFile {
+            guard let successor else { return }
+            guard !StoreKey.opens(sealed, under: successor) else { return try file.adopt() }
+        }
+        let protectors = try attempt { try engine.readSettled { try Protectors(in: $0) } }
         guard let sealed = protectors.keyFile else {
             // The key file is removed only if a passphrase can open the store.
             if protectors.passphrase != nil { try file.remove() }
             return
         }
-        guard let successor = try file.successor() else { return }
+        guard let successor else { return }
         if StoreKey.opens(sealed, under: successor) { try file.adopt() } else { file.discard() }
     }
 
