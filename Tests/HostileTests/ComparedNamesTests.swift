@@ -1,5 +1,7 @@
+import ByteStreams
 import Foundation
 import PKIX
+import SMIME
 import TestSupport
 import Testing
 
@@ -145,6 +147,52 @@ import Testing
         try Data(unreadableList()).write(to: file)
         let result = try harness.run(["import", file.path])
         #expect(result.status == 65, "\(result.text) \(result.errorText)")
+    }
+
+    /// What a certificate has very many of.
+    enum Excess: CaseIterable {
+        case addresses, attributes, extensions, internationalAddresses
+    }
+
+    private func forge(with excess: Excess) throws -> CertificateForge {
+        var forge = CertificateForge(try Person.alice.get().key)
+        switch excess {
+        case .addresses: forge.names += names(30_000)
+        case .attributes: forge.subject = Name.rdns((0..<30_000).map { _ in ("2.5.4.3", TLV.utf8("x")) })
+        case .extensions: forge.others = (0..<20_000).map { Extension.make("1.2.3.\($0)", TLV.null) }
+        case .internationalAddresses:
+            forge.names += (0..<15_000).map { Name.smtpUTF8("a\($0)@ex\u{E4}mple\($0).com") }
+        }
+        return forge
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: Excess.allCases)
+    func `a certificate with very many parts is not compared for each of its signatures`(excess: Excess) throws {
+        let person = try forge(with: excess).person(Person.alice.get().key, below: Authority.trusted.get())
+        var signed = SignedForge(MailForge.text, by: person)
+        signed.signers = Array(repeating: SignerForge(person), count: 16)
+        let harness = try Harness.shared.get()
+        let result = try harness.run(
+            ["verify", "--json", "--no-harvest", "--time", "2026-11-01T12:00:00Z"],
+            input: MailForge().signed(MailForge.text, try signed.encoded()),
+            seconds: 30
+        )
+        #expect(!result.isTimeout && result.status == 1, "\(result.status) \(result.errorText)")
+        #expect(result.text.contains("chain-not-checked"), "\(result.text.prefix(4000))")
+        #expect(!result.text.contains("signer-not-from"), "\(result.text.prefix(4000))")
+        #expect(result.text.utf8.count < 300_000)
+    }
+
+    @Test func `a pin does not make a certificate with more than a thousand names valid`() async throws {
+        let person = try forge(with: .addresses).person(Person.alice.get().key, below: Authority.untrusted.get())
+        let signed = SignedForge(MailForge.text, by: person, isDetached: false)
+        let certificate = try Certificate(der: person.certificate)
+        var keys = Keyring([])
+        keys.trust = keys.trust.pinning(certificate)
+        let object = MemorySource(try signed.encoded()).stream()
+        let report = try await MessageOpener(keys, at: Self.date).verify(cms: object, detached: nil).report
+        #expect(report.signers.map(\.status) == [.mismatch])
+        #expect(report.signers.first?.identity.problems.map(\.code) == ["chain-not-checked"])
     }
 
     @Test func `only part of a foreign certificate's many names is listed`() throws {

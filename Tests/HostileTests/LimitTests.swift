@@ -35,7 +35,7 @@ import Testing
             ("certificates in a PKCS#12 file", PKCS12.maximumCertificates),
             ("private keys in a PKCS#12 file", PKCS12.maximumKeys),
             (
-                "names, constraints, policies and distribution points in a certificate that is judged",
+                "names, constraints, policies and distribution points, or extensions, in a certificate that is judged",
                 Certificate.maximumNames
             ),
             ("names of the distribution point that a revocation list is for", CertificateList.maximumNames),

@@ -40,7 +40,7 @@ extension SignedData {
             )
         }
         let bindings = signer.signingCertificates
-        var matching = candidates.filter { signer.identifier.matches($0) }
+        var matching = signer.identifier.matching(candidates)
         // Several certificates may have the same key: those that a signing-certificate attribute names are tried first.
         let boundCount = matching.partition { candidate in !bindings.allSatisfy { $0.matches(candidate) } }
         guard let first = matching.first else {

@@ -60,6 +60,8 @@ public struct Certificate: Sendable {
     public let publicKeyAlgorithm: PublicKeyAlgorithm
     /// The name of the algorithm of the issuer's signature, or its dotted OID.
     package let signatureAlgorithm: String
+    /// What `addresses` mean, for the module that reads mail addresses. They are compared for each signature of a message.
+    package let readAddresses = SharedValue()
 
     /// The maximum size of a certificate in bytes.
     package static let maximumCount = 1 << 20

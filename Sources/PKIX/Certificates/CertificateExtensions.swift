@@ -27,6 +27,7 @@ struct CertificateExtensions {
     private(set) var comparedParts = ComparedParts()
 
     init(_ nodes: [ASN1Node]) throws {
+        comparedParts.extensions = nodes.count
         var seen: Set<ASN1ObjectIdentifier> = []
         for node in nodes {
             var fields = try ElementReader(node)

@@ -69,11 +69,31 @@ extension DistinguishedName: Hashable {
 
 extension DistinguishedName: CustomStringConvertible {
     /// The name in the notation of RFC 4514, most specific first. It is safe to print: control and bidirectional characters
-    /// are written as hexadecimal bytes.
+    /// are written as hexadecimal bytes. Of a name of more than 8 KB, only a part is written, followed by an ellipsis.
     public var description: String {
-        relativeNames.reversed().map { relativeName in
-            relativeName.map { "\(Self.label($0.type))=\(Self.value($0))" }.joined(separator: "+")
+        let isLong = der.count > Self.shownCount
+        let most = isLong ? Self.shownParts : .max
+        let text = relativeNames.suffix(most).reversed().map { relativeName in
+            relativeName.prefix(most).map { attribute in
+                "\(Self.label(attribute.type))=\(isLong ? Self.beginning(attribute) : Self.value(attribute))"
+            }.joined(separator: "+")
         }.joined(separator: ",")
+        return isLong ? "\(text)…" : text
+    }
+
+    /// The size in bytes of the longest name that is written as a whole: a report may contain a name many times for each
+    /// signature.
+    private static let shownCount = 8 << 10
+    /// The number of relative names of a longer name that are written, and of attributes in each of them.
+    private static let shownParts = 10
+    /// The number of characters of an attribute in a longer name that are written.
+    private static let shownCharacters = 100
+
+    /// The beginning of an attribute's value.
+    private static func beginning(_ attribute: Attribute) -> String {
+        let text = attribute.text.map { String($0.unicodeScalars.prefix(shownCharacters)) }
+        let encoding = Array(attribute.encoding.prefix(shownCharacters))
+        return value(Attribute(type: attribute.type, encoding: encoding, text: text))
     }
 
     static func label(_ type: ASN1ObjectIdentifier) -> String {

@@ -23,6 +23,15 @@ public enum EntityIdentifier: Hashable, Sendable {
         }
     }
 
+    /// The certificates among `candidates` to which this refers, in their order. A long issuer's name is read once for all.
+    package func matching(_ candidates: [Certificate]) -> [Certificate] {
+        guard case .issuerAndSerial(let issuer, let serialNumber) = self else { return candidates.filter(matches) }
+        let numbered = candidates.filter { $0.serialNumber == serialNumber }
+        guard numbered.contains(where: { $0.issuer.der != issuer }) else { return numbered }
+        let name = issuerName
+        return numbered.filter { $0.issuer.der == issuer || name.map($0.issuer.matches) ?? false }
+    }
+
     /// The reference to `certificate` by issuer and serial number.
     package init(_ certificate: Certificate) {
         self = .issuerAndSerial(issuer: certificate.issuer.der, serialNumber: certificate.serialNumber)

@@ -52,17 +52,39 @@ struct ComparedParts: Sendable {
     var points = 0
     /// The number of policies and of mappings between policies.
     var policies = 0
+    /// The number of extensions, among which libcrypto searches for each one that it evaluates. `count` does not include it.
+    var extensions = 0
 
     var count: Int { names + constraints + points + policies }
 }
 
 extension Certificate {
     /// The maximum of names, name constraints, policies and distribution point names together. A certificate with more of
-    /// them is not judged.
+    /// them, or with more extensions, is not judged.
     package static let maximumNames = 1000
+    /// The number of addresses in a report if the certificate exceeds the maximum.
+    private static let reportedNames = 20
 
-    /// Whether the certificate exceeds the maximum of compared parts.
-    var isExcessive: Bool { comparedParts.count > Self.maximumNames }
+    /// Whether the certificate exceeds the maximum of compared parts, or of extensions.
+    package var isExcessive: Bool {
+        comparedParts.count > Self.maximumNames || comparedParts.extensions > Self.maximumNames
+    }
+
+    /// The error that the certificate exceeds the maximum; nil if it does not.
+    package var excess: Problem? {
+        guard isExcessive else { return nil }
+        let parts = "names, name constraints, policies and distribution points"
+        let most =
+            comparedParts.count > Self.maximumNames
+            ? "\(Self.maximumNames) \(parts)" : "\(Self.maximumNames) extensions"
+        return Problem(.chainNotChecked, "\(subject) has more than \(most)")
+    }
+
+    /// The addresses for a report, which may repeat them for each signature: `addresses`, or only the first of them if the
+    /// certificate exceeds the maximum.
+    package var reportedAddresses: [String] {
+        isExcessive ? Array(addresses.prefix(Self.reportedNames)) : addresses
+    }
 
     /// The additional cost for libcrypto of reading a large certificate, in units of `WorkBudget`.
     var readingCost: Int { der.count > Self.keptCount ? der.count >> 13 : 0 }

@@ -140,16 +140,19 @@ package struct SignedLayer: Sendable {
         let identity = header.map { SignerIdentity($0, protected: protected, exceptions: exceptions) }
         let included = Set(certificates)
         let candidates = certificates + known.filter { !included.contains($0) }
+        var judged: [Certificate: CertificateJudgement] = [:]
+        // Several signatures may be by one certificate, which may be large.
+        func judgement(of certificate: Certificate) -> CertificateJudgement {
+            if let known = judged[certificate] { return known }
+            let made = CertificateJudgement(of: certificate, in: self, identity, by: validator, at: time)
+            judged[certificate] = made
+            return made
+        }
         return data.signers.map { signer in
             let check = data.check(signer, candidates: candidates)
             func judge(_ certificate: Certificate?) -> VerificationReport.Signer {
-                let finding = certificate.flatMap { identity?.judge($0) ?? SignerIdentity.defects(of: $0) }
-                let verdict = certificate.map { certificate in
-                    let validator =
-                        identity.map { validator.restricted(to: $0.scopes(of: certificate)) }
-                        ?? validator.restricted(to: certificate.mailAddresses.map(\.scopes), signedBy: certificate)
-                    return chain(of: certificate, by: validator, at: time)
-                }
+                let found = certificate.map { judgement(of: $0) }
+                let (finding, verdict) = (found?.finding, found?.verdict)
                 return VerificationReport.Signer(
                     certificate: certificate,
                     signingTime: signer.signingTime,
@@ -175,7 +178,7 @@ package struct SignedLayer: Sendable {
                     evidence: verdict.flatMap {
                         SignerEvidence(signer, verdict: $0, among: certificates, validator, at: time)
                     },
-                    author: certificate.flatMap { identity?.author(named: $0) }
+                    author: found?.author
                 )
             }
             // Certificates that an attacker adds must not make the verdict worse. If several certificates have the signer's

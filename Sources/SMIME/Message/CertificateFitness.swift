@@ -59,7 +59,7 @@ enum CertificateFitness {
                 problem.text
             } else if let problem = author.firstProblem {
                 "\(problem), so no signature would be valid"
-            } else if let address = author.soleAddress, !certificate.mailAddresses.contains(address) {
+            } else if let address = author.soleAddress, !certificate.emailAddresses.contains(address) {
                 "the certificate does not name \(address), the address in From"
             } else {
                 nil

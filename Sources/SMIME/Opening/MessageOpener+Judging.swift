@@ -50,7 +50,9 @@ extension MessageOpener {
         let signers = verify(options)
         guard revocation != nil, options.revocation != .off else { return signers }
         // Revocation services are not asked about certificates of invalid signatures.
-        let chains = signers.filter { $0.integrity.holds }.compactMap(\.certificate).map {
+        var seen: Set<Certificate> = []
+        let certificates = signers.filter { $0.integrity.holds }.compactMap(\.certificate)
+        let chains = certificates.filter { seen.insert($0).inserted }.map {
             layer.chain(of: $0, by: validator.judging(by: options), at: time)
         }
         let asked = await options.asking(revocation, about: chains, at: time)

@@ -82,6 +82,7 @@ package struct SignerIdentity {
 
     /// Judges whether a signer with `certificate` is the sender of the message.
     func judge(_ certificate: Certificate) -> Finding {
+        if let excess = Self.excess(of: certificate) { return excess }
         let addresses = certificate.mailAddresses
         var problems = author.problems + (inner?.problems ?? [])
         if let malformed = Self.malformedName(in: certificate) {
@@ -103,7 +104,16 @@ package struct SignerIdentity {
     /// The finding that a reader must not see the names in `certificate`; nil if they are well-formed. For data without a
     /// sender.
     static func defects(of certificate: Certificate) -> Finding? {
-        malformedName(in: certificate).map { problem in
+        excess(of: certificate)
+            ?? malformedName(in: certificate).map { problem in
+                Finding(axis: VerificationReport.Axis([problem]), mismatch: nil, isUnclear: true)
+            }
+    }
+
+    /// The finding that `certificate` has too many names to compare; nil if it has not. No chain of such a certificate is
+    /// judged either.
+    private static func excess(of certificate: Certificate) -> Finding? {
+        certificate.excess.map { problem in
             Finding(axis: VerificationReport.Axis([problem]), mismatch: nil, isUnclear: true)
         }
     }
@@ -165,8 +175,9 @@ package struct SignerIdentity {
 }
 
 extension Certificate {
-    /// The well-formed addresses in the certificate.
-    var mailAddresses: Set<EmailAddress> { Set(emailAddresses) }
+    /// The keys of each address under which a user may have trusted the certificate. A certificate with too many names to
+    /// compare was trusted under none.
+    var addressScopes: [Set<String>] { isExcessive ? [[]] : mailAddresses.map(\.scopes) }
 }
 
 extension EmailAddress {

@@ -89,7 +89,7 @@ private struct EncodedLayer: Encodable {
 
         init(_ signer: VerificationReport.Signer) {
             fingerprint = signer.certificate?.fingerprint
-            addresses = signer.certificate?.addresses ?? []
+            addresses = signer.certificate?.reportedAddresses ?? []
             integrity = EncodedAxis(axis: signer.integrity, isUnknown: false)
         }
     }
@@ -108,7 +108,7 @@ private struct EncodedSigner: Encodable {
         var container = encoder.container(keyedBy: Key.self)
         try container.encodeIfPresent(signer.certificate?.fingerprint, forKey: .fingerprint)
         try container.encodeIfPresent(signer.certificate?.subject.description, forKey: .subject)
-        try container.encode(signer.certificate?.addresses ?? [], forKey: .addresses)
+        try container.encode(signer.certificate?.reportedAddresses ?? [], forKey: .addresses)
         try container.encodeIfPresent(signer.signingTime?.formatted(.iso8601), forKey: .signingTime)
         try container.encode(signer.digest, forKey: .digest)
         try container.encode(signer.signature, forKey: .signature)

@@ -95,7 +95,7 @@ extension VerificationReport {
 
         /// The address to show for the signer: the address in From, or otherwise the first well-formed address in the
         /// certificate; nil if there is none.
-        public var address: String? { author?.text ?? certificate?.emailAddresses.first?.text }
+        public var address: String? { author?.text ?? certificate?.firstAddress?.text }
 
         /// A name for the signer: an address, or otherwise the certificate's subject.
         public var name: String { address ?? certificate.map { "\($0.subject)" } ?? "unknown" }

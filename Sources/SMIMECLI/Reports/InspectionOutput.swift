@@ -158,10 +158,10 @@ struct InspectedSignerOutput: Encodable {
     init(_ signer: SignerInfo, _ certificates: [Certificate], names: [EntityIdentifier: String]) {
         name = names[signer.identifier]
         (issuer, serial, keyIdentifier) = signer.identifier.pieces
-        let certificate = certificates.first { signer.identifier.matches($0) }
+        let certificate = signer.identifier.matching(certificates).first
         fingerprint = certificate?.fingerprint
         subject = certificate?.subject.description
-        addresses = certificate?.addresses ?? []
+        addresses = certificate?.reportedAddresses ?? []
         digest = signer.digestName
         signature = signer.signatureName
         signingTime = signer.signingTime

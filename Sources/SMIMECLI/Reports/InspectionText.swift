@@ -78,7 +78,7 @@ struct InspectionText {
     }
 
     private mutating func add(_ signer: SignerInfo, _ certificates: [Certificate], level: Int) {
-        let certificate = certificates.first { signer.identifier.matches($0) }
+        let certificate = signer.identifier.matching(certificates).first
         let name = certificate.map { "\($0.subject)" } ?? names[signer.identifier]
         add("signer \(name ?? "whose certificate is not included")", level)
         add("named by \(signer.identifier)", level + 1)

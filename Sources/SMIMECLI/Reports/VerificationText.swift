@@ -107,7 +107,7 @@ extension VerificationReport.Signer {
         var rows = [ReportRow("signer", value: certificate.map { "\($0.subject)" } ?? "unknown")]
         if let place { rows.append(ReportRow("signs", value: place)) }
         if let certificate {
-            rows.append(ReportRow("addresses", value: certificate.addresses.joined(separator: ", ")))
+            rows.append(ReportRow("addresses", value: certificate.reportedAddresses.joined(separator: ", ")))
             rows.append(ReportRow("certificate", value: "\(certificate.fingerprint)"))
         }
         if let signingTime { rows.append(ReportRow("signed at", value: signingTime.timestamp)) }

@@ -138,7 +138,7 @@ extension Certificate {
     /// Whether `address` is one of the certificate's addresses. Ignores case, and whether a domain is written with U-labels
     /// or A-labels.
     package func names(_ address: EmailAddress) -> Bool {
-        addresses.contains { (try? EmailAddress($0)) == address }
+        emailAddresses.contains(address)
     }
 
     /// Whether `scope` is an address of the certificate, or the domain of one of the certificate's addresses.

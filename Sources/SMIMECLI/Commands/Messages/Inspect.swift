@@ -159,6 +159,6 @@ extension Inspection {
     /// The identifiers of certificates that the layer refers to but does not include.
     fileprivate var identifiers: [EntityIdentifier] {
         let named = outlines.flatMap { $0.recipients.compactMap(\.identifier) + $0.signers.map(\.identifier) }
-        return named.filter { identifier in !certificates.contains { identifier.matches($0) } }
+        return named.filter { identifier in identifier.matching(certificates).isEmpty }
     }
 }
