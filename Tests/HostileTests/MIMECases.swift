@@ -93,6 +93,15 @@ enum MIMECases {
             )
             return try shaped(content)
         },
+        HostileCase("mime-content-type-inside-twice-opaque", .reject(65, ["duplicate-content-type"])) {
+            try SignedCases.opaque(
+                Array("Content-Type: text/plain\r\nContent-Type: text/html\r\n\r\nhi\r\n".utf8)
+            )
+        },
+        HostileCase("mime-transfer-encoding-inside-twice-opaque", .reject(65, ["duplicate-transfer-encoding"])) {
+            let fields = ["base64", "7bit"].map { "Content-Transfer-Encoding: \($0)\r\n" }.joined()
+            return try SignedCases.opaque(Array("Content-Type: text/plain\r\n\(fields)\r\naGkK\r\n".utf8))
+        },
         HostileCase("mime-no-boundary", .reject(65, ["missing-boundary"])) {
             let mail = try shaped()
             return Array(String(decoding: mail, as: UTF8.self).replacing("; boundary=\"bnd\"", with: "").utf8)

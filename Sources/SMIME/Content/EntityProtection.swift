@@ -75,10 +75,19 @@ extension Entity {
             let name = signature.contentType.name
             return .malformed(.malformed("the second part of multipart/signed is not a signature but \(name)"))
         }
-        if let defect = signature.defects.union(content.defects).first(where: \.isError) {
-            return .malformed(.defective(defect))
-        }
+        do throws(MessageError) {
+            try signature.checkUnambiguous()
+            try content.checkUnambiguous()
+        } catch { return .malformed(error) }
         return .multipartSigned(content: content, signature: signature)
+    }
+
+    /// Checks that all programs read the entity alike, which they must if it is signed: clear-signed or inside the signed
+    /// object.
+    ///
+    /// - Throws: `MessageError.defective`
+    func checkUnambiguous() throws(MessageError) {
+        if let defect = defects.first(where: \.isError) { throw .defective(defect) }
     }
 
     fileprivate static let signatureTypes = ["application/pkcs7-signature", "application/x-pkcs7-signature"]
