@@ -272,6 +272,25 @@ enum DecryptionCases {
         success("dec-unknown-recipients-beside") {
             try gcm { $0.rawRecipients = [TLV.element(0xA4, TLV.oid("1.2.3.4.5"), TLV.octets([1]))] }
         },
+        success("dec-key-identifier-with-date-beside") {
+            try gcm {
+                let octets = [UInt8](repeating: 0x6B, count: 20)
+                $0.rawRecipients = [(true, false), (false, true), (true, true)].map {
+                    EnvelopedSample.stranger(EnvelopedSample.keyIdentifier(octets, date: $0.0, other: $0.1))
+                }
+            }
+        },
+        success("dec-ecdh-key-identifier-with-date") {
+            let octets = try Person.carol.get().keyIdentifier
+            let object = EnvelopedSample.rebuildRecipient(in: try EnvelopedSample.carol()) { parts in
+                parts[3] = TLV.rebuild(parts[3]) { keys in
+                    keys[0] = TLV.rebuild(keys[0]) {
+                        $0[0] = EnvelopedSample.keyIdentifier(octets, date: true, other: true)
+                    }
+                }
+            }
+            return MailForge().cms(object, "authenveloped-data")
+        },
         success("dec-empty-content") { try gcm(Array("Content-Type: text/plain\r\n\r\n".utf8)) },
         success("dec-smime-type-understated", ["smime-type-understated"]) { try gcm(type: "enveloped-data") },
         success("dec-ecdh") { MailForge().cms(try EnvelopedSample.carol(), "authenveloped-data") },

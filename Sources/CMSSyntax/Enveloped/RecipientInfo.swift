@@ -173,11 +173,17 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE.
+    /// `KeyAgreeRecipientIdentifier`, in which a key identifier is inside a SEQUENCE. The date and the other attribute that may
+    /// follow it there tell apart several keys with one identifier, which certificates do not have.
+    ///
+    /// RFC 5652 §6.2.2
     private static func recipient(_ node: ASN1Node) throws -> EntityIdentifier {
         guard node.identifier == .context(0) else { return try EntityIdentifier(berEncoded: node) }
-        return try BER.sequence(node, identifier: .context(0)) { nodes in
-            .subjectKeyIdentifier(Array(try ASN1OctetString(berEncoded: &nodes).bytes))
-        }
+        var fields = try ElementReader(node, .context(0))
+        let identifier = try fields.next(.octetString).octets()
+        _ = fields.optional(.generalizedTime)
+        _ = fields.optional(.sequence)
+        guard fields.remaining.isEmpty else { throw CMSError.malformed(.cms, "RecipientKeyIdentifier") }
+        return .subjectKeyIdentifier(identifier)
     }
 }

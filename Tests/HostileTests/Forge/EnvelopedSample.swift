@@ -18,6 +18,41 @@ enum EnvelopedSample {
         try writer.write(to: sink) { try $0.write(MailForge.text) }
         return sink.bytes
     }
+
+    /// A key-agreement recipient for whom the message is not, named by `identifier`.
+    static func stranger(_ identifier: [UInt8]) -> [UInt8] {
+        let point = TLV.bits([4] + [UInt8](repeating: 7, count: 64))
+        return TLV.element(
+            0xA1,
+            TLV.integer(3),
+            TLV.explicit(0, TLV.element(0xA1, TLV.sequence(TLV.oid("1.2.840.10045.2.1")), point)),
+            TLV.sequence(TLV.oid("1.3.132.1.11.1"), TLV.sequence(TLV.oid("2.16.840.1.101.3.4.1.5"))),
+            TLV.sequence(TLV.sequence(identifier, TLV.octets([UInt8](repeating: 7, count: 24))))
+        )
+    }
+
+    /// RecipientKeyIdentifier with a date, another attribute, or both.
+    static func keyIdentifier(_ octets: [UInt8], date: Bool = false, other: Bool = false) -> [UInt8] {
+        TLV.element(
+            0xA0,
+            TLV.octets(octets),
+            date ? TLV.time("20260101000000Z") : [],
+            other ? TLV.sequence(TLV.oid("1.2.3.4"), TLV.null) : []
+        )
+    }
+
+    /// `message` with its single recipient changed.
+    static func rebuildRecipient(in message: [UInt8], _ change: (inout [[UInt8]]) -> Void) -> [UInt8] {
+        TLV.rebuild(message) { info in
+            info[1] = TLV.rebuild(info[1]) { explicit in
+                explicit[0] = TLV.rebuild(explicit[0]) { enveloped in
+                    enveloped[1] = TLV.rebuild(enveloped[1]) { recipients in
+                        recipients[0] = TLV.rebuild(recipients[0], change)
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Manipulations of a KeyAgreeRecipientInfo.
@@ -38,15 +73,7 @@ enum KeyAgreementTampering: String, CaseIterable {
 
     /// `message` with its single recipient modified.
     func apply(to message: [UInt8]) throws -> [UInt8] {
-        TLV.rebuild(message) { info in
-            info[1] = TLV.rebuild(info[1]) { explicit in
-                explicit[0] = TLV.rebuild(explicit[0]) { enveloped in
-                    enveloped[1] = TLV.rebuild(enveloped[1]) { recipients in
-                        recipients[0] = TLV.rebuild(recipients[0]) { change(&$0) }
-                    }
-                }
-            }
-        }
+        EnvelopedSample.rebuildRecipient(in: message) { change(&$0) }
     }
 
     /// The parts are version, [0] originator, algorithm and keys.
