@@ -134,6 +134,12 @@ enum DecryptionCases {
             refusal("dec-oaep-claimed") {
                 try gcm { $0.recipients[0].algorithm = TLV.sequence(TLV.oid(OID.rsaOAEP), TLV.sequence()) }
             },
+            refusal("dec-oaep-malformed-parameters", nil) {
+                try gcm {
+                    let odd = TLV.sequence(TLV.explicit(7, TLV.null))
+                    $0.recipients[0].algorithm = TLV.sequence(TLV.oid(OID.rsaOAEP), odd)
+                }
+            },
             refusal("dec-cbc-padding-wrong") {
                 try cbc { $0.ciphertextAfterwards = { $0.dropLast(1) + [$0[$0.count - 1] ^ 1] } }
             },
@@ -290,6 +296,14 @@ enum DecryptionCases {
                 }
             }
             return MailForge().cms(object, "authenveloped-data")
+        },
+        success("dec-malformed-parameters-beside") {
+            try gcm {
+                let stranger = try Person("encrypt-only").issuerAndSerial
+                let odd = TLV.sequence(TLV.oid(OID.rsaOAEP), TLV.sequence(TLV.explicit(7, TLV.null)))
+                let key = TLV.octets([UInt8](repeating: 7, count: 256))
+                $0.rawRecipients = [TLV.sequence(TLV.integer(0), stranger, odd, key)]
+            }
         },
         success("dec-empty-content") { try gcm(Array("Content-Type: text/plain\r\n\r\n".utf8)) },
         success("dec-smime-type-understated", ["smime-type-understated"]) { try gcm(type: "enveloped-data") },

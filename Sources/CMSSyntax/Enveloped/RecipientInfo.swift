@@ -89,7 +89,7 @@ package struct RecipientInfo: Sendable {
             guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "KeyTransRecipientInfo") }
             let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
             let key = try ASN1OctetString(berEncoded: &nodes)
-            let (name, wrapping) = try transport(algorithm)
+            let (name, wrapping) = transport(algorithm)
             return try RecipientInfo(
                 kind: .keyTransport,
                 identifier: EntityIdentifier(berEncoded: identifier),
@@ -100,14 +100,16 @@ package struct RecipientInfo: Sendable {
         }
     }
 
-    private static func transport(_ algorithm: AlgorithmIdentifier) throws -> (String, Wrapping) {
+    /// The algorithm's name, and how it wraps the key. Parameters that cannot be read make this recipient unsupported, and
+    /// concern no other recipient.
+    private static func transport(_ algorithm: AlgorithmIdentifier) -> (String, Wrapping) {
         switch algorithm.algorithm {
         case ASN1ObjectIdentifier.Key.rsa: return ("rsa-pkcs1", .transport(.pkcs1))
         case ASN1ObjectIdentifier.Key.rsaOAEP:
-            do { return ("rsa-oaep", .transport(try OAEPParameters.read(algorithm.parameters))) } catch let error
-                as CMSError
-            {
-                guard case .unsupported(let what) = error else { throw error }
+            do { return ("rsa-oaep", .transport(try OAEPParameters.read(algorithm.parameters))) } catch {
+                guard case CMSError.unsupported(let what) = error else {
+                    return ("rsa-oaep", .unsupported("rsa-oaep with malformed parameters"))
+                }
                 return ("rsa-oaep", .unsupported(what))
             }
         default: return (algorithm.displayName, .unsupported("key transport \(algorithm.displayName)"))
