@@ -71,6 +71,12 @@ extension SignedCases {
                 $0.signers[0].signatureAlgorithm = TLV.sequence(TLV.oid(OID.rsaPSS), PSS.parameters("SHA512"))
             }
         },
+        HostileCase("sig-pss-hash-twice", .reject(1)) { try pss(PSS.fields().prefix(1) + PSS.fields()) },
+        HostileCase("sig-pss-unordered", .reject(1)) { try pss(PSS.fields().reversed()) },
+        HostileCase("sig-pss-unknown-field", .reject(1)) { try pss(PSS.fields() + [TLV.explicit(4, TLV.integer(1))]) },
+        HostileCase("sig-pss-two-values", .reject(1)) {
+            try pss(PSS.fields().prefix(2) + [TLV.explicit(2, TLV.integer(32), TLV.integer(32))])
+        },
         HostileCase("sig-ecdsa", .accept) {
             try detached(by: Person.carol, from: "carol@example.com") { $0.signers[0].useECDSA() }
         },
@@ -83,6 +89,17 @@ extension SignedCases {
             }
         },
     ]
+
+    /// A mail signed with RSASSA-PSS, whose parameters consist of `fields`.
+    private static func pss(_ fields: [[UInt8]]) throws -> [UInt8] {
+        try detached {
+            $0.signers[0].padding = .pss
+            $0.signers[0].signatureAlgorithm = TLV.sequence(
+                TLV.oid(OID.rsaPSS),
+                TLV.sequence(fields.flatMap { $0 })
+            )
+        }
+    }
 }
 
 extension SignerForge {
@@ -96,10 +113,14 @@ extension SignerForge {
 /// `RSASSA-PSS-params`.
 enum PSS {
     static func parameters(_ digest: String = "SHA256", saltLength: Int = 32) -> [UInt8] {
-        TLV.sequence(
+        TLV.sequence(fields(digest, saltLength: saltLength).flatMap { $0 })
+    }
+
+    static func fields(_ digest: String = "SHA256", saltLength: Int = 32) -> [[UInt8]] {
+        [
             TLV.explicit(0, OID.digest(digest)),
             TLV.explicit(1, TLV.sequence(TLV.oid("1.2.840.113549.1.1.8"), OID.digest(digest))),
-            TLV.explicit(2, TLV.integer(saltLength))
-        )
+            TLV.explicit(2, TLV.integer(saltLength)),
+        ]
     }
 }

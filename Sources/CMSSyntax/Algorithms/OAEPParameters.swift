@@ -10,19 +10,19 @@ enum OAEPParameters {
         guard let encoded, encoded != AlgorithmIdentifier.null else {
             return .oaep(digest: digest, mgf: mgf, label: label)
         }
-        for field in try BER.parse(encoded).children(.sequence) {
-            guard let value = try field.children(field.identifier).first else { continue }
-            let identifier = try AlgorithmIdentifier(berEncoded: value)
-            switch field.identifier {
-            case .context(0): digest = try DigestAlgorithm(named: identifier)
-            case .context(1): mgf = try DigestAlgorithm(mgf1: identifier)
-            case .context(2):
-                guard identifier.algorithm == ASN1ObjectIdentifier.Key.pSpecified, let octets = identifier.parameters
-                else { throw CMSError.unsupported("OAEP label source \(identifier.algorithm)") }
-                label = try Array(ASN1OctetString(berEncoded: octets).bytes)
-            default: break
-            }
+        // Each field occurs at most once, in order, and there are no others, as libcrypto requires.
+        var fields = try ElementReader(BER.parse(encoded))
+        func next(_ tag: ASN1Identifier) throws -> AlgorithmIdentifier? {
+            try fields.optional(tag).map { try AlgorithmIdentifier(berEncoded: $0.onlyChild()) }
         }
+        if let identifier = try next(.context(0)) { digest = try DigestAlgorithm(named: identifier) }
+        if let identifier = try next(.context(1)) { mgf = try DigestAlgorithm(mgf1: identifier) }
+        if let identifier = try next(.context(2)) {
+            guard identifier.algorithm == ASN1ObjectIdentifier.Key.pSpecified, let octets = identifier.parameters
+            else { throw CMSError.unsupported("OAEP label source \(identifier.algorithm)") }
+            label = try Array(ASN1OctetString(berEncoded: octets).bytes)
+        }
+        guard fields.remaining.isEmpty else { throw CMSError.malformed(.cms, "OAEP parameters") }
         return .oaep(digest: digest, mgf: mgf, label: label)
     }
 

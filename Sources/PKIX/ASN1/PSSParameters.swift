@@ -16,17 +16,19 @@ struct PSSParameters {
     /// Reads the parameters. Absent parameters and absent fields have the defaults of RFC 4055.
     init(_ encoded: [UInt8]?) throws {
         guard let encoded else { return }
-        for field in try BER.parse(encoded).children(.sequence) {
-            guard let value = try field.children(field.identifier).first else { continue }
-            switch field.identifier {
-            case .context(0): digest = try DigestAlgorithm(named: AlgorithmIdentifier(berEncoded: value))
-            case .context(1): mgf = try DigestAlgorithm(mgf1: AlgorithmIdentifier(berEncoded: value))
-            case .context(2): saltLength = try Int(berEncoded: value)
-            case .context(3):
-                guard try Int(berEncoded: value) == 1 else { throw CMSError.unsupported("PSS trailer field") }
-            default: break
-            }
+        // Each field occurs at most once, in order, and there are no others, as libcrypto requires.
+        var fields = try ElementReader(BER.parse(encoded))
+        if let value = try fields.optional(.context(0))?.onlyChild() {
+            digest = try DigestAlgorithm(named: AlgorithmIdentifier(berEncoded: value))
         }
+        if let value = try fields.optional(.context(1))?.onlyChild() {
+            mgf = try DigestAlgorithm(mgf1: AlgorithmIdentifier(berEncoded: value))
+        }
+        if let value = try fields.optional(.context(2))?.onlyChild() { saltLength = try Int(berEncoded: value) }
+        if let value = try fields.optional(.context(3))?.onlyChild(), try Int(berEncoded: value) != 1 {
+            throw CMSError.unsupported("PSS trailer field")
+        }
+        guard fields.remaining.isEmpty else { throw CMSError.malformed(.cms, "PSS parameters") }
         guard (0...1024).contains(saltLength) else { throw CMSError.malformed(.cms, "PSS salt length") }
     }
 
