@@ -227,6 +227,13 @@ import Testing
         Case(excluded, false, "\(mailbox)пётр@example.com"),
         Case("permitted;email:xn--e1afmkfd.test", true, "\(mailbox)пётр@xn--e1afmkfd.test"),
         Case("excluded;email:xn--e1afmkfd.test", false, "\(mailbox)пётр@xn--e1afmkfd.test"),
+        Case("excluded;email:example.com.", false, "subjectAltName=email:a@example.com"),
+        Case("excluded;email:.example.com.", false, "subjectAltName=email:a@sub.example.com"),
+        Case("excluded;email:a@example.com.", false, "subjectAltName=email:a@example.com"),
+        Case("excluded;email:example.com.", true, "subjectAltName=email:a@example.net"),
+        Case("permitted;email:example.com.", true, "subjectAltName=email:a@example.com"),
+        Case("permitted;email:example.com.", false, "subjectAltName=email:a@example.net"),
+        Case("permitted;email:example.com.", false, "subjectAltName=email:a@example.com,email:a@example.net"),
     ]
 
     @Test(arguments: cases) func `a name constraint on addresses is applied`(test: Case) throws {

@@ -8,6 +8,7 @@ import SwiftASN1
 /// - libcrypto ignores the local parts of SmtpUTF8Mailbox.
 /// - libcrypto compares the domains of SmtpUTF8Mailbox as U-labels (RFC 8398), so it finds no constraint for an international
 ///   domain with the A-labels of RFC 9598.
+/// - libcrypto considers `example.com.` a domain other than `example.com`.
 ///
 /// RFC 5280 §4.2.1.10, RFC 9598 §6
 struct MailConstraints {
@@ -15,6 +16,8 @@ struct MailConstraints {
     private var excluded: [MailName] = []
     /// Whether there are permitted subtrees of other kinds of names.
     private var permitsOthers = false
+    /// Whether a permitted domain ends in a dot, so that libcrypto finds no address in it.
+    private var permitsRooted = false
     /// Whether the constraints are readable; if not, no address is allowed.
     private var isReadable = true
 
@@ -32,8 +35,10 @@ struct MailConstraints {
                 var subtree = try ElementReader(subtree)
                 let base = try subtree.next()
                 if base.identifier == .context(1) {
-                    let name = MailName(String(decoding: try base.octets(), as: UTF8.self))
+                    let octets = try base.octets()
+                    let name = MailName(String(decoding: octets, as: UTF8.self))
                     if isPermitted { permitted.append(name) } else { excluded.append(name) }
+                    if isPermitted, octets.last == UInt8(ascii: ".") { permitsRooted = true }
                 } else if isPermitted {
                     permitsOthers = true
                 }
@@ -71,7 +76,8 @@ struct MailConstraints {
             constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
         }
         if let forbidden { return .violation(forbidden) }
-        let isAllowed = !leaf.internationalAddresses.isEmpty && unlike.isEmpty
+        let isUnlikeLibcrypto = !leaf.internationalAddresses.isEmpty || constraints.contains(where: \.permitsRooted)
+        let isAllowed = isUnlikeLibcrypto && unlike.isEmpty
         return isAllowed && constraints.allSatisfy { !$0.permitsOthers } ? .allAllowed : .nothing
     }
 }
@@ -80,11 +86,13 @@ struct MailConstraints {
 private struct MailName {
     /// The local part without quotes, with ASCII letters in lower case; nil for a constraint on a domain.
     let localPart: [UInt8]?
-    /// The domain, with ASCII letters in lower case.
+    /// The domain, with ASCII letters in lower case and without the dot of the root at its end (RFC 1034 §3.1).
     let domain: String
 
     init(_ text: String) {
-        let text = String(decoding: text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        var bytes = text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        let text = String(decoding: bytes, as: UTF8.self)
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             (localPart, domain) = (nil, text)
             return
