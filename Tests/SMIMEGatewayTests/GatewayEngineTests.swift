@@ -156,6 +156,42 @@ import Testing
         #expect(refusal?.replyCode == 550 && refusal?.sentence.contains("Postmaster@gw.test") == true)
     }
 
+    @Test func `a recipient of a form that only mail servers accept gets the mail, and holds up no other one`()
+        async throws
+    {
+        let office = try await TestHome.office()
+        let long = String(repeating: "a", count: 70)
+        let odd = [
+            "SRS0=\(long)@x.test", "\"\(long) a\"@x.test", "a..b@x.test", ".a@x.test", "x@x.test.", "root",
+            "bob+\(long)@y.test", "bob+\(long)%y.test@relay.test",
+        ]
+        let mail = try outgoing(to: ["bob@example.com", "bob@example.com."] + odd)
+        let forms = try await engine(office).handle(mail).get().delivery.messages
+        #expect(forms.map(\.recipients) == [odd, ["bob@example.com", "bob@example.com."]])
+        let bounce = try await engine(office).handle(try outgoing(from: "", to: odd)).get().delivery.messages
+        #expect(bounce.map(\.recipients) == [odd])
+        for text in [
+            "|sh", "/etc/x", ":include:x", "a b@x.test", "a>b@x.test", "a@b@x.test", "x@x..test", "x@x.test..",
+        ] {
+            let refusal = await engine(office).handle(try outgoing(to: ["bob@example.com", text])).refusal
+            #expect(refusal?.enhancedCode == "5.1.3", "\(text)")
+        }
+        for (rule, required) in [("x.test", odd[..<5]), ("gw.test", odd[5...5]), ("bob@y.test", odd[6...])] {
+            let pattern = try #require(Policy.Pattern(rule))
+            _ = try await office.store.policy.set(.init(.recipient(pattern), encrypt: .require))
+            for recipient in odd {
+                let refusal = await engine(office).handle(try outgoing(to: [recipient])).refusal
+                #expect((refusal?.enhancedCode == "5.7.1") == required.contains(recipient), "\(rule) \(recipient)")
+            }
+            _ = try await office.store.policy.unset(.init(.recipient(pattern)))
+        }
+        _ = try await office.store.policy.set(.init(.global, encrypt: .require))
+        for recipient in odd {
+            let refusal = await engine(office).handle(try outgoing(to: ["bob@example.com", recipient])).refusal
+            #expect(refusal?.enhancedCode == "5.7.1", "\(recipient)")
+        }
+    }
+
     @Test
     func `after a crash outgoing mail is deferred once and then bounces, and incoming mail is delivered unverified`()
         async throws

@@ -176,7 +176,8 @@ import Testing
         let pattern = try #require(Policy.Pattern("bob@example.com"))
         _ = try await office.store.policy.set(Policy.Rule(.recipient(pattern), encrypt: .require))
         try await check.check(mail, from: EnvelopeSender(sender), to: ["carol@example.com"])
-        for recipient in ["bob@example.com", "BOB+x@example.com"] {
+        let long = String(repeating: "a", count: 70)
+        for recipient in ["bob@example.com", "BOB+x@example.com", "bob+\(long)@example.com"] {
             do {
                 try await check.check(mail, from: EnvelopeSender(sender), to: ["eve@x.test", recipient])
                 #expect(!isRefused)

@@ -27,13 +27,24 @@ public struct EmailAddress: Sendable {
     /// Reads `text`, which must contain an address and nothing else.
     ///
     /// - Throws: `MIMEError.malformedAddress`
-    package init(_ text: String) throws(MIMEError) {
+    package init(_ text: String) throws(MIMEError) { try self.init(text, longestLocalPart: Self.longestLocalPart) }
+
+    /// Reads `text`, an address of an envelope, whose local part may be longer than RFC 5321 §4.5.3.1.1 permits, as those of
+    /// SRS and VERP are. No account and no certificate can have such an address, but rules apply to it.
+    ///
+    /// - Throws: `MIMEError.malformedAddress`
+    package init(envelope text: String) throws(MIMEError) { try self.init(text, longestLocalPart: 1_024) }
+
+    /// The maximum length of the local part of an account's or a certificate's address in bytes.
+    private static let longestLocalPart = 64
+
+    private init(_ text: String, longestLocalPart: Int) throws(MIMEError) {
         if let plain = Self(plain: text) {
             self = plain
             return
         }
         func malformed(_ reason: String) -> MIMEError { .malformedAddress(text, reason: reason) }
-        guard text.utf8.count <= 320 else { throw malformed("too long for an address") }
+        guard text.utf8.count <= longestLocalPart + 256 else { throw malformed("too long for an address") }
         guard !text.unicodeScalars.contains(where: \.isUnfitForDisplay) else {
             throw malformed("control or invisible characters in an address")
         }
@@ -41,7 +52,9 @@ public struct EmailAddress: Sendable {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { throw malformed("no @ in the address") }
         localPart = String(text[..<at])
         domain = String(text[text.utf8.index(after: at)...])
-        guard let local = LocalPart(localPart) else { throw malformed("not a local part that RFC 5321 knows") }
+        guard localPart.utf8.count <= longestLocalPart, let local = LocalPart(localPart) else {
+            throw malformed("not a local part that RFC 5321 knows")
+        }
         guard let ascii = DomainName.ascii(domain) else { throw malformed("not a domain name") }
         self.text = text
         asciiDomain = ascii
@@ -85,6 +98,8 @@ public struct EmailAddress: Sendable {
 
     /// Whether the local part needs SMTPUTF8.
     public var isInternational: Bool { !localPart.utf8.allSatisfy { $0 < 128 } }
+    /// Whether the local part is longer than that of any account or certificate.
+    package var isOverlong: Bool { localPart.utf8.count > Self.longestLocalPart }
 }
 
 extension EmailAddress: Hashable {
@@ -104,7 +119,7 @@ private struct LocalPart {
     let key: String
 
     init?(_ text: String) {
-        guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
+        guard !text.isEmpty else { return nil }
         var content = text
         if text.utf8.first == UInt8(ascii: "\"") {
             guard let unquoted = Self.unquoted(text) else { return nil }

@@ -57,7 +57,8 @@ package struct Subaddressing: Hashable, Sendable {
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
         let quoted = local.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        return (try? EmailAddress("\(local)@\(domain)")) ?? (try? EmailAddress("\"\(quoted)\"@\(domain)"))
+        return (try? EmailAddress(envelope: "\(local)@\(domain)"))
+            ?? (try? EmailAddress(envelope: "\"\(quoted)\"@\(domain)"))
     }
 
     /// The local part in lower case, without quotes. Every address has a local part, so the result is never nil.

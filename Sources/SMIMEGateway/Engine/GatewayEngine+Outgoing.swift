@@ -35,7 +35,7 @@ extension GatewayEngine {
         try plan.checkAllGo(waitsForServices: hasOutages && options.validation.revocation == .hard)
         // All messages are finished before the first one is sent.
         let messages = try plan.messages.map { message in
-            // Each recipient's address stays as written in the envelope: `<postmaster>` gets no domain.
+            // Each recipient stays as written in the envelope: `<postmaster>` gets no domain.
             let texts = Set(message.recipients.map(\.text))
             return Delivery.Message(
                 try Spool.source(memoryLimit: options.memoryLimit) { try plan.write(message, to: $0) },
@@ -59,15 +59,15 @@ extension GatewayEngine {
         )
     }
 
-    /// The addresses of `recipients`. `postmaster` without a domain is the postmaster of the gateway's mail server.
+    /// The addresses by which rules and certificates for `recipients` are found. A recipient without a domain, such as
+    /// `postmaster`, is one of the gateway's mail server.
     ///
     /// RFC 5321 §4.1.1.3
     ///
-    /// - Throws: `GatewayRefusal` that lists all recipients without a valid address.
+    /// - Throws: `GatewayRefusal` that lists all recipients for whom there is no such address.
     private func addresses(_ recipients: [String]) async throws -> [EmailAddress] {
-        let isPostmaster: (String) -> Bool = { $0.lowercased() == "postmaster" }
-        let host = recipients.contains(where: isPostmaster) ? try await host().name : ""
-        let addresses = recipients.map { try? EmailAddress(isPostmaster($0) ? "\($0)@\(host)" : $0) }
+        let host = recipients.contains(where: { !$0.contains("@") }) ? try await host().name : ""
+        let addresses = recipients.map { EmailAddress(recipient: $0, on: host) }
         let broken = zip(recipients, addresses).filter { $1 == nil }.map(\.0)
         guard broken.isEmpty else { throw GatewayRefusal.malformedRecipients(broken) }
         return addresses.compactMap(\.self)
