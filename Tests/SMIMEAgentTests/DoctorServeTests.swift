@@ -98,6 +98,15 @@ import Testing
         #expect(codes([port, plain, Self.back], limits) == ["mta-filter", "mta-recipient-limit", "mta-xforward"])
     }
 
+    @Test func `A transport that breaks long lines is warned of`() {
+        let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
+        let limits = ["lmtp_line_length_limit": "998", "smtp_line_length_limit": "998"]
+        #expect(codes([port, Self.transport, Self.back], limits) == ["mta-line-length"])
+        let unlimited = Self.transport + " -o lmtp_line_length_limit=0"
+        #expect(codes([port, unlimited, Self.back], limits).isEmpty)
+        #expect(codes([port, Self.transport, Self.back], ["lmtp_line_length_limit": "0"]).isEmpty)
+    }
+
     @Test func `A milter must be the last, and mail must wait without it`() {
         let ours = "unix:/run/smime/outgoing"
         let first = Self.port("-o { smtpd_milters = \(ours), inet:localhost:8891 }")

@@ -11,6 +11,7 @@ extension DoctorPostfixCheck {
                 remedies: [.advice("add -o \(name)=yes")]
             )
         }
+        checkLineLength(of: service)
         checkRecipientLimit(of: service)
         let ports = wiring.ports.filter { wiring.route(of: $0)?.name == service.name }
         for port in ports {
@@ -31,6 +32,18 @@ extension DoctorPostfixCheck {
         if findings.count == before {
             add("mta-filter", .ok, text: "\(service.name): \(ports.map(\.name).joined(separator: ", "))")
         }
+    }
+
+    /// Postfix's clients break longer lines, which makes signatures over them invalid before they are verified.
+    private mutating func checkLineLength(of service: PostfixWiring.Service) {
+        let name = "\(service.program)_line_length_limit"
+        guard let limit = wiring.number(name, of: service), limit > 0 else { return }
+        add(
+            "mta-line-length",
+            .warning,
+            text: "\(service.name): breaks lines of more than \(limit) bytes, so a signature over them gets smime=fail",
+            remedies: [.advice("add -o \(name)=0")]
+        )
     }
 
     /// Checks a port that uses `smime serve` as a milter.

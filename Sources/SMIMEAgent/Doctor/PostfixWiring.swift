@@ -117,10 +117,10 @@ package struct PostfixWiring: Sendable {
 
     /// The parameters that are checked, besides those of the transports.
     private static let names = [
-        "content_filter", "lmtp_send_xforward_command", "message_size_limit", "milter_default_action", "mynetworks",
-        "receive_override_options", "smtpd_client_restrictions",
-        "smtp_send_xforward_command", "smtpd_milters", "smtpd_recipient_limit", "smtpd_recipient_restrictions",
-        "smtpd_relay_restrictions",
+        "content_filter", "lmtp_line_length_limit", "lmtp_send_xforward_command", "message_size_limit",
+        "milter_default_action", "mynetworks", "receive_override_options", "smtpd_client_restrictions",
+        "smtp_line_length_limit", "smtp_send_xforward_command", "smtpd_milters", "smtpd_recipient_limit",
+        "smtpd_recipient_restrictions", "smtpd_relay_restrictions",
         "smtpd_sasl_auth_enable", "smtpd_sender_restrictions", "smtputf8_autodetect_classes", "smtputf8_enable",
     ]
 

@@ -43,6 +43,7 @@ def users(host):
     host.check_commands(check_, "^ok$")
     host.outgoing("users", lambda to, content: host.send("alice@example.org", to, content, 587, login="alice@example.org"))
     host.incoming("users", lambda content: host.send("bob@example.com", "alice@example.org", content, 25), decrypts=True)
+    long_line(host)
     step("users: no user sends as another, no user without a login, and port 25 relays for none")
     content = host.mail("refused", "bob@example.com", "Refused.")
     for sender, port, login in (
@@ -52,6 +53,19 @@ def users(host):
         check(host.is_refused(sender, "bob@example.com", content, port, login=login, starttls=True), f"{login} sends as {sender} by port {port}")
     check(not host.received("<refused@test>", "bob@example.com"), "a refused mail came")
     programs(host, check_)
+
+
+def long_line(host):
+    """Postfix's lmtp client would break the line before the gateway verifies the signature."""
+    step("users: a signature over a line of 3000 bytes is valid")
+    plain, signed, keys = host.name("long.eml"), host.name("long.signed"), host.name("keys")
+    with open(plain, "wb") as file:
+        file.write(b"Content-Type: text/html\r\n\r\n" + b"x" * 3000 + b"\r\n")
+    host.run("openssl", "cms", "-sign", "-in", plain, "-signer", f"{keys}/bob.pem", "-inkey", f"{keys}/bob.key", "-out", signed)
+    header = b"Message-ID: <long@test>\nFrom: bob@example.com\nTo: alice@example.org\nSubject: long\n"
+    content = (header + open(signed, "rb").read()).replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+    host.send("bob@example.com", "alice@example.org", content, 25)
+    host.check_verdict(host.wait_for("<long@test>", "alice@example.org"), "pass")
 
 
 def programs(host, check_):
