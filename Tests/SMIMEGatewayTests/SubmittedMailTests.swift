@@ -5,11 +5,16 @@ import Testing
 
 /// The sender and the recipients of a mail that a program submits.
 @Suite struct SubmittedMailTests {
-    private func mail(_ header: String, from sender: EnvelopeSender? = nil) throws -> SubmittedMail {
+    private func mail(
+        _ header: String,
+        to recipients: [String] = [],
+        readsHeader: Bool = true,
+        from sender: EnvelopeSender? = nil
+    ) throws -> SubmittedMail {
         try SubmittedMail(
             MemorySource(Array("\(header)\n\ntext\n".utf8)),
-            to: [],
-            readsHeader: true,
+            to: recipients,
+            readsHeader: readsHeader,
             from: sender,
             named: nil,
             user: "login",
@@ -71,6 +76,31 @@ import Testing
         #expect(same.sender.text == "carol@example.com")
         let alone = try mail("Resent-To: dave@example.com\n" + other + Self.author)
         #expect(alone.sender.text == "login@host.example.org")
+    }
+
+    @Test(arguments: [
+        ("a@example.com,b@example.com", ["a@example.com", "b@example.com"]), ("a@example.com,", ["a@example.com"]),
+        ("<a@example.com>", ["a@example.com"]), ("Eve <a@example.com>", ["a@example.com"]),
+        ("a@example.com (Eve)", ["a@example.com"]), ("\"a,b\"@example.com", ["\"a,b\"@example.com"]),
+        ("eve, fred", ["eve@host.example.org", "fred@host.example.org"]), ("a..b@example.com", ["a..b@example.com"]),
+        ("eve,a..b@example.com", ["eve@host.example.org", "\"a..b\"@example.com"]),
+        ("a b@example.com", ["a b@example.com"]), ("a@example.com,-oQ/tmp", ["a@example.com,-oQ/tmp"]),
+        ("a@example.com,|sh", ["a@example.com,|sh"]), ("-Xlog", ["-Xlog"]), ("", [""]), (",", [","]),
+    ])
+    func `A recipient argument is an address list; any other text stays as it is`(_ text: String, _ found: [String])
+        throws
+    {
+        #expect(try mail(Self.author, to: [text], readsHeader: false).recipients == found)
+    }
+
+    @Test func `A long local part in the header is a recipient like any other`() throws {
+        let long = "SRS0=" + String(repeating: "a", count: 70) + "@example.com"
+        #expect(
+            try mail("To: bob@example.com, <\(long)>\nCc: eve").recipients == [
+                "bob@example.com", long, "eve@host.example.org",
+            ]
+        )
+        #expect(throws: GatewayRefusal.self) { try mail("To: bob@example.com, a b@example.com") }
     }
 
     @Test func `A resent message without a new recipient does not go to the old ones`() {

@@ -25,8 +25,14 @@ package struct AddressList: Sendable {
     /// Reads the body of an address field.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
-    package init(_ text: String) throws(MIMEError) {
-        var parser = AddressParser(text)
+    package init(_ text: String) throws(MIMEError) { try self.init(text, reading: { try? EmailAddress($0) }) }
+
+    /// Reads the body of an address field whose addresses may have other forms.
+    ///
+    /// - Parameter read: reads an address; returns nil for text that is none.
+    /// - Throws: `MIMEError.limitExceeded(.addresses)`
+    package init(_ text: String, reading read: @escaping (String) -> EmailAddress?) throws(MIMEError) {
+        var parser = AddressParser(text, reading: read)
         (mailboxes, defects) = try parser.run()
     }
 

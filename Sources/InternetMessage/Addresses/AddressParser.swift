@@ -6,8 +6,13 @@ struct AddressParser {
     private var mailboxes: [Mailbox] = []
     private var defects: Set<AddressDefect> = []
     private var element = Element()
+    private let read: (String) -> EmailAddress?
 
-    init(_ text: String) { tokens = AddressTokens(text) }
+    /// - Parameter read: reads an address; returns nil for text that is none.
+    init(_ text: String, reading read: @escaping (String) -> EmailAddress?) {
+        tokens = AddressTokens(text)
+        self.read = read
+    }
 
     mutating func run() throws(MIMEError) -> ([Mailbox], Set<AddressDefect>) {
         while let token = tokens.next() {
@@ -59,7 +64,7 @@ struct AddressParser {
         guard !element.isEmpty else { return }
         let text = element.angleAddress ?? AddressTokens.joined(element.words)
         let name = element.angleAddress == nil ? element.comment : element.name
-        guard !element.isMalformed, let text, let address = try? EmailAddress(text) else {
+        guard !element.isMalformed, let text, let address = read(text) else {
             defects.insert(.malformed)
             return
         }

@@ -19,7 +19,7 @@ package struct SubmittedMail: Sendable {
     ///
     /// - Parameters:
     ///   - source: the message.
-    ///   - recipients: the recipients on the command line.
+    ///   - recipients: the recipients on the command line; each text may be an address list.
     ///   - readsHeader: whether the addresses in To, Cc and Bcc are recipients as well; for a resent message, those in its
     ///     Resent fields.
     ///   - sender: the envelope sender. Nil means the author, or the resender of a resent message; if there is none, the
@@ -39,7 +39,7 @@ package struct SubmittedMail: Sendable {
     ) throws {
         guard source.count > 0 else { throw GatewayRefusal.emptyMessage("standard input") }
         let header = try MIMEReader.message(in: source).header
-        var found = recipients.map { qualifier.qualified($0) }
+        var found = try recipients.flatMap { try Self.recipients(in: $0, qualifier) }
         let resent = ResentFields(header)
         if readsHeader { found += try Self.recipients(in: header, resent, qualifier) }
         var seen: Set<String> = []
@@ -68,6 +68,20 @@ package struct SubmittedMail: Sendable {
         return EnvelopeSender(qualifier.qualified(text))
     }
 
+    /// The recipients in `argument`, which may be an address list, as in cron's MAILTO: `eve,fred` or `Eve <eve@example.com>`.
+    /// Text that is no list is returned unchanged, so that it is refused as a recipient.
+    private static func recipients(in argument: String, _ qualifier: AddressQualifier) throws -> [String] {
+        let recipient = qualifier.qualified(argument)
+        guard EmailAddress(recipient: recipient, on: "") == nil else { return [recipient] }
+        let list = try Self.list(argument, qualifier)
+        return list.defects.contains(.malformed) || list.mailboxes.isEmpty ? [argument] : list.addresses.map(\.text)
+    }
+
+    /// The recipients in `text`, in the forms that mail servers accept.
+    private static func list(_ text: String, _ qualifier: AddressQualifier) throws -> AddressList {
+        try AddressList(qualifier.qualified(list: text), reading: { EmailAddress(recipient: $0, on: "") })
+    }
+
     /// The recipients' addresses in the header.
     ///
     /// - Throws: `GatewayRefusal` that names the field with a malformed address: no recipient may be left out silently.
@@ -81,7 +95,7 @@ package struct SubmittedMail: Sendable {
             ? ["To", "Cc", "Bcc"].flatMap(header.all) : ["Resent-To", "Resent-Cc", "Resent-Bcc"].flatMap(resent.all)
         return try fields.flatMap { field in
             guard !field.value.isEmpty else { return [String]() }
-            let list = try AddressList(qualifier.qualified(list: field.value))
+            let list = try Self.list(field.value, qualifier)
             guard list.defects.isDisjoint(with: [.malformed]) else {
                 throw GatewayRefusal(
                     .recipient,
