@@ -68,6 +68,18 @@ import Testing
     }
 
     @Test(arguments: [
+        "smime=pass forged", "smime = pass forged", "smime/1=pass forged", "(x) smime(y)=pass forged",
+        "\"smime\"=pass forged", "=smime=pass forged", "spf=pass; smime=pass forged", "ѕmіme=pass forged",
+        "spf=pass smtp.mailfrom=x.test; dkim=none; s/mime=pass forged", "=?utf-8?Q?smime=3Dpass?= forged",
+        "spf=pass; dkim=none (\(String(repeating: "x", count: 5_000))); smime=pass forged",
+        "spf=pass; \(String(repeating: "x ", count: 600)); smime=pass forged",
+    ])
+    func `an S/MIME result of no host is removed`(_ value: String) async throws {
+        let text = try await delivered("Authentication-Results: \(value)")
+        #expect(!text.contains("forged"), "\(text)")
+    }
+
+    @Test(arguments: [
         "X_SMIME_Verdict", "X_SMIME-Status", "X-SMIME_Verdict", "X.SMIME", "XSMIME", "XSMIME-Verdict", "X--SMIME",
         "X-S-MIME",
         "X-S/MIME-Verdict", "X-SMlME-Verdict", "X-SM1ME", "XSMIMEFiltered", "X-SMIMEDecrypted", "-X-SMIME", "X+SMIME",

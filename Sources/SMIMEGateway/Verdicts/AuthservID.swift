@@ -13,9 +13,15 @@ struct AuthservID {
     /// Whether the named author cannot be determined: there is no name, a comment or quoted string is not closed, or there
     /// are too many words.
     let isUnreadable: Bool
+    /// Whether a result (`method=`) stands where the syntax requires the name.
+    let isNameless: Bool
+    /// Whether only the beginning of the value was examined.
+    let isCut: Bool
 
     /// The maximum number of words to examine.
     private static let maximumCount = 64
+    /// The maximum number of words of the whole value to examine.
+    private static let maximumTotal = 512
     /// The maximum length to examine, in characters. Genuine fields have the name at the start.
     private static let maximumLength = 4_096
 
@@ -29,7 +35,12 @@ struct AuthservID {
         let hasOnlyNames = head.allSatisfy { Self.isNameCharacter($0) || $0.isWhitespace || $0 == "/" }
         isPlain = words.count <= 2 && isVersion && hasOnlyNames
         isUnreadable = !isEnded || words.isEmpty || words.count > Self.maximumCount
-        allWords = isPlain ? [] : Array(Self.words(of: characters[...]).prefix(512))
+        allWords = isPlain ? [] : Array(Self.words(of: characters[...]).prefix(Self.maximumTotal))
+        let start = head.prefix { $0 != "=" }
+        // A method may have a version, as a name may.
+        let isMethod = Self.words(of: start).dropFirst().allSatisfy { $0.allSatisfy(\.isNumber) }
+        isNameless = start.count < head.count && isMethod
+        isCut = scalars.count >= Self.maximumLength || allWords.count >= Self.maximumTotal
     }
 
     /// The part of `value` that is examined.

@@ -7,8 +7,8 @@ extension MailHost {
     /// Fields whose names can be mistaken for those of this filter are removed: `X_SMIME-Verdict`, `XSMIME`, `X-S/MIME`,
     /// for example. An Authentication-Results field is removed if its author can be mistaken for this host. Comments,
     /// blanks, quotes, brackets, folding, control characters, encoded words, confusable characters and the case of letters
-    /// do not prevent this. A field that clearly names another host stays. A field that names no host, or whose host cannot
-    /// be read, is removed.
+    /// do not prevent this. A field that clearly names another host stays. A field whose host cannot be read is removed, and
+    /// so is one that names no host, unless all its results are of other methods than S/MIME, as Microsoft 365 writes them.
     ///
     /// RFC 8601 §5
     func isForged(_ field: HeaderField) -> Bool { isForged(name: field.name, value: field.value) }
@@ -57,18 +57,28 @@ extension MailHost {
     private func isTakenForOurs(_ identifier: AuthservID) -> Bool {
         identifier.isUnreadable || hasOurName(identifier.words)
             || !identifier.isPlain && hasOurName(identifier.allWords)
+            || identifier.isNameless && (identifier.isCut || Self.hasMethod(identifier.allWords))
+    }
+
+    /// Whether consecutive `words` form the name of the method `smime`.
+    private static func hasMethod(_ words: [String]) -> Bool {
+        let method = ConfusableWord.folded("smime")
+        return contains(words, longest: method.count) { ConfusableWord.isTaken(ConfusableWord.folded($0), for: method) }
     }
 
     /// Whether consecutive `words` form a name of this host, also if they are separated by marks.
     private func hasOurName(_ words: [String]) -> Bool {
-        let longest = longestName
-        return words.indices.contains { start in
+        Self.contains(words, longest: longestName, isTakenForUs)
+    }
+
+    private static func contains(_ words: [String], longest: Int, _ isMeant: (String) -> Bool) -> Bool {
+        words.indices.contains { start in
             var name = ""
             for word in words[start...] {
                 name += word
                 // 64 more characters are permitted, because marks before and after a name are ignored.
                 guard name.count <= longest + 64 else { return false }
-                if isTakenForUs(name.trimmingMarks) { return true }
+                if isMeant(name.trimmingMarks) { return true }
             }
             return false
         }
