@@ -31,7 +31,25 @@ enum SignedCases {
 
     static let evil = Array("Content-Type: text/plain\r\n\r\nI owe you a million.\r\n".utf8)
 
+    /// A part with another author and an S/MIME layer inside that cannot be read.
+    private static let unreadableLayer = Array(
+        """
+        From: bob@example.com
+        Content-Type: application/pkcs7-mime; smime-type=signed-data; hp="clear"
+        Content-Transfer-Encoding: base64
+
+        AAAA
+
+        """.replacing("\n", with: "\r\n").utf8
+    )
+
     private static let broken = [
+        HostileCase("sig-inner-unreadable", .reject(1, ["inner-signature", "protected-from-mismatch"])) {
+            try detached(unreadableLayer)
+        },
+        HostileCase("sig-inner-unreadable-opaque", .reject(1, ["inner-signature", "protected-from-mismatch"])) {
+            try opaque(unreadableLayer)
+        },
         HostileCase("sig-content-changed", .reject(1, ["content-changed"])) { try detached(shown: evil) },
         HostileCase("sig-content-changed-opaque", .reject(1, ["content-changed"])) { try opaque { $0.content = evil } },
         HostileCase("sig-content-truncated", .reject(1)) { try detached(shown: Array(MailForge.text.dropLast(6))) },

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ca/root.pem", "authority"), ("sign-only/cert.pem", "does not permit encryption"),
+        ("ca/root.pem", "CA certificate"), ("sign-only/cert.pem", "does not permit encryption"),
         ("expired/cert.pem", "has expired"), ("future/cert.pem", "not valid yet"), ("weak/cert.pem", "too short"),
         ("wrong-eku/cert.pem", "does not permit encryption"),
     ])

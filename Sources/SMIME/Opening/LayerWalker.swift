@@ -32,6 +32,8 @@ struct LayerWalker {
     }
 
     private var frontier: Frontier
+    /// The entity at which a layer begins that cannot be read; nil if no such layer was found.
+    private(set) var damaged: LocatedEntity?
     /// Steps that were found but not returned yet. If there is an error, it is the last element.
     private var ahead: [Result<Step, any Error>] = []
     /// The number of layers found so far, including the layers around the first place.
@@ -126,9 +128,19 @@ struct LayerWalker {
     }
 
     private mutating func find() throws -> Step? {
+        let start = frontier
         do { return try findLayer() } catch {
+            damaged = Self.entity(at: frontier) ?? Self.entity(at: start)
             frontier = .closed
             throw error
+        }
+    }
+
+    private static func entity(at frontier: Frontier) -> LocatedEntity? {
+        switch frontier {
+        case .bare, .closed: nil
+        case .compressed(_, let place): place?.part
+        case .place(let place): place.part
         }
     }
 

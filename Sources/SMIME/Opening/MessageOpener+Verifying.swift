@@ -99,9 +99,9 @@ extension MessageOpener {
         _ header: HeaderBlock?,
         into result: inout Verification
     ) async throws {
-        let protected = try header.flatMap { outer in
-            try walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }
-        }
+        // If a layer inside cannot be read, its own header is compared: a sender could damage the layer on purpose.
+        let payload = try walker.payload() ?? walker.damaged
+        let protected = header.flatMap { outer in payload.flatMap { ProtectedHeader(in: $0, outer: outer) } }
         try await judge(layer, header: header, protected: protected, coverage: .whole, into: &result)
         while let step = try walker.nextReadable() {
             guard case .signed(let inner) = step.layer else {
@@ -111,6 +111,10 @@ extension MessageOpener {
             let signers = try await judge(inner, header: header, protected: protected)
             result.report.add(inner.layer, signers: signers)
             result.report.noteInnerSignature()
+        }
+        if walker.damaged != nil {
+            let text = "a layer inside the signature cannot be read, so what it contains is unknown"
+            result.report.note(Problem(warning: .innerSignature, text))
         }
         result.report.noteSignedCiphertext()
         if let header { result.report.note(protected, outer: header) }
