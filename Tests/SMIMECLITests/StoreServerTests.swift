@@ -58,6 +58,12 @@ import Testing
             #expect(result.status == 64 && result.errorText.contains("password"), "\(result.errorText)")
             #expect(!result.errorText.contains("geheim"))
         }
+        let unescaped = try smime(
+            ["account", "list"],
+            environment: ["SMIME_STORE": "postgresql://u:a@geheim@127.0.0.1/x"]
+        )
+        #expect(unescaped.status != 0 && unescaped.errorText.contains("%40"), "\(unescaped.errorText)")
+        #expect(!unescaped.errorText.contains("geheim"))
         // Only the same user can read the environment.
         #expect(try smime(["store", "init"], environment: ["SMIME_STORE": secret]).status == 0)
     }
@@ -139,6 +145,7 @@ import Testing
         _ = try smime(store + ["store", "init"])
         try importAlice(store)
         func setStandby(_ name: String) throws {
+            _ = try server.run("ALTER SYSTEM SET synchronous_commit = on", in: "postgres")
             _ = try server.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'", in: "postgres")
             _ = try server.run("SELECT pg_reload_conf()", in: "postgres")
         }
@@ -201,8 +208,48 @@ import Testing
         #expect(copied.errorText.contains("lookup.command"), "\(copied.errorText)")
     }
 
+    @Test func `a server that does not answer leaves time for the next one`() throws {
+        _ = try smime(["--store", url, "store", "init"])
+        // The system accepts the connection, but no program reads from it.
+        let silent = try SilentServer()
+        let port = try #require(url.firstMatch(of: /port=([0-9]+)/)?.1)
+        let database = try #require(url.split(separator: "/").last?.split(separator: "?").first)
+        let both = "postgresql://smime@127.0.0.1:\(silent.port),127.0.0.1:\(port)/\(database)"
+        let result = try smime(["--store", both, "account", "list"])
+        #expect(result.status == 0, "\(result.errorText)")
+    }
+
     @Test func `a server that is away is worth another try`() throws {
         let result = try smime(["--store", "postgresql://127.0.0.1:1/db", "account", "list"])
         #expect(result.status == 75 && result.errorText.contains("cannot be reached"), "\(result.errorText)")
     }
+}
+
+/// A TCP port on which connections are accepted and never answered.
+private final class SilentServer {
+    private let descriptor: Int32
+    let port: UInt16
+
+    init() throws {
+        #if os(Linux)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let (socket, count) = (descriptor, length)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(socket, address, count) == 0 && listen(socket, 16) == 0
+                    && getsockname(socket, address, &length) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        try #require(result)
+    }
+
+    deinit { close(descriptor) }
 }

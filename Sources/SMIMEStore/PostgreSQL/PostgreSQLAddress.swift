@@ -38,7 +38,9 @@ package struct PostgreSQLAddress: Equatable, Sendable {
                     + "so outgoing mail would wait forever; write any, and name the primary first"
             )
         }
-        options = try Self.standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
+        let hosts = (given["host"] ?? given["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let standard = hosts.count > 1 ? Self.standard.merging(Self.several) { $1 } : Self.standard
+        options = try standard.merging(given) { $1 }.merging(Self.protection(of: given, name)) { $1 }
     }
 
     /// The options whose values are secret.
@@ -52,6 +54,10 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         "keepalives_interval": "5", "keepalives_count": "3", "target_session_attrs": "read-write",
         "tcp_user_timeout": "15000",
     ]
+
+    /// The defaults for several servers: if the first one does not answer, there must be time for the next one before the
+    /// caller gives up (`StoreOpening.timeout`). libpq allows no less.
+    private static let several = ["connect_timeout": "2"]
 
     /// Across a network the server must prove its name with a certificate: an impostor could read all mail.
     private static func protection(of given: [String: String], _ name: String) throws -> [String: String] {
@@ -78,7 +84,11 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         let form = "a URL like postgresql://user@host/database"
         guard names(url) else { throw KeystoreError.unusableAddress(name: "the store's address", why: "not \(form)") }
         let library = try PostgreSQLLibrary.shared
-        if let options = library.options(in: url) { return options }
+        if let options = library.options(in: url) {
+            // What follows an unescaped @ of a password is read as a part of the host, and would be shown with it.
+            let hosts = (options["host"] ?? "").split(separator: ",")
+            guard hosts.contains(where: { $0.dropFirst().contains("@") }) else { return options }
+        }
         let why =
             wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
             ?? "malformed: it must be \(form), with special characters written as %40"
