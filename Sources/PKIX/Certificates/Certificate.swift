@@ -61,7 +61,7 @@ public struct Certificate: Sendable {
     /// The name of the algorithm of the issuer's signature, or its dotted OID.
     package let signatureAlgorithm: String
     /// What `addresses` mean, for the module that reads mail addresses. They are compared for each signature of a message.
-    package let readAddresses = SharedValue()
+    package private(set) var readAddresses = SharedValue()
 
     /// The maximum size of a certificate in bytes.
     package static let maximumCount = 1 << 20

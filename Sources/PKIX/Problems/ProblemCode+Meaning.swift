@@ -83,7 +83,8 @@ extension ProblemCode {
         case .headerUnprotected: "some header fields are unprotected, and could have been added on the way"
         case .hiddenFields:
             "mail programs disagree on where the header ends, or on the sender, recipients or content type"
-        case .innerSignature: "an inner signature is not valid; as a warning: a layer inside the signature cannot be read"
+        case .innerSignature:
+            "an inner signature is not valid; as a warning: a layer inside the signature cannot be read"
         case .innerSigner: "an inner signature is not by the sender"
         case .keyUsage: "the key usage of the certificate does not allow this use of the key"
         case .malformed: "the message is malformed; the text says where"

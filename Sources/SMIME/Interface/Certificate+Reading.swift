@@ -1,5 +1,4 @@
 import ByteStreams
-public import InternetMessage
 public import PKIX
 
 #if canImport(FoundationEssentials)
@@ -35,37 +34,12 @@ extension Certificate {
         }
     }
 
-    /// The well-formed addresses in the certificate, without duplicates.
-    public var emailAddresses: [EmailAddress] { mailNames.list }
-
-    /// The well-formed addresses in the certificate, to be compared with others; empty if it has too many names to compare
-    /// (`isExcessive`).
-    var mailAddresses: Set<EmailAddress> { isExcessive ? [] : mailNames.set }
-
-    /// The first of `emailAddresses`; nil if there is none.
-    var firstAddress: EmailAddress? { addresses.lazy.compactMap { try? EmailAddress($0) }.first }
-
-    private var mailNames: MailNames { readAddresses.value { MailNames(addresses) } }
-
     /// The problems that prevent using the certificate for `purpose`, independent of its chain; empty if there are none.
     ///
     /// Checks key usage and purpose, validity, and the strength of the key. `TrustStore.problems(of:for:at:)` also judges the
     /// chain.
     public func problems(for purpose: KeyPurpose, at time: Date = .now) -> [Problem] {
         CertificateFitness.problems(of: self, for: purpose, at: time)
-    }
-}
-
-/// The well-formed addresses in a certificate.
-private struct MailNames: Sendable {
-    /// The addresses in the order of the certificate, without duplicates.
-    let list: [EmailAddress]
-    let set: Set<EmailAddress>
-
-    init(_ texts: [String]) {
-        var seen: Set<EmailAddress> = []
-        list = texts.compactMap { try? EmailAddress($0) }.filter { seen.insert($0).inserted }
-        set = seen
     }
 }
 

@@ -70,15 +70,3 @@ package struct DeliveryLock: ~Copyable {
         return off_t(hash >> 2)
     }
 }
-
-extension Store {
-    /// Leaves a mark that this store serves mail. If its database is lost later, opening does not create an empty store, with
-    /// which all mail would pass in clear. Does nothing for a read-only store and for a store on a server.
-    ///
-    /// - Throws: `.missing` if there is no store; `.cannotCreate`, `.permissions`
-    package func noteService() throws(KeystoreError) {
-        guard exists else { throw KeystoreError.missing(path: location.path) }
-        guard !isReadOnly, location.server == nil else { return }
-        try DeliveryLock.createFile(of: location)
-    }
-}

@@ -126,6 +126,16 @@ public final class Store: Sendable {
         Store(location, database.forOneMessage(), unlocker: unlocker, exists: exists)
     }
 
+    /// Leaves a mark that this store serves mail. If its database is lost later, opening does not create an empty store, with
+    /// which all mail would pass in clear. Does nothing for a read-only store and for a store on a server.
+    ///
+    /// - Throws: `.missing` if there is no store; `.cannotCreate`, `.permissions`
+    package func noteService() throws(KeystoreError) {
+        guard exists else { throw KeystoreError.missing(path: location.path) }
+        guard !isReadOnly, location.server == nil else { return }
+        try DeliveryLock.createFile(of: location)
+    }
+
     /// The number of lookups that the cache has answered (`hits`), and that needed a query (`misses`).
     package var cacheUse: (hits: Int, misses: Int) { database.cacheUse }
 
