@@ -121,8 +121,19 @@ extension Store {
         let temporaries = [location.databaseSuccessor, location.keyFile + ".new", location.keyFileSuccessor]
         let stale = temporaries + (protectors.keyFile == nil ? [location.keyFile] : [])
         return stale.filter { access($0, F_OK) == 0 }.map {
-            StoreFinding(.staleFile, .warning, text: "\($0): a file that an interrupted change did not remove")
+            StoreFinding(.staleFile, .warning, text: "\($0): \(state(ofLeftover: $0, protectors))")
         }
+    }
+
+    /// What is known of a file that should not be there.
+    private func state(ofLeftover path: String, _ protectors: Protectors) -> String {
+        guard path == location.keyFileSuccessor else { return "a file that an interrupted change did not remove" }
+        if let sealed = protectors.keyFile, let successor = try? KeyFile(location).successor(),
+            StoreKey.opens(sealed, under: successor)
+        {
+            return "the store needs this key, do not remove it: the next change of the store makes it the key file"
+        }
+        return "a key of an interrupted change, which the next change of the store removes if no database needs it"
     }
 
     private func examine(
