@@ -115,11 +115,8 @@ import Testing
     @Test func `an address of an envelope may have a long local part`() throws {
         let local = String(repeating: "a", count: 300)
         let address = try EmailAddress(envelope: "SRS0=\(local)@Example.org")
-        #expect(
-            address.isOverlong && address.key == "srs0=\(local)@example.org" && address.text.hasSuffix("@Example.org")
-        )
-        let short = try EmailAddress(envelope: "A@b")
-        #expect(try !short.isOverlong && short == EmailAddress("a@b"))
+        #expect(address.key == "srs0=\(local)@example.org" && address.text.hasSuffix("@Example.org"))
+        #expect(try EmailAddress(envelope: "A@b") == EmailAddress("a@b"))
         for text in ["\(local) \(local)@b", "-\(local)@b", "\(local)@b..c", String(repeating: local, count: 4) + "@b"] {
             #expect(throws: MIMEError.self) { try EmailAddress(envelope: text) }
         }

@@ -162,8 +162,8 @@ import Testing
         let office = try await TestHome.office()
         let long = String(repeating: "a", count: 70)
         let odd = [
-            "SRS0=\(long)@x.test", "\"\(long) a\"@x.test", "a..b@x.test", ".a@x.test", "x@x.test.", "root",
-            "bob+\(long)@y.test", "bob+\(long)%y.test@relay.test",
+            "SRS0=\(long)@x.test", "\"\(long) a\"@x.test", "a..b@x.test", ".a@x.test", "x@x.test.",
+            "bob+\(long)@y.test", "bob+\(long)%y.test@relay.test", "bob%y.test.@relay.test",
         ]
         let mail = try outgoing(to: ["bob@example.com", "bob@example.com."] + odd)
         let forms = try await engine(office).handle(mail).get().delivery.messages
@@ -172,11 +172,13 @@ import Testing
         #expect(bounce.map(\.recipients) == [odd])
         for text in [
             "|sh", "/etc/x", ":include:x", "a b@x.test", "a>b@x.test", "a@b@x.test", "x@x..test", "x@x.test..",
+            // Only the mail server knows the domain.
+            "root", "bob",
         ] {
             let refusal = await engine(office).handle(try outgoing(to: ["bob@example.com", text])).refusal
             #expect(refusal?.enhancedCode == "5.1.3", "\(text)")
         }
-        for (rule, required) in [("x.test", odd[..<5]), ("gw.test", odd[5...5]), ("bob@y.test", odd[6...])] {
+        for (rule, required) in [("x.test", odd[..<5]), ("bob@y.test", odd[5...])] {
             let pattern = try #require(Policy.Pattern(rule))
             _ = try await office.store.policy.set(.init(.recipient(pattern), encrypt: .require))
             for recipient in odd {
@@ -190,6 +192,25 @@ import Testing
             let refusal = await engine(office).handle(try outgoing(to: ["bob@example.com", recipient])).refusal
             #expect(refusal?.enhancedCode == "5.7.1", "\(recipient)")
         }
+    }
+
+    @Test func `mail to a long local part is encrypted with the certificate of its domain`() async throws {
+        let office = try await TestHome.office()
+        var batch = ImportBatch()
+        let bob = try Certificate(fixture: "bob/cert.pem")
+        batch.recipients = [
+            .init(certificate: bob, addresses: [try AddressScope("@partner.test")], isPinned: true)
+        ]
+        _ = try await office.store.add(batch, at: .judged)
+        _ = try await office.store.policy.set(.init(.global, encrypt: .available))
+        let recipient = "SRS0=\(String(repeating: "a", count: 70))@partner.test"
+        let forms = try await engine(office).handle(try outgoing(to: [recipient])).get().delivery.messages
+        let content = try #require(forms.first?.content)
+        let text = String(decoding: try content.bytes(in: 0..<content.count), as: UTF8.self)
+        #expect(
+            forms.map(\.recipients) == [[recipient]] && text.lowercased().contains("enveloped-data"),
+            "\(text.prefix(400))"
+        )
     }
 
     @Test

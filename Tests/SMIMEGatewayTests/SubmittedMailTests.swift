@@ -80,6 +80,7 @@ import Testing
 
     @Test(arguments: [
         ("a@example.com,b@example.com", ["a@example.com", "b@example.com"]), ("a@example.com,", ["a@example.com"]),
+        ("a@example.com (Eve, b@example.com", ["a@example.com (Eve, b@example.com"]),
         ("<a@example.com>", ["a@example.com"]), ("Eve <a@example.com>", ["a@example.com"]),
         ("a@example.com (Eve)", ["a@example.com"]), ("\"a,b\"@example.com", ["\"a,b\"@example.com"]),
         ("eve, fred", ["eve@host.example.org", "fred@host.example.org"]), ("a..b@example.com", ["a..b@example.com"]),

@@ -30,7 +30,7 @@ public struct EmailAddress: Sendable {
     package init(_ text: String) throws(MIMEError) { try self.init(text, longestLocalPart: Self.longestLocalPart) }
 
     /// Reads `text`, an address of an envelope, whose local part may be longer than RFC 5321 §4.5.3.1.1 permits, as those of
-    /// SRS and VERP are. No account and no certificate can have such an address, but rules apply to it.
+    /// SRS and VERP are. No account can have such an address, but rules and the certificate of a domain apply to it.
     ///
     /// - Throws: `MIMEError.malformedAddress`
     package init(envelope text: String) throws(MIMEError) { try self.init(text, longestLocalPart: 1_024) }
@@ -98,8 +98,6 @@ public struct EmailAddress: Sendable {
 
     /// Whether the local part needs SMTPUTF8.
     public var isInternational: Bool { !localPart.utf8.allSatisfy { $0 < 128 } }
-    /// Whether the local part is longer than that of any account or certificate.
-    package var isOverlong: Bool { localPart.utf8.count > Self.longestLocalPart }
 }
 
 extension EmailAddress: Hashable {

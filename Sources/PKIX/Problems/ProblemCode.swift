@@ -150,7 +150,7 @@ extension ProblemCode {
     /// accept it.
     package var levels: [Problem.Level] {
         switch self {
-        case .endEntityIsCA, .revocationUnknown, .signerIsSender: [.error, .warning]
+        case .endEntityIsCA, .innerSignature, .revocationUnknown, .signerIsSender: [.error, .warning]
         default: isWeakness ? [.error, .warning] : [level]
         }
     }

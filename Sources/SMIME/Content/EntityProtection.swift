@@ -85,9 +85,12 @@ extension Entity {
     /// Checks that all programs read the entity alike, which they must if it is signed: clear-signed or inside the signed
     /// object.
     ///
+    /// - Parameter relevant: the defects to look for; nil for all. Content inside a signed object may have no header at all, so
+    ///   what would be a hidden field elsewhere may be its text.
     /// - Throws: `MessageError.defective`
-    func checkUnambiguous() throws(MessageError) {
-        if let defect = defects.first(where: \.isError) { throw .defective(defect) }
+    func checkUnambiguous(in relevant: Set<MIMEDefect>? = nil) throws(MessageError) {
+        let found = relevant.map(defects.intersection) ?? defects
+        if let defect = found.first(where: \.isError) { throw .defective(defect) }
     }
 
     fileprivate static let signatureTypes = ["application/pkcs7-signature", "application/x-pkcs7-signature"]

@@ -64,8 +64,8 @@ package struct SignedLayer: Sendable {
     /// - Parameters:
     ///   - declared: the smime-type, in lower case; nil if there is none.
     ///   - padding: records whether base64 padding was missing in `stream`.
-    ///   - mustBeEntity: whether the content must be a MIME entity that all programs read alike. A bare CMS object may contain
-    ///     any bytes.
+    ///   - mustBeEntity: whether the content must be a MIME entity, with one content type and one transfer encoding. A bare
+    ///     CMS object may contain any bytes.
     init(cms stream: ByteStream, declared: String? = nil, padding: PaddingWatch? = nil, mustBeEntity: Bool) throws {
         let spool = Spool()
         let transport = mustBeEntity ? LineEndDefects() : nil
@@ -88,7 +88,9 @@ package struct SignedLayer: Sendable {
             guard case .limitExceeded = error, !mustBeEntity else { throw error }
             content = nil
         }
-        if mustBeEntity { try content?.entity.checkUnambiguous() }
+        if mustBeEntity {
+            try content?.entity.checkUnambiguous(in: [.duplicateContentType, .duplicateTransferEncoding])
+        }
         evidence = data.revocationEvidence
         problems = data.problems
         let isText = content.map { $0.entity.binaryRanges(in: $0.source).isEmpty } ?? false

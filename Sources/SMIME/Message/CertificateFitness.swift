@@ -28,10 +28,13 @@ enum CertificateFitness {
     /// The problems that prevent every use of the certificate.
     private static func problems(of certificate: Certificate, at time: Date) -> [Problem] {
         var problems: [Problem] = []
-        if time < certificate.notBefore {
+        // A time that is not a number is in no period.
+        if !(time >= certificate.notBefore) {
             problems.append(Problem(.certificateNotYetValid, "the certificate is not valid yet"))
         }
-        if time > certificate.notAfter { problems.append(Problem(.certificateExpired, "the certificate has expired")) }
+        if !(time <= certificate.notAfter) {
+            problems.append(Problem(.certificateExpired, "the certificate has expired"))
+        }
         if certificate.publicKeyAlgorithm.isWeak {
             problems.append(Problem(.weakKey, "its key is too short: \(certificate.publicKeyAlgorithm)"))
         }

@@ -227,7 +227,9 @@ extension MessageOpener {
     /// The message's header fields inside the current signature; nil if there are none, or they cannot be read without a key.
     private func protectedHeader(_ opening: inout Opening) throws -> ProtectedHeader? {
         guard let outer = opening.header else { return nil }
-        return try opening.walker.payload().flatMap { ProtectedHeader(in: $0, outer: outer) }
+        let payload = try opening.walker.payload() ?? opening.walker.damaged
+        if opening.walker.damaged != nil { opening.result.report.noteUnreadableLayer() }
+        return payload.flatMap { ProtectedHeader(in: $0, outer: outer) }
     }
 
     private func read(_ layer: EncryptedLayer, _ opening: inout Opening) async throws {

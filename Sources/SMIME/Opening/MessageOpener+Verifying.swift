@@ -112,10 +112,7 @@ extension MessageOpener {
             result.report.add(inner.layer, signers: signers)
             result.report.noteInnerSignature()
         }
-        if walker.damaged != nil {
-            let text = "a layer inside the signature cannot be read, so what it contains is unknown"
-            result.report.note(Problem(warning: .innerSignature, text))
-        }
+        if walker.damaged != nil { result.report.noteUnreadableLayer() }
         result.report.noteSignedCiphertext()
         if let header { result.report.note(protected, outer: header) }
     }

@@ -131,6 +131,12 @@ extension ReportBuilder {
         note(Problem(.innerSigner, text))
     }
 
+    /// Adds the warning that a layer inside a signature cannot be read.
+    mutating func noteUnreadableLayer() {
+        let text = "a layer inside the signature cannot be read, so what it contains is unknown"
+        note(Problem(warning: .innerSignature, text))
+    }
+
     /// Adds a warning if the encrypted object is signed, but nothing inside the encryption is.
     mutating func noteOuterSignature() {
         guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption }),

@@ -56,6 +56,7 @@ package struct Subaddressing: Hashable, Sendable {
     }
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
+        let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
         let quoted = local.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
         return (try? EmailAddress(envelope: "\(local)@\(domain)"))
             ?? (try? EmailAddress(envelope: "\"\(quoted)\"@\(domain)"))

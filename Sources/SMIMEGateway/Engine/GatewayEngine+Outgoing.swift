@@ -59,8 +59,8 @@ extension GatewayEngine {
         )
     }
 
-    /// The addresses by which rules and certificates for `recipients` are found. A recipient without a domain, such as
-    /// `postmaster`, is one of the gateway's mail server.
+    /// The addresses by which rules and certificates for `recipients` are found. `postmaster` without a domain is the
+    /// postmaster of the gateway's mail server.
     ///
     /// RFC 5321 §4.1.1.3
     ///

@@ -62,7 +62,7 @@ package struct RequiredEncryption: Sendable {
     ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
         let subaddressing = try await store.subaddressing()
         // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules.
-        let addresses = recipients.compactMap { (try? EmailAddress(envelope: $0)) ?? EnvelopeSender($0).ruled }
+        let addresses = recipients.compactMap { EmailAddress(recipient: $0, on: "") ?? EnvelopeSender($0).ruled }
         return try await store.read { snapshot in
             try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)
         }

@@ -80,7 +80,6 @@ extension OutgoingFilter {
         var (named, seen): (Set<String>, Set<EmailAddress>) = ([], [])
         let distinct = recipients.filter { named.insert($0.text).inserted }
         let recipients = distinct.filter { seen.insert($0).inserted }
-        let known = recipients.filter { !$0.isOverlong }
         let lookup = try await store.lookup(
             systemAnchors: systemAnchors,
             options: options,
@@ -97,12 +96,12 @@ extension OutgoingFilter {
             subaddressing: subaddressing
         )
         let (answer, facts) = try await lookup.choices(
-            for: known.map { AddressScope($0) },
+            for: recipients.map { AddressScope($0) },
             at: time,
             needs: { (facts: SenderFacts, choices) in
-                let choices = Dictionary(zip(known, choices)) { first, _ in first }
+                let choices = Dictionary(zip(recipients, choices)) { first, _ in first }
                 let questions = facts.questions(draft, choices)
-                return Set(known.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
+                return Set(recipients.filter { $0.needsCertificate(questions) }.map { AddressScope($0) })
             }
         ) { snapshot in
             let signing = try SigningAvailability(
@@ -124,7 +123,7 @@ extension OutgoingFilter {
             )
         }
         answer.warnings.forEach(warn)
-        let choices = Dictionary(zip(known, answer.choices)) { first, _ in first }
+        let choices = Dictionary(zip(recipients, answer.choices)) { first, _ in first }
         let questions = facts.questions(draft, choices)
         let found = choices.compactMapValues { $0.selected.flatMap { $0.rank > 0 ? $0.source : nil } }
         return Verdict(

@@ -85,9 +85,10 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         guard names(url) else { throw KeystoreError.unusableAddress(name: "the store's address", why: "not \(form)") }
         let library = try PostgreSQLLibrary.shared
         if let options = library.options(in: url) {
-            // What follows an unescaped @ of a password is read as a part of the host, and would be shown with it.
+            // A part of a password with an unescaped @ or slash is read as host or database, and would be shown with it.
             let hosts = (options["host"] ?? "").split(separator: ",")
-            guard hosts.contains(where: { $0.dropFirst().contains("@") }) else { return options }
+            let isPlain = options["dbname"]?.contains("@") != true
+            guard hosts.contains(where: { $0.dropFirst().contains("@") }) || !isPlain else { return options }
         }
         let why =
             wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
