@@ -158,8 +158,12 @@ public enum CryptographicMessage {
 
     /// Decrypts an encrypted object. Runs on `SMIMEExecutor`.
     ///
-    /// - Parameter onlyAuthenticated: whether content is decrypted only if its encryption protects against changes; see
-    ///   `Message.opened`.
+    /// - Parameters:
+    ///   - object: the encrypted object.
+    ///   - keys: the identities that decrypt, and the trusted certificates for signatures inside.
+    ///   - password: the password for content encrypted with a password; nil if there is none.
+    ///   - onlyAuthenticated: whether content is decrypted only if its encryption protects against changes; see
+    ///     `Message.opened`.
     /// - Throws: `.unauthenticated`, `.notEncrypted`, `.notForUs`, `.decryptionFailed`, `.malformed`, `.file`, `.cancelled`,
     ///   and the provider's errors as for `Message.opened`.
     public static func decrypt(
