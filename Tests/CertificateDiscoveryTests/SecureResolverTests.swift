@@ -17,17 +17,25 @@ import Testing
         return try NameServer([("\(label)._smimecert", [3, 0, 0, 1, 2, 3])], isForged: isForged)
     }
 
-    private func answers(_ server: NameServer, _ names: [String], anchors: String? = nil) throws -> [SecureResolver
-        .Answer]
-    {
-        try SecureResolver(resolver: server.address, anchors: anchors ?? server.anchors).answers(
-            about: names,
-            until: .now + .seconds(60)
-        )
+    /// The answers of `server`. On a busy machine libunbound gives up queries that `server` answers too late, so it is asked
+    /// again.
+    private func answers(
+        _ server: NameServer,
+        about names: [String],
+        anchors: String? = nil
+    ) throws -> [SecureResolver.Answer] {
+        let resolver = SecureResolver(resolver: server.address, anchors: anchors ?? server.anchors)
+        let serverFailure = SecureResolver.Answer.outage(DiscoveryOutage("DNS gives no answer (code 2)"))
+        var found: [SecureResolver.Answer] = []
+        for _ in 0..<5 {
+            found = try resolver.answers(about: names, until: .now + .seconds(60))
+            guard found.contains(serverFailure) else { break }
+        }
+        return found
     }
 
     @Test func `what a signed zone has counts, and that it has nothing`() throws {
-        let found = try answers(try server(), [bob, carol])
+        let found = try answers(try server(), about: [bob, carol])
         guard case .records([[3, 0, 0, 1, 2, 3]], let lifetime) = found.first else {
             Issue.record("\(found)")
             return
@@ -41,12 +49,12 @@ import Testing
 
     @Test func `a zone without DNSSEC says nothing`() throws {
         let name = try SMIMEAName.name(of: "bob", at: "unsigned.example.net")
-        #expect(try answers(try server(), [name]) == [.unsigned])
+        #expect(try answers(try server(), about: [name]) == [.unsigned])
     }
 
     @Test func `a zone that was changed is no answer`() throws {
         let bogus = DiscoveryOutage("the answer of DNS is not signed as it must be")
-        #expect(try answers(try server(isForged: true), [bob]) == [.outage(bogus)])
+        #expect(try answers(try server(isForged: true), about: [bob]) == [.outage(bogus)])
     }
 
     @Test func `a server that is away is no answer, in time`() throws {
@@ -61,7 +69,7 @@ import Testing
             return
         }
         #expect(throws: DiscoveryOutage("the keys for DNSSEC cannot be read (Debian: apt install dns-root-data)")) {
-            try answers(try server(), [bob], anchors: "/nowhere")
+            try answers(try server(), about: [bob], anchors: "/nowhere")
         }
     }
 }
