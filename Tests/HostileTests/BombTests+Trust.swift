@@ -30,7 +30,7 @@ extension BombTests {
             var forge = SignedForge(MailForge.text, by: try CertificateForge(key).person(key, below: authority))
             forge.lists = (0..<16).map { response(number: $0, extensions) }
             forge.signers = Array(repeating: forge.signers[0], count: 16)
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
         Bomb("20,000 distribution points and a list for as many") {
             let (key, authority) = (try Person.alice.get().key, try Authority.untrusted.get())
@@ -55,7 +55,7 @@ extension BombTests {
             var forge = SignedForge(MailForge.text, by: try CertificateForge(key).person(key, below: authority))
             forge.lists = [try list(stranger, entries: 100_000)]
             forge.signers = Array(repeating: forge.signers[0], count: 16)
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
     ]
 
@@ -82,7 +82,7 @@ extension BombTests {
     private static func signed(_ person: Person, lists: [[UInt8]] = []) throws -> [UInt8] {
         var forge = SignedForge(MailForge.text, by: person)
         forge.lists = lists
-        return MailForge().signed(MailForge.text, try forge.encoded())
+        return MailForge().signed(MailForge.text, signature: try forge.encoded())
     }
 
     private static func list(

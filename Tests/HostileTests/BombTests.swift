@@ -81,13 +81,16 @@ import Testing
             let list = (0..<100_000).map { "a\($0)@example.com" }.joined(separator: ",\r\n ")
             var mail = MailForge(from: list)
             mail.header[1] = "To: \(list)"
-            return mail.signed(MailForge.text, try SignedForge(MailForge.text, by: Person.alice.get()).encoded())
+            return mail.signed(
+                MailForge.text,
+                signature: try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
+            )
         },
         Bomb("30,000 nested comments") {
             let from = String(repeating: "(", count: 30_000) + "alice@example.com"
             return MailForge(from: from).signed(
                 MailForge.text,
-                try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
+                signature: try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
             )
         },
         Bomb("50,000 parameters") {
@@ -101,12 +104,12 @@ import Testing
             var forge = SignedForge(MailForge.text, by: try Person.alice.get())
             forge.signers = Array(repeating: forge.signers[0], count: 100)
             forge.signers = Array(repeating: forge.signers, count: 10).flatMap { $0 }
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
         Bomb("5,000 certificates") {
             var forge = SignedForge(MailForge.text, by: try Person.alice.get())
             forge.certificates = Array(repeating: try Person.bob.get().certificate, count: 5000)
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
         Bomb("30,000 recipients") {
             var forge = EnvelopedForge(gcm: MailForge.text, to: try Person.alice.get())
@@ -162,7 +165,7 @@ import Testing
                 return SignerForge(try CertificateForge(key).person(key, below: authority))
             }
             forge.certificates = forge.signers.map(\.person.certificate) + certificates
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
         Bomb("1,000 revocation lists and 32 certificates of one long name, and 16 signers", isSound: true) {
             let parts = (0..<60).map { ("2.5.4.3", TLV.utf8("Ä\($0) xxxxxxxxxxxxxxxx")) }
@@ -182,7 +185,7 @@ import Testing
                 return try forge.signed(by: authority)
             }
             forge.signers = Array(repeating: forge.signers[0], count: 16)
-            return MailForge().signed(MailForge.text, try forge.encoded())
+            return MailForge().signed(MailForge.text, signature: try forge.encoded())
         },
         Bomb("nine layers") {
             var entity = MailForge.text

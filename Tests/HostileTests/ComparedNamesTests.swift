@@ -174,7 +174,7 @@ import Testing
         let harness = try Harness.shared.get()
         let result = try harness.run(
             ["verify", "--json", "--no-harvest", "--time", "2026-11-01T12:00:00Z"],
-            input: MailForge().signed(MailForge.text, try signed.encoded()),
+            input: MailForge().signed(MailForge.text, signature: try signed.encoded()),
             seconds: 30
         )
         #expect(!result.isTimeout && result.status == 1, "\(result.status) \(result.errorText)")
@@ -200,7 +200,7 @@ import Testing
         let person = try CertificateForge(key, names: names(900)).person(key, below: Authority.trusted.get())
         let mail = MailForge(from: "bob@example.com").signed(
             MailForge.text,
-            try SignedForge(MailForge.text, by: person).encoded()
+            signature: try SignedForge(MailForge.text, by: person).encoded()
         )
         let harness = try Harness.shared.get()
         let result = try harness.run(["verify", "--no-harvest", "--time", "2026-11-01T12:00:00Z"], input: mail)

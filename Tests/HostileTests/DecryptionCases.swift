@@ -233,7 +233,7 @@ enum DecryptionCases {
             // Bob's signed mail to alice, which mallory encrypts again as her own (surreptitious forwarding).
             let inner = SignedShape().entity(
                 MailForge.text,
-                try SignedForge(MailForge.text, by: Person.bob.get()).encoded()
+                signature: try SignedForge(MailForge.text, by: Person.bob.get()).encoded()
             )
             var mail = MailForge(from: "mallory@example.com")
             mail.header[1] = "To: alice@example.com"

@@ -12,7 +12,7 @@ enum IdentityCases {
     private static func from(_ fields: [String], by person: Person) throws -> [UInt8] {
         var mail = MailForge()
         mail.header.replaceSubrange(0...0, with: fields)
-        return mail.signed(MailForge.text, try SignedForge(MailForge.text, by: person).encoded())
+        return mail.signed(MailForge.text, signature: try SignedForge(MailForge.text, by: person).encoded())
     }
 
     /// A mail signed with bob's key under a trusted certificate modified by `change`.

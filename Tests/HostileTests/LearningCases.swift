@@ -80,7 +80,7 @@ enum LearningCases {
         mail.header.replaceSubrange(0...0, with: fields)
         var shape = SignedShape()
         shape.boundary = boundary
-        return mail.signed(entity, try forge.encoded(), shape)
+        return mail.signed(entity, signature: try forge.encoded(), shape)
     }
 
     /// A mail from Bob whose SignedData contains the certificate of `name`, and prefers it by an attribute.
@@ -191,7 +191,10 @@ enum LearningCases {
         Case("signed inside by the author, and around it by a list", knows: []) {
             var shape = SignedShape()
             shape.boundary = "inner"
-            let inner = shape.entity(MailForge.text, try SignedForge(MailForge.text, by: person("bob")).encoded())
+            let inner = shape.entity(
+                MailForge.text,
+                signature: try SignedForge(MailForge.text, by: person("bob")).encoded()
+            )
             return [try signed(by: "list", inner)]
         },
         Case("another person's signed mail inside", knows: ["bob*"]) {

@@ -52,7 +52,7 @@ import Testing
         forge.signers[0].signedAttributes = {
             [Attributes.contentType(), Attributes.digest($0), Attributes.time(), weak]
         }
-        let mail = MailForge(from: "bob@example.com").signed(MailForge.text, try forge.encoded())
+        let mail = MailForge(from: "bob@example.com").signed(MailForge.text, signature: try forge.encoded())
         #expect(try home.run(["verify"], input: mail).status == 0)
         #expect(try known(in: home) == ["bob*"])
         let output = home.folder.appending(path: "secret.eml").path

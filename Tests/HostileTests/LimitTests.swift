@@ -139,7 +139,10 @@ import Testing
         func codes(_ layers: Int) async throws -> [String] {
             var entity = MailForge.text
             for _ in 0..<layers {
-                entity = SignedShape().entity(entity, try SignedForge(entity, by: Person.alice.get()).encoded())
+                entity = SignedShape().entity(
+                    entity,
+                    signature: try SignedForge(entity, by: Person.alice.get()).encoded()
+                )
             }
             let content = try await MessageOpener.ofAliceAndCarol().verify(MemorySource(MailForge().mail(entity)))
             return content.report.problems.filter { $0.level == .error }.map(\.code)

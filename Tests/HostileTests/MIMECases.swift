@@ -14,7 +14,7 @@ enum MIMECases {
         change(&shape)
         var mail = MailForge()
         mail.header += header
-        return mail.signed(content, try signature(content), shape)
+        return mail.signed(content, signature: try signature(content), shape)
     }
 
     /// The same message with one piece of text replaced.
@@ -26,7 +26,7 @@ enum MIMECases {
         try SignedForge(content, by: Person.alice.get()).encoded()
     }
 
-    static func signedPart() throws -> [UInt8] { SignedShape().entity(MailForge.text, try signature()) }
+    static func signedPart() throws -> [UInt8] { SignedShape().entity(MailForge.text, signature: try signature()) }
 
     static func opaquePart() throws -> [UInt8] {
         CMSPart.entity(try SignedForge(MailForge.text, by: Person.alice.get(), isDetached: false).encoded())
@@ -192,7 +192,7 @@ enum MIMECases {
                 forge.signers[0].unsignedAttributes = [Attributes.make("1.2.3.4", TLV.utf8(name))]
                 object = try forge.encoded()
             }
-            let text = String(decoding: MailForge().signed(MailForge.text, object), as: UTF8.self)
+            let text = String(decoding: MailForge().signed(MailForge.text, signature: object), as: UTF8.self)
             return Array(
                 text.replacing("=\r\n\r\n--bnd--", with: "\r\n\r\n--bnd--").replacing(
                     "=\r\n\r\n--bnd--",
@@ -216,20 +216,23 @@ enum MIMECases {
     private static let transport = [
         HostileCase("mime-trailing-blanks-stripped", .reject(1)) {
             let content = Array("Content-Type: text/plain\r\n\r\nblanks   \r\n".utf8)
-            return MailForge().signed(Array("Content-Type: text/plain\r\n\r\nblanks\r\n".utf8), try signature(content))
+            return MailForge().signed(
+                Array("Content-Type: text/plain\r\n\r\nblanks\r\n".utf8),
+                signature: try signature(content)
+            )
         },
         HostileCase("mime-from-escaped", .reject(1)) {
             let content = Array("Content-Type: text/plain\r\n\r\nFrom here\r\n".utf8)
             return MailForge().signed(
                 Array("Content-Type: text/plain\r\n\r\n>From here\r\n".utf8),
-                try signature(content)
+                signature: try signature(content)
             )
         },
         HostileCase("mime-rewrapped", .reject(1)) {
             let content = Array("Content-Type: text/plain\r\n\r\none line of text\r\n".utf8)
             return MailForge().signed(
                 Array("Content-Type: text/plain\r\n\r\none line\r\nof text\r\n".utf8),
-                try signature(content)
+                signature: try signature(content)
             )
         },
         HostileCase("mime-lf-transport", .accept) { try SignedCases.detached().filter { $0 != 13 } },

@@ -15,7 +15,7 @@ import Testing
     private static let text = Array("Content-Type: text/plain\r\n\r\n\(secret)\r\n".utf8)
 
     private static let signed: [(name: String, make: @Sendable () throws -> [UInt8])] = [
-        ("detached", { MailForge().signed(text, try SignedForge(text, by: Person.alice.get()).encoded()) }),
+        ("detached", { MailForge().signed(text, signature: try SignedForge(text, by: Person.alice.get()).encoded()) }),
         ("opaque", { MailForge().cms(try SignedForge(text, by: Person.alice.get(), isDetached: false).encoded()) }),
         (
             "opaque binary",
@@ -35,7 +35,10 @@ import Testing
         (
             "signed and encrypted",
             {
-                let inner = SignedShape().entity(text, try SignedForge(text, by: Person.alice.get()).encoded())
+                let inner = SignedShape().entity(
+                    text,
+                    signature: try SignedForge(text, by: Person.alice.get()).encoded()
+                )
                 let object = try EnvelopedForge(gcm: inner, to: Person.alice.get()).encoded()
                 return MailForge().cms(object, "authenveloped-data")
             }

@@ -128,10 +128,10 @@ enum Bags {
             let units = name.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
             return TLV.set([TLV.sequence(TLV.oid("\(rsadsi).1.9.20"), TLV.set([TLV.element(0x1E, units)]))])
         }
-        return bag(3, value, attributes ?? [])
+        return bag(3, value, attributes: attributes ?? [])
     }
 
-    private static func bag(_ type: Int, _ value: [UInt8], _ attributes: [UInt8] = []) -> [UInt8] {
+    private static func bag(_ type: Int, _ value: [UInt8], attributes: [UInt8] = []) -> [UInt8] {
         TLV.sequence(TLV.oid("\(rsadsi).1.12.10.1.\(type)"), TLV.explicit(0, value), attributes)
     }
 

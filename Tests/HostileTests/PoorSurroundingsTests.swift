@@ -139,7 +139,10 @@ import Testing
         try Data((settings + "[e]\ndefault_properties = fips=yes\n").utf8).write(to: tmp.appending(path: "evil.cnf"))
         try Data(Fixtures.cert("untrusted/root.pem")).write(to: tmp.appending(path: "root.pem"))
         func status(_ person: Person) throws -> Int32 {
-            let mail = MailForge().signed(MailForge.text, try SignedForge(MailForge.text, by: person).encoded())
+            let mail = MailForge().signed(
+                MailForge.text,
+                signature: try SignedForge(MailForge.text, by: person).encoded()
+            )
             return try home.run(["verify", "--no-harvest"], input: mail, environment: [name: value]).status
         }
         #expect(try status(Person.alice.get()) == 0)
@@ -180,7 +183,7 @@ import Testing
         let bob = try Person.bob.get()
         let good = MailForge(from: "bob@example.com").signed(
             MailForge.text,
-            try SignedForge(MailForge.text, by: bob).encoded()
+            signature: try SignedForge(MailForge.text, by: bob).encoded()
         )
         #expect(try home.run(["recipient", "list"]).text.contains("bob@example.com") == false)
         let mail: [UInt8]
@@ -194,7 +197,10 @@ import Testing
             mail = good
         case "unsigned": mail = MailForge(from: "bob@example.com").mail(MailForge.text)
         case "part":
-            let part = SignedShape().entity(MailForge.text, try SignedForge(MailForge.text, by: bob).encoded())
+            let part = SignedShape().entity(
+                MailForge.text,
+                signature: try SignedForge(MailForge.text, by: bob).encoded()
+            )
             mail = MailForge(from: "bob@example.com").mail(Multipart.entity("mixed", SignedCases.evil, part))
         default:
             mail = MailForge(from: "mallory@example.com")

@@ -65,7 +65,7 @@ import Testing
         let line = [UInt8](repeating: UInt8(ascii: ">"), count: 48 << 20)
         let mail = MailForge().signed(
             MailForge.text + line,
-            try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
+            signature: try SignedForge(MailForge.text, by: Person.alice.get()).encoded()
         )
         try Data(Array("From x@example.com Sat Nov 21 02:40:42 2026\r\n".utf8) + mail).write(to: file)
         let result = try harness.run(["harvest", file.path], seconds: 280, measuresMemory: true)

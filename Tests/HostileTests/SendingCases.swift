@@ -12,7 +12,7 @@ enum SendingCases {
 
         init(
             _ name: String,
-            _ why: String,
+            why: String,
             address: String = "bob@example.com",
             _ make: @escaping @Sendable () throws -> [[UInt8]]
         ) {
@@ -37,37 +37,39 @@ enum SendingCases {
     static func sound() throws -> [[UInt8]] { try bob() }
 
     static let lies = [
-        Lie("untrusted", "no trust anchor") { try bob(below: Authority.untrusted) },
-        Lie("expired", "expired") { try bob { ($0.notBefore, $0.notAfter) = ("20200101000000Z", "20201231235959Z") } },
-        Lie("not yet valid", "not valid yet") { try bob { $0.notBefore = "21000101000000Z" } },
-        Lie("for signing", "does not allow encryption") { try bob { $0.keyUsage = Extension.keyUsage([0]) } },
-        Lie("for servers", "does not allow encryption") {
+        Lie("untrusted", why: "no trust anchor") { try bob(below: Authority.untrusted) },
+        Lie("expired", why: "expired") {
+            try bob { ($0.notBefore, $0.notAfter) = ("20200101000000Z", "20201231235959Z") }
+        },
+        Lie("not yet valid", why: "not valid yet") { try bob { $0.notBefore = "21000101000000Z" } },
+        Lie("for signing", why: "does not allow encryption") { try bob { $0.keyUsage = Extension.keyUsage([0]) } },
+        Lie("for servers", why: "does not allow encryption") {
             try bob { $0.extendedKeyUsage = Extension.extendedKeyUsage(["1.3.6.1.5.5.7.3.1"]) }
         },
-        Lie("unknown critical extension", "no trust anchor") {
+        Lie("unknown critical extension", why: "no trust anchor") {
             try bob { $0.others = [Extension.make("1.2.3.4.5", isCritical: true, TLV.null)] }
         },
-        Lie("weak key", "too short") { try bob(key: "weak") },
-        Lie("an authority's", "none is known") {
+        Lie("weak key", why: "too short") { try bob(key: "weak") },
+        Lie("an authority's", why: "none is known") {
             try bob { $0.basicConstraints = Extension.basicConstraints(isAuthority: true) }
         },
-        Lie("another address", "none is known") { try bob { $0.names = [Name.mailbox("mallory@example.com")] } },
-        Lie("address only in the CN", "none is known") {
+        Lie("another address", why: "none is known") { try bob { $0.names = [Name.mailbox("mallory@example.com")] } },
+        Lie("address only in the CN", why: "none is known") {
             try bob {
                 $0.names = []
                 $0.subject = Name.common("bob@example.com")
             }
         },
-        Lie("a wildcard", "none is known") { try bob { $0.names = [Name.mailbox("*@example.com")] } },
-        Lie("a host name", "none is known") { try bob { $0.names = [Name.host("bob@example.com")] } },
-        Lie("NUL in the address", "none is known") {
+        Lie("a wildcard", why: "none is known") { try bob { $0.names = [Name.mailbox("*@example.com")] } },
+        Lie("a host name", why: "none is known") { try bob { $0.names = [Name.host("bob@example.com")] } },
+        Lie("NUL in the address", why: "none is known") {
             try bob { $0.names = [Name.mailbox("bob@example.com\0.evil.test")] }
         },
-        Lie("a line break in the address", "none is known") {
+        Lie("a line break in the address", why: "none is known") {
             try bob { $0.names = [Name.mailbox("bob@example.com\r\nBcc: mallory@example.com")] }
         },
-        Lie("a look-alike", "none is known") { try bob { $0.names = [Name.smtpUTF8("b\u{43E}b@example.com")] } },
-        Lie("issued by a leaf", "no trust anchor") {
+        Lie("a look-alike", why: "none is known") { try bob { $0.names = [Name.smtpUTF8("b\u{43E}b@example.com")] } },
+        Lie("issued by a leaf", why: "no trust anchor") {
             let alice = try Person.alice.get()
             let leaf = Authority(
                 name: CertificateFields(alice.certificate).subject,
@@ -76,12 +78,12 @@ enum SendingCases {
             )
             return try bob(below: .success(leaf))
         },
-        Lie("the signature of its issuer is wrong", "no trust anchor") {
+        Lie("the signature of its issuer is wrong", why: "no trust anchor") {
             var certificates = try bob()
             certificates[0][certificates[0].count - 1] ^= 1
             return certificates
         },
-        Lie("revoked", "revoked", address: "revoked@example.com") {
+        Lie("revoked", why: "revoked", address: "revoked@example.com") {
             let person = try Person("revoked")
             return [person.certificate] + person.chain
         },

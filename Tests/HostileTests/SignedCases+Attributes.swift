@@ -170,7 +170,7 @@ extension SignedCases {
             forge.signers[0].signedAttributes = { Attributes.usual($0) }
             var mail = MailForge()
             mail.header[3] = "Date: Sun, 01 Feb 2026 00:00:00 +0000"
-            return mail.signed(MailForge.text, try forge.encoded())
+            return mail.signed(MailForge.text, signature: try forge.encoded())
         },
         HostileCase("sig-time-unreadable", .reject(1, ["signing-time-malformed"])) {
             try detached {

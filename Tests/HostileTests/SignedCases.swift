@@ -14,7 +14,7 @@ enum SignedCases {
     ) throws -> [UInt8] {
         var forge = SignedForge(content, by: try person.get())
         try change(&forge)
-        return MailForge(from: from).signed(shown ?? content, try forge.encoded())
+        return MailForge(from: from).signed(shown ?? content, signature: try forge.encoded())
     }
 
     /// The same with embedded content.
@@ -150,12 +150,12 @@ enum SignedCases {
             var shape = SignedShape()
             shape.parameters = "protocol=\"application/pgp-signature\"; micalg=pgp-sha256"
             let forge = SignedForge(MailForge.text, by: try Person.alice.get())
-            return MailForge().signed(MailForge.text, try forge.encoded(), shape)
+            return MailForge().signed(MailForge.text, signature: try forge.encoded(), shape)
         },
         HostileCase("sig-envelope-as-signature", .reject(65)) {
             MailForge().signed(
                 MailForge.text,
-                try EnvelopedForge(gcm: MailForge.text, to: Person.alice.get()).encoded()
+                signature: try EnvelopedForge(gcm: MailForge.text, to: Person.alice.get()).encoded()
             )
         },
         HostileCase("sig-content-type-not-data", .reject) {

@@ -192,7 +192,7 @@ import Testing
 
         var testDescription: String { "\(constraint), \(subject) \(names)" }
 
-        init(_ constraint: String, _ isAllowed: Bool, subject: String = "/CN=L", _ names: String = "") {
+        init(_ constraint: String, isAllowed: Bool, subject: String = "/CN=L", names: String = "") {
             (self.constraint, self.subject, self.names, self.isAllowed) = (constraint, subject, names, isAllowed)
         }
     }
@@ -204,36 +204,45 @@ import Testing
     private static let emptyExcluded = "DER:30:06:A1:04:30:02:81:00"
 
     static let cases = [
-        Case(permitted, true, "subjectAltName=email:a@example.com"),
-        Case(permitted, true, "subjectAltName=email:a@EXAMPLE.com"),
-        Case(permitted, false, "subjectAltName=email:a@example.net"),
-        Case(permitted, false, "subjectAltName=email:a@sub.example.com"),
-        Case(permitted, false, "subjectAltName=email:a@example.com,email:b@example.net"),
-        Case("permitted;email:.example.com", true, "subjectAltName=email:a@sub.example.com"),
-        Case("permitted;email:.example.com", false, "subjectAltName=email:a@example.com"),
-        Case("permitted;email:a@example.com", true, "subjectAltName=email:a@example.com"),
-        Case("permitted;email:a@example.com", false, "subjectAltName=email:b@example.com"),
-        Case(excluded, false, "subjectAltName=email:a@example.com"),
-        Case(excluded, true, "subjectAltName=email:a@example.net"),
-        Case(emptyExcluded, false, "subjectAltName=email:a@example.com"),
-        Case(emptyExcluded, false, subject: "/CN=L/emailAddress=a@example.com"),
-        Case(emptyExcluded, true, "subjectAltName=DNS:example.com"),
-        Case(permitted, true, subject: "/CN=L/emailAddress=a@example.com"),
-        Case(permitted, false, subject: "/CN=L/emailAddress=a@example.net"),
-        Case(permitted, false, subject: "/CN=L/emailAddress=b@example.net", "subjectAltName=email:a@example.com"),
-        Case(excluded, false, subject: "/CN=L/emailAddress=a@example.com"),
-        Case(permitted, true, "\(mailbox)пётр@example.com"),
-        Case(permitted, false, "\(mailbox)пётр@example.net"),
-        Case(excluded, false, "\(mailbox)пётр@example.com"),
-        Case("permitted;email:xn--e1afmkfd.test", true, "\(mailbox)пётр@xn--e1afmkfd.test"),
-        Case("excluded;email:xn--e1afmkfd.test", false, "\(mailbox)пётр@xn--e1afmkfd.test"),
-        Case("excluded;email:example.com.", false, "subjectAltName=email:a@example.com"),
-        Case("excluded;email:.example.com.", false, "subjectAltName=email:a@sub.example.com"),
-        Case("excluded;email:a@example.com.", false, "subjectAltName=email:a@example.com"),
-        Case("excluded;email:example.com.", true, "subjectAltName=email:a@example.net"),
-        Case("permitted;email:example.com.", true, "subjectAltName=email:a@example.com"),
-        Case("permitted;email:example.com.", false, "subjectAltName=email:a@example.net"),
-        Case("permitted;email:example.com.", false, "subjectAltName=email:a@example.com,email:a@example.net"),
+        Case(permitted, isAllowed: true, names: "subjectAltName=email:a@example.com"),
+        Case(permitted, isAllowed: true, names: "subjectAltName=email:a@EXAMPLE.com"),
+        Case(permitted, isAllowed: false, names: "subjectAltName=email:a@example.net"),
+        Case(permitted, isAllowed: false, names: "subjectAltName=email:a@sub.example.com"),
+        Case(permitted, isAllowed: false, names: "subjectAltName=email:a@example.com,email:b@example.net"),
+        Case("permitted;email:.example.com", isAllowed: true, names: "subjectAltName=email:a@sub.example.com"),
+        Case("permitted;email:.example.com", isAllowed: false, names: "subjectAltName=email:a@example.com"),
+        Case("permitted;email:a@example.com", isAllowed: true, names: "subjectAltName=email:a@example.com"),
+        Case("permitted;email:a@example.com", isAllowed: false, names: "subjectAltName=email:b@example.com"),
+        Case(excluded, isAllowed: false, names: "subjectAltName=email:a@example.com"),
+        Case(excluded, isAllowed: true, names: "subjectAltName=email:a@example.net"),
+        Case(emptyExcluded, isAllowed: false, names: "subjectAltName=email:a@example.com"),
+        Case(emptyExcluded, isAllowed: false, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(emptyExcluded, isAllowed: true, names: "subjectAltName=DNS:example.com"),
+        Case(permitted, isAllowed: true, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(permitted, isAllowed: false, subject: "/CN=L/emailAddress=a@example.net"),
+        Case(
+            permitted,
+            isAllowed: false,
+            subject: "/CN=L/emailAddress=b@example.net",
+            names: "subjectAltName=email:a@example.com"
+        ),
+        Case(excluded, isAllowed: false, subject: "/CN=L/emailAddress=a@example.com"),
+        Case(permitted, isAllowed: true, names: "\(mailbox)пётр@example.com"),
+        Case(permitted, isAllowed: false, names: "\(mailbox)пётр@example.net"),
+        Case(excluded, isAllowed: false, names: "\(mailbox)пётр@example.com"),
+        Case("permitted;email:xn--e1afmkfd.test", isAllowed: true, names: "\(mailbox)пётр@xn--e1afmkfd.test"),
+        Case("excluded;email:xn--e1afmkfd.test", isAllowed: false, names: "\(mailbox)пётр@xn--e1afmkfd.test"),
+        Case("excluded;email:example.com.", isAllowed: false, names: "subjectAltName=email:a@example.com"),
+        Case("excluded;email:.example.com.", isAllowed: false, names: "subjectAltName=email:a@sub.example.com"),
+        Case("excluded;email:a@example.com.", isAllowed: false, names: "subjectAltName=email:a@example.com"),
+        Case("excluded;email:example.com.", isAllowed: true, names: "subjectAltName=email:a@example.net"),
+        Case("permitted;email:example.com.", isAllowed: true, names: "subjectAltName=email:a@example.com"),
+        Case("permitted;email:example.com.", isAllowed: false, names: "subjectAltName=email:a@example.net"),
+        Case(
+            "permitted;email:example.com.",
+            isAllowed: false,
+            names: "subjectAltName=email:a@example.com,email:a@example.net"
+        ),
     ]
 
     @Test(arguments: cases) func `a name constraint on addresses is applied`(test: Case) throws {

@@ -45,7 +45,7 @@ struct OnlineScene: ~Copyable {
             ("reader", "config set revocation.private-addresses \(allowsPrivate ? "on" : "off")"),
         ]
         for (home, command) in commands {
-            let result = try Self.run(home, command, in: factory.folder, environment)
+            let result = try Self.run(in: home, command, below: factory.folder, environment)
             try #require(result.status == 0, "\(command): \(result.errorText)")
         }
         self.environment = environment
@@ -54,9 +54,9 @@ struct OnlineScene: ~Copyable {
 
     /// Runs the command with the given words, separated by blanks, in the store `home`.
     private static func run(
-        _ home: String,
+        in home: String,
         _ command: String,
-        in folder: URL,
+        below folder: URL,
         _ environment: [String: String],
         input: String? = nil
     ) throws -> CommandResult {
@@ -73,13 +73,13 @@ struct OnlineScene: ~Copyable {
         )
     }
 
-    private func run(_ home: String, _ command: String, input: String? = nil) throws -> CommandResult {
-        try Self.run(home, command, in: factory.folder, environment, input: input)
+    private func run(in home: String, _ command: String, input: String? = nil) throws -> CommandResult {
+        try Self.run(in: home, command, below: factory.folder, environment, input: input)
     }
 
     /// Runs the command as the reader. It must neither crash nor hang.
     func read(_ command: String, input: String? = nil) throws -> CommandResult {
-        let result = try run("reader", command, input: input)
+        let result = try run(in: "reader", command, input: input)
         #expect(result.signal == nil)
         #expect(!result.isTimeout)
         return result

@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Makes the certificate selected by `condition` known for `key`, as if it had been learned.
-    private func learn(_ key: String, as address: String, _ condition: String, in scene: VerdictScene) async throws {
+    private func learn(_ key: String, as address: String, condition: String, in scene: VerdictScene) async throws {
         try await scene.home.change(
             """
             INSERT INTO recipient (address_key, certificate, address, source, first_seen, last_seen, trust)
@@ -103,8 +103,8 @@ import Testing
         let before = try await scene.reasons()
         try await add(like: scene.certificate("ca"), to: scene)
         let garbage = "subject_name = 'x'"
-        try await learn("alice@example.com", as: "alice@example.com", garbage, in: scene)
-        try await learn("@example.com", as: "@example.com", garbage, in: scene)
+        try await learn("alice@example.com", as: "alice@example.com", condition: garbage, in: scene)
+        try await learn("@example.com", as: "@example.com", condition: garbage, in: scene)
         try await scene.home.change(
             "INSERT INTO intermediate (certificate, learned) SELECT id, 1 FROM certificate WHERE \(garbage)"
         )
@@ -140,7 +140,7 @@ import Testing
     func `what a person decided about is not passed over where it cannot be read`(decision: String) async throws {
         let scene = try await VerdictScene()
         try await add(like: scene.certificate("ca"), to: scene)
-        try await learn("alice@example.com", as: "alice@example.com", "subject_name = 'x'", in: scene)
+        try await learn("alice@example.com", as: "alice@example.com", condition: "subject_name = 'x'", in: scene)
         try await scene.home.change(decision)
         await #expect(throws: KeystoreError.self) {
             try await scene.store.recipients.certificates(for: AddressScope("alice@example.com"))
@@ -155,7 +155,7 @@ import Testing
         let alice = try AddressScope("alice@example.com")
         _ = try await scene.store.recipients.remove(alice)
         let bob = try scene.certificate("bob").fingerprint.hexadecimal
-        try await learn(alice.key, as: address, "fingerprint = x'\(bob)'", in: scene)
+        try await learn(alice.key, as: address, condition: "fingerprint = x'\(bob)'", in: scene)
         let choice = try await scene.lookup().choices(for: [alice], at: scene.time)
         #expect(choice.choices.map { $0.selected == nil } == [true] && choice.warnings.count == 1)
         let listed = try await scene.lookup().overviews(of: [alice], at: scene.time).overviews
@@ -199,7 +199,7 @@ import Testing
             """
         )
         let bob = try scene.certificate("bob").fingerprint.hexadecimal
-        try await learn("alice@example.com", as: "alice@example.com", "fingerprint = x'\(bob)'", in: scene)
+        try await learn("alice@example.com", as: "alice@example.com", condition: "fingerprint = x'\(bob)'", in: scene)
         let alice = try AddressScope("alice@example.com")
         let choice = try await scene.lookup().choices(for: [alice], at: scene.time).choices[0]
         #expect(choice.candidates.contains { $0.reason == .revoked } && choice.selected == nil)

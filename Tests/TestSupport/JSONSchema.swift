@@ -22,24 +22,28 @@ public struct JSONSchema: Sendable {
     /// The violations of the document `bytes` against the definitions `names`; nil if it matches one of them.
     public func complaint(about bytes: [UInt8], _ names: [String]) -> String? {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return "no JSON" }
-        let complaints = names.map { complaint(value, .object(["$ref": .string("#/$defs/\($0)")]), at: $0) }
+        let complaints = names.map {
+            complaint(about: value, against: .object(["$ref": .string("#/$defs/\($0)")]), at: $0)
+        }
         return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: "; ")
     }
 
     /// The first part of `value`, which is at `place`, that `schema` does not allow.
-    private func complaint(_ value: JSONValue, _ schema: JSONValue, at place: String) -> String? {
+    private func complaint(about value: JSONValue, against schema: JSONValue, at place: String) -> String? {
         guard let rules = schema.object else { return "\(place): the schema is no object" }
         for (keyword, rule) in rules.sorted(by: { $0.key < $1.key }) {
-            if let complaint = complaint(value, keyword, rule, rules, at: place) { return complaint }
+            if let complaint = complaint(about: value, keyword, rule: rule, among: rules, at: place) {
+                return complaint
+            }
         }
         return nil
     }
 
     private func complaint(
-        _ value: JSONValue,
+        about value: JSONValue,
         _ keyword: String,
-        _ rule: JSONValue,
-        _ rules: [String: JSONValue],
+        rule: JSONValue,
+        among rules: [String: JSONValue],
         at place: String
     ) -> String? {
         switch keyword {
@@ -47,10 +51,11 @@ public struct JSONSchema: Sendable {
         case "$ref":
             let name = rule.string?.replacing("#/$defs/", with: "") ?? ""
             guard let schema = definitions[name] else { return "\(place): no definition \(name)" }
-            return complaint(value, schema, at: place)
-        case "allOf": return (rule.array ?? []).lazy.compactMap { complaint(value, $0, at: place) }.first
+            return complaint(about: value, against: schema, at: place)
+        case "allOf":
+            return (rule.array ?? []).lazy.compactMap { complaint(about: value, against: $0, at: place) }.first
         case "anyOf":
-            let complaints = (rule.array ?? []).map { complaint(value, $0, at: place) }
+            let complaints = (rule.array ?? []).map { complaint(about: value, against: $0, at: place) }
             return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: " | ")
         case "const": return value == rule ? nil : "\(place): not \(rule)"
         case "enum": return rule.array?.contains(value) == true ? nil : "\(place): \(value) is not in the enum"
@@ -61,29 +66,31 @@ public struct JSONSchema: Sendable {
         case "type":
             let types = rule.array?.compactMap(\.string) ?? [rule.string ?? ""]
             return types.contains(value.typeName) ? nil : "\(place): is \(value.typeName), not \(types)"
-        default: return complaintOfParts(value, keyword, rule, rules, at: place)
+        default: return complaintOfParts(about: value, keyword, rule: rule, among: rules, at: place)
         }
     }
 
     /// Like `complaint`, for the keywords about arrays and objects.
     private func complaintOfParts(
-        _ value: JSONValue,
+        about value: JSONValue,
         _ keyword: String,
-        _ rule: JSONValue,
-        _ rules: [String: JSONValue],
+        rule: JSONValue,
+        among rules: [String: JSONValue],
         at place: String
     ) -> String? {
         switch keyword {
         case "items":
             for (index, item) in (value.array ?? []).enumerated() {
-                if let complaint = complaint(item, rule, at: "\(place).\(index)") { return complaint }
+                if let complaint = complaint(about: item, against: rule, at: "\(place).\(index)") { return complaint }
             }
         case "required":
             let missing = (rule.array ?? []).compactMap(\.string).first { value.object?[$0] == nil }
             if let missing { return "\(place): no \(missing)" }
         case "properties":
             for (name, schema) in rule.object ?? [:] {
-                if let part = value.object?[name], let complaint = complaint(part, schema, at: "\(place).\(name)") {
+                if let part = value.object?[name],
+                    let complaint = complaint(about: part, against: schema, at: "\(place).\(name)")
+                {
                     return complaint
                 }
             }
@@ -91,7 +98,7 @@ public struct JSONSchema: Sendable {
             let known = rules["properties"]?.object ?? [:]
             for (name, part) in value.object ?? [:] where known[name] == nil {
                 guard rule.object != nil else { return "\(place): \(name) is not in the schema" }
-                if let complaint = complaint(part, rule, at: "\(place).\(name)") { return complaint }
+                if let complaint = complaint(about: part, against: rule, at: "\(place).\(name)") { return complaint }
             }
         default: return "\(place): unknown keyword \(keyword)"
         }

@@ -63,7 +63,7 @@ extension TranscriptRunner {
         switch (verb, arguments.count) {
         case ("cmp", 2):
             let (left, right) = try (Data(contentsOf: path(arguments[0])), Data(contentsOf: path(arguments[1])))
-            return (left == right) != isNegated ? nil : isNegated ? "no difference" : difference(left, right)
+            return (left == right) != isNegated ? nil : isNegated ? "no difference" : difference(of: left, from: right)
         case ("exists", 1):
             // FileManager would follow a symbolic link.
             return (lstat(path(arguments[0]).path, &entry) == 0) != isNegated
@@ -100,14 +100,14 @@ extension TranscriptRunner {
         let expected = (try? Data(contentsOf: path(name))) ?? Data()
         guard Data(last.standardOutput) != expected else { return nil }
         guard ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] == "1", transcript.files[name] != nil else {
-            return difference(Data(last.standardOutput), expected)
+            return difference(of: Data(last.standardOutput), from: expected)
         }
         recorded[name] = last.text
         return nil
     }
 
     /// Describes the first difference between two files.
-    private func difference(_ left: Data, _ right: Data) -> String {
+    private func difference(of left: Data, from right: Data) -> String {
         let same = zip(left, right).prefix { $0 == $1 }.count
         let line = left.prefix(same).count { $0 == UInt8(ascii: "\n") } + 1
         func excerpt(_ data: Data) -> String {

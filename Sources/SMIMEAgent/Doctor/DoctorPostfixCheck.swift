@@ -44,26 +44,26 @@ struct DoctorPostfixCheck: DoctorCheck {
             addWiring(
                 service.name,
                 text: "runs as \(user.isEmpty ? "no user of its own" : "root")",
-                "give it the store's owner: user=smime"
+                advice: "give it the store's owner: user=smime"
             )
         }
         let flags = service.attribute("flags") ?? ""
         if flags.contains(where: { "FDO.".contains($0) }) {
-            addWiring(service.name, text: "flags=\(flags) changes the mail", "use flags=Rq")
+            addWiring(service.name, text: "flags=\(flags) changes the mail", advice: "use flags=Rq")
         }
         let words = service.filter ?? []
         if !words.contains(where: { $0.contains("${sender}") }) {
-            addWiring(service.name, text: "does not get the sender", "add --sender=${sender}")
+            addWiring(service.name, text: "does not get the sender", advice: "add --sender=${sender}")
         }
         let end = words.firstIndex(of: "--")
         if end == nil || !words[(end ?? 0)...].contains("${recipient}") {
-            addWiring(service.name, text: "does not get the recipients after --", "end it with -- ${recipient}")
+            addWiring(service.name, text: "does not get the recipients after --", advice: "end it with -- ${recipient}")
         }
         if !words.contains(where: { $0.contains("${queue_id}") }) {
             addWiring(
                 service.name,
                 text: "does not get the queue id, so a second attempt may send mail twice",
-                "add --queue-id ${queue_id}"
+                advice: "add --queue-id ${queue_id}"
             )
         }
         checkOwner(service, words, user: user)
@@ -87,17 +87,17 @@ struct DoctorPostfixCheck: DoctorCheck {
     private mutating func checkProgram(_ service: PostfixWiring.Service, _ words: [String]) {
         let program = words.first.map { String($0.dropFirst("argv=".count)) } ?? ""
         if access(program, X_OK) != 0 {
-            addWiring(service.name, text: "\(program): cannot be run", "write the whole path of smime in argv")
+            addWiring(service.name, text: "\(program): cannot be run", advice: "write the whole path of smime in argv")
         }
         if service.isChrooted {
             addWiring(
                 service.name,
                 text: "runs in Postfix's queue directory alone (chroot)",
-                "put n in its fifth column"
+                advice: "put n in its fifth column"
             )
         }
         if !words.contains(where: { $0 == "--home" || $0.hasPrefix("--home=") }) {
-            addWiring(service.name, text: "does not get the store's directory", "add --home /var/lib/smime")
+            addWiring(service.name, text: "does not get the store's directory", advice: "add --home /var/lib/smime")
         }
     }
 
@@ -133,10 +133,14 @@ struct DoctorPostfixCheck: DoctorCheck {
         var status = stat()
         let home = words[option + 1]
         guard stat(home, &status) == 0 else {
-            return addWiring(service.name, text: "\(home): no such store", "see docs/postfix.md")
+            return addWiring(service.name, text: "\(home): no such store", advice: "see docs/postfix.md")
         }
         if status.st_uid != owner.id {
-            addWiring(service.name, text: "\(home) does not belong to \(user)", .changeOwner(of: home, to: user))
+            addWiring(
+                service.name,
+                text: "\(home) does not belong to \(user)",
+                remedy: .changeOwner(of: home, to: user)
+            )
         }
     }
 
@@ -195,11 +199,11 @@ struct DoctorPostfixCheck: DoctorCheck {
         )
     }
 
-    private mutating func addWiring(_ service: String, text: String, _ advice: String) {
-        addWiring(service, text: text, .advice(advice))
+    private mutating func addWiring(_ service: String, text: String, advice: String) {
+        addWiring(service, text: text, remedy: .advice(advice))
     }
 
-    private mutating func addWiring(_ service: String, text: String, _ remedy: DoctorRemedy) {
+    private mutating func addWiring(_ service: String, text: String, remedy: DoctorRemedy) {
         add("mta-filter", .error, text: "\(service): \(text)", remedies: [remedy])
     }
 }

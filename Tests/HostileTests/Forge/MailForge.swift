@@ -28,8 +28,8 @@ struct MailForge {
     func cms(_ object: [UInt8], _ type: String = "signed-data") -> [UInt8] { mail(CMSPart.entity(object, type)) }
 
     /// multipart/signed.
-    func signed(_ entity: [UInt8], _ object: [UInt8], _ shape: SignedShape = SignedShape()) -> [UInt8] {
-        mail(shape.entity(entity, object))
+    func signed(_ entity: [UInt8], signature object: [UInt8], _ shape: SignedShape = SignedShape()) -> [UInt8] {
+        mail(shape.entity(entity, signature: object))
     }
 }
 
@@ -48,7 +48,7 @@ struct SignedShape {
     var isClosed = true
     var delimiterPadding = ""
 
-    func entity(_ content: [UInt8], _ object: [UInt8]) -> [UInt8] {
+    func entity(_ content: [UInt8], signature object: [UInt8]) -> [UInt8] {
         let fields = ["Content-Type: \(type); \(parameters); boundary=\"\(boundary)\""] + extraFields + ["", ""]
         let body = encoding == "base64" ? Array(CMSPart.base64(object).utf8) : object
         let signature =

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct MilterPacketTests {
-    private static func field(_ name: String, _ value: String) -> MilterField? {
+    private static func field(_ name: String, value: String) -> MilterField? {
         MilterField(name: name, value: Array(value.utf8))
     }
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func `changes of fields are written and read again`() throws {
-        let field = try #require(Self.field("Subject", " a\n b"))
+        let field = try #require(Self.field("Subject", value: " a\n b"))
         for reply in [MilterReply.addHeader(field), .insertHeader(position: 1, field), .changeHeader(index: 7, field)] {
             #expect(try MilterReply(reply.packet) == reply)
         }
@@ -55,7 +55,7 @@ import Testing
         }
         #expect(bytes(.continue) == [0, 0, 0, 1] + Array("c".utf8))
         #expect(bytes(.replyCode("451 4.3.0 5% off")) == [0, 0, 0, 19] + Array("y451 4.3.0 5%% off\0".utf8))
-        let field = try #require(Self.field("X", " y"))
+        let field = try #require(Self.field("X", value: " y"))
         #expect(
             bytes(.changeHeader(index: 2, field)) == [0, 0, 0, 10] + Array("m".utf8) + [0, 0, 0, 2]
                 + Array("X\0 y\0".utf8)
