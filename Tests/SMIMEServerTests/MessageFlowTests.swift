@@ -105,6 +105,17 @@ import Testing
         return scene
     }
 
+    private static let both = ["b@y.test", "c@y.test"]
+
+    /// Sends the first message of `scene`, which only one of two recipients receives: this must be recorded.
+    private func deliverHalf(_ name: String, in scene: NIOLoopBound<Scene>) async throws {
+        try await onLoop { scene.value.bring(name, to: Self.both, confirms: true) }
+        try await wait { scene.value.deliveries.count == 1 }
+        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
+        try await onLoop { scene.value.deliveries[0].done(half) }
+        try await wait { scene.value.replies.count == 1 }
+    }
+
     private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await loop.submit(body).get()
     }
@@ -216,22 +227,17 @@ import Testing
     @Test func `while nothing can be recorded, a message in several forms is not sent again and again`() async throws {
         let isWritable = Mutex(false)
         let scene = try await scene(Self.workers(isWritable: { isWritable.withLock { $0 } }))
-        let both = ["b@y.test", "c@y.test"]
-        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
-        try await wait { scene.value.deliveries.count == 1 }
-        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
-        try await onLoop { scene.value.deliveries[0].done(half) }
-        try await wait { scene.value.replies.count == 1 }
+        try await deliverHalf("Q1", in: scene)
         #expect(try await onLoop { scene.value.pool.isJournalFailing })
         // A message in one form needs no record.
         try await onLoop {
-            scene.value.bring("Q1", to: both, confirms: true)
+            scene.value.bring("Q1", to: Self.both, confirms: true)
             scene.value.bring("Q2", confirms: true)
         }
         try await wait { scene.value.replies.count == 2 && scene.value.deliveries.count == 2 }
         #expect(try await onLoop { scene.value.replies[1] } == 451)
         isWritable.withLock { $0 = true }
-        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
+        try await onLoop { scene.value.bring("Q1", to: Self.both, confirms: true) }
         try await wait { scene.value.deliveries.count == 3 }
         #expect(try await onLoop { scene.value.pool.isJournalFailing } == false)
         try await onLoop { scene.value.pool.close() }
@@ -239,15 +245,10 @@ import Testing
 
     @Test func `while the journal is checked after every message, every message gets its reply`() async throws {
         let scene = try await scene(Self.workers(isWritable: { false }), width: 1)
-        let both = ["b@y.test", "c@y.test"]
-        try await onLoop { scene.value.bring("Q0", to: both, confirms: true) }
-        try await wait { scene.value.deliveries.count == 1 }
-        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
-        try await onLoop { scene.value.deliveries[0].done(half) }
-        try await wait { scene.value.replies.count == 1 }
+        try await deliverHalf("Q0", in: scene)
         // The one worker has the next message as soon as it answered one, and is asked for the journal then, too.
         for round in 0..<10 {
-            try await onLoop { for n in 1...6 { scene.value.bring("Q\(round)\(n)", to: both, confirms: true) } }
+            try await onLoop { for n in 1...6 { scene.value.bring("Q\(round)\(n)", to: Self.both, confirms: true) } }
             try await wait { scene.value.replies.count == 1 + 6 * (round + 1) }
         }
         #expect(try await onLoop { scene.value.replies.values.allSatisfy { $0 == 451 } })
@@ -258,14 +259,9 @@ import Testing
     @Test func `a check of the journal that is never answered delays only the messages that need it`() async throws {
         let workers = Self.workers(isWritable: { false }, answersJournalChecks: false)
         let scene = try await scene(workers, replyTime: .seconds(8))
-        let both = ["b@y.test", "c@y.test"]
-        try await onLoop { scene.value.bring("Q1", to: both, confirms: true) }
-        try await wait { scene.value.deliveries.count == 1 }
-        let half = MessageFlow.Placement(served: ["b@y.test"], failure: SMTPReply(451, nil, text: "later"))
-        try await onLoop { scene.value.deliveries[0].done(half) }
-        try await wait { scene.value.replies.count == 1 }
+        try await deliverHalf("Q1", in: scene)
         // Both wait for one check. The other worker handles the rest.
-        try await onLoop { for name in ["Q1", "Q2"] { scene.value.bring(name, to: both, confirms: true) } }
+        try await onLoop { for name in ["Q1", "Q2"] { scene.value.bring(name, to: Self.both, confirms: true) } }
         for number in 3...6 {
             try await onLoop { scene.value.bring("Q\(number)", confirms: true) }
             try await wait { scene.value.deliveries.count == number - 1 }
