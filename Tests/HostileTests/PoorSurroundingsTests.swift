@@ -204,7 +204,7 @@ import Testing
             mail = MailForge(from: "bob@example.com").mail(Multipart.entity("mixed", SignedCases.evil, part))
         default:
             mail = MailForge(from: "mallory@example.com")
-                .signed(MailForge.text, try SignedForge(MailForge.text, by: bob).encoded())
+                .signed(MailForge.text, signature: try SignedForge(MailForge.text, by: bob).encoded())
         }
         let result = try home.run(["harvest"], input: mail)
         #expect(result.signal == nil && result.status != 70)

@@ -94,7 +94,7 @@ struct OnlineScene: ~Copyable {
 
     /// The fingerprint of the author's authority.
     func authority() throws -> String {
-        let result = try run("reader", "trust list --json")
+        let result = try run(in: "reader", "trust list --json")
         return try #require(result.text.firstMatch(of: /sha256:[0-9a-f]{64}/)).output.description
     }
 
