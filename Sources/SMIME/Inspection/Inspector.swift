@@ -102,7 +102,7 @@ struct Inspector {
 
     /// The parts of a multipart, or the embedded message.
     private mutating func children(of place: MessagePlace, problems: inout [Problem]) throws -> [Inspection.Part] {
-        guard place.depth < MessageOpener.maximumLayers || !place.part.entity.contentType.isMessage else {
+        guard !place.isTooDeep else {
             problems.append(Problem(.tooDeep, "messages inside each other are not looked into further"))
             return []
         }

@@ -121,8 +121,7 @@ extension MessageOpener {
     ///
     /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.
     private func protectedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
-        let entity = place.part.entity
-        guard place.depth < Self.maximumLayers || !entity.contentType.isMessage else { return [] }
+        guard !place.isTooDeep else { return [] }
         let parts: [MessagePlace]
         do { parts = try place.parts() } catch {
             if case .unreadable = error { throw error }

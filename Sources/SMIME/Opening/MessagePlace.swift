@@ -61,6 +61,9 @@ struct MessagePlace: Sendable {
         return FoundLayer(object: part.entity, source: part.source, section: bodySection)
     }
 
+    /// Whether the entity is an embedded message that is inside too many messages and layers to look into it.
+    var isTooDeep: Bool { depth >= MessageOpener.maximumLayers && part.entity.contentType.isMessage }
+
     /// The positions of the parts of a multipart, or of the embedded message. Nested multiparts do not increase the depth;
     /// the MIME reader limits them.
     ///
