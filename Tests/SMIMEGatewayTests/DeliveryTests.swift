@@ -241,7 +241,7 @@ import Testing
 }
 
 /// Records the recipients; fails once, at one of its messages.
-private final class FakeTransport: MailTransport {
+private final class FakeTransport: ContentTransport {
     private struct State {
         var sent: [[String]] = []
         var failing: Int

@@ -1,8 +1,8 @@
 package import ByteStreams
 import Foundation
 
-/// Sends finished messages.
-package protocol MailTransport: Sendable {
+/// Sends finished messages as bytes, whether they are well-formed mail or not.
+package protocol ContentTransport: Sendable {
     /// Sends a message. When this returns, the transport is responsible for the message. When this throws, the transport
     /// has not accepted it.
     ///

@@ -36,7 +36,7 @@ package struct Delivery: Sendable {
     private func send(
         _ message: Message,
         to recipients: [String],
-        through transport: any MailTransport,
+        through transport: any ContentTransport,
         named: (String) -> Void
     ) async throws(TransportError) {
         let name = try await transport.send(message.content, from: message.sender ?? sender, to: recipients)
@@ -54,7 +54,7 @@ package struct Delivery: Sendable {
     ///   - warn: called if some recipients could not be recorded.
     /// - Throws: `TransportError`, `KeystoreError`; the messages that were sent before are recorded in the journal.
     package func run(
-        through transport: any MailTransport,
+        through transport: any ContentTransport,
         rememberingIn store: Store?,
         as entry: DeliveryJournal.Entry?,
         at time: Date,
@@ -68,50 +68,9 @@ package struct Delivery: Sendable {
             }
             return
         }
-        let lock = try await DeliveryLock(store.location, for: entry)
-        var unrecorded: [String] = []
-        var failure: (any Error)?
-        var recordingError: KeystoreError?
-        func record() async {
-            do throws(KeystoreError) {
-                try await store.journal.record(unrecorded, of: entry, at: time)
-                (unrecorded, recordingError) = ([], nil)
-            } catch { recordingError = error }
+        let groups = messages.map(\.recipients)
+        try await store.send(to: groups, of: entry, at: time, timeout: timeout, warn: warn) { index, waiting in
+            try await send(messages[index], to: waiting, through: transport, named: named)
         }
-        do {
-            for message in messages {
-                let served = try await store.journal.served(entry)
-                let waiting = message.recipients.filter { !served.contains($0) }
-                guard !waiting.isEmpty else { continue }
-                // A refused message must not prevent the others from being sent: they might never be sent otherwise.
-                do { try await send(message, to: waiting, through: transport, named: named) } catch {
-                    failure = failure ?? error
-                    continue
-                }
-                unrecorded += waiting
-                // A failure to write the record must not delay the other messages.
-                await record()
-            }
-        } catch { failure = failure ?? error }
-        // Another attempt must know which recipients have received the message. It also happens after success, if the
-        // filter is killed before the mail server learns of the success.
-        for _ in 0..<timeout {
-            guard let recordingError, !recordingError.isWriteFailure else { break }
-            try? await Task.sleep(for: .seconds(1))
-            await record()
-        }
-        _ = consume lock
-        if let recordingError {
-            warn("the delivery is not recorded, so another attempt would send it again: \(recordingError)")
-        }
-        if let failure { throw failure }
-    }
-}
-
-extension KeystoreError {
-    /// Whether the disk is full or faulty, so that waiting does not help.
-    fileprivate var isWriteFailure: Bool {
-        guard case .writeFailed = self else { return false }
-        return true
     }
 }

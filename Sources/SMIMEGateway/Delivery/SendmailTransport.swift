@@ -6,14 +6,14 @@ package import SMIMEAgent
 ///
 /// The program reads the message from a file instead of a pipe, so that the message cannot be truncated if the filter is
 /// killed.
-package struct SendmailTransport: MailTransport {
+public struct SendmailTransport: ContentTransport {
     private let command: SendmailCommand
 
     /// - Parameters:
     ///   - program: the absolute path of the program; nil means the path used by Postfix, Exim and OpenSMTPD.
     ///   - arguments: the arguments before sender and recipients. Nil means the default: the mail comes from a gateway
     ///     (Postfix), and a line with a single dot does not end the mail.
-    package init(program: String? = nil, arguments: [String]? = nil) {
+    public init(program: String? = nil, arguments: [String]? = nil) {
         command = SendmailCommand(
             program: program ?? SendmailCommand.standardProgram,
             arguments: arguments ?? SendmailCommand.standardArguments

@@ -25,7 +25,7 @@ extension Delivery {
     /// first success, all remaining messages are attempted.
     ///
     /// - Throws: `TransportError` if nothing was sent; `UnfinishedDelivery` if some messages were sent, but not all.
-    package func runOnce(through transport: any MailTransport) async throws {
+    package func runOnce(through transport: any ContentTransport) async throws {
         var (served, unserved) = ([String](), [String]())
         var reason: TransportError?
         for message in messages {

@@ -32,7 +32,7 @@ public struct Gateway: Sendable {
         public let learnable: VerifiedMessage?
     }
 
-    private let engine: GatewayEngine
+    let engine: GatewayEngine
 
     /// A gateway with an existing store. Without rules and keys all mail would pass in clear, so open the store with
     /// `.readWriteExisting` or `.readOnly`: a wrong path is then an error and creates no empty store.
