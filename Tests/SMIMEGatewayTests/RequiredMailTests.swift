@@ -182,9 +182,22 @@ import Testing
                 try await check.check(mail, from: EnvelopeSender(sender), to: ["eve@x.test", recipient])
                 #expect(!isRefused)
             } catch GatewayError.mustBeEncrypted(_, let recipients) {
-                #expect(isRefused && recipients.map(\.text) == [recipient])
+                #expect(isRefused && recipients == [recipient])
             }
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `a rule for all recipients applies to recipients without a domain`(isGlobal: Bool) async throws {
+        let office = try await TestHome.office()
+        let scope: Policy.Scope = isGlobal ? .global : .sender(try #require(Policy.Pattern("alice@example.com")))
+        _ = try await office.store.policy.set(Policy.Rule(scope, encrypt: .require))
+        let check = RequiredEncryption(store: office.store)
+        let mail = MemorySource(Array("From: alice@example.com\nTo: root\n\nHello\n".utf8))
+        let sender = EnvelopeSender("alice@example.com")
+        let refusal = GatewayError.mustBeEncrypted(sender: try EmailAddress("alice@example.com"), recipients: ["root"])
+        await #expect(throws: refusal) { try await check.check(mail, from: sender, to: ["root"]) }
+        await #expect(throws: GatewayError.self) { try await check.checkEnvelope(from: sender, to: ["root"]) }
     }
 }
 

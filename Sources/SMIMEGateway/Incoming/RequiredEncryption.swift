@@ -59,12 +59,15 @@ package struct RequiredEncryption: Sendable {
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],
         to recipients: [String]
-    ) async throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
+    ) async throws -> (sender: EmailAddress, recipients: [String])? {
         let subaddressing = try await store.subaddressing()
-        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules.
-        let addresses = recipients.compactMap { EmailAddress(recipient: $0, on: "") ?? EnvelopeSender($0).ruled }
+        // `ruled` also has an address for a recipient that no account can have, but whose domain may have rules. Rules for
+        // senders and the global rule apply to a recipient without a domain, too.
+        let recipients = recipients.map {
+            (text: $0, address: EmailAddress(recipient: $0, on: "") ?? EnvelopeSender($0).ruled)
+        }
         return try await store.read { snapshot in
-            try Self.required(of: sender, claiming: claimed, to: addresses, subaddressing, in: snapshot)
+            try Self.required(of: sender, claiming: claimed, to: recipients, subaddressing, in: snapshot)
         }
     }
 
@@ -73,29 +76,29 @@ package struct RequiredEncryption: Sendable {
     private static func required(
         of sender: EnvelopeSender,
         claiming claimed: [EmailAddress],
-        to recipients: [EmailAddress],
+        to recipients: [(text: String, address: EmailAddress?)],
         _ subaddressing: Subaddressing,
         in snapshot: StoreSnapshot
-    ) throws -> (sender: EmailAddress, recipients: [EmailAddress])? {
+    ) throws -> (sender: EmailAddress, recipients: [String])? {
         let envelope = [sender.ruled].compactMap(\.self) + MentionedAddresses(in: sender.text).all
         for own in envelope + claimed.sorted(by: { $0.key < $1.key }) {
             guard let account = try snapshot.account(for: own, subaddressing) else { continue }
             let ruled = RuledSender(address: own, account: account.address, isClaimed: false)
             let rules = try snapshot.rules(
                 forSenders: ruled.ruleAddresses(subaddressing),
-                recipients: recipients.flatMap { [$0] + subaddressing.implied(by: $0) }
+                recipients: recipients.compactMap(\.address).flatMap { [$0] + subaddressing.implied(by: $0) }
             )
             let required = recipients.filter { recipient in
                 let precedence = RulePrecedence(
                     rules,
-                    recipient: recipient,
+                    recipient: recipient.address,
                     sender: own,
                     account: account.address,
                     subaddressing: subaddressing
                 )
                 return precedence.encryption.level == .require
             }
-            if !required.isEmpty { return (own, required) }
+            if !required.isEmpty { return (own, required.map(\.text)) }
         }
         return nil
     }

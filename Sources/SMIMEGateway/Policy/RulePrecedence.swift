@@ -26,9 +26,10 @@ struct RulePrecedence {
     private let kind: Policy.Kind?
     private let hasAccount: Bool
 
+    /// - Parameter recipient: nil for a recipient without a domain, to whom no rule for recipients applies.
     init(
         _ all: [Policy.Rule],
-        recipient: EmailAddress,
+        recipient: EmailAddress?,
         sender: EmailAddress?,
         account: EmailAddress?,
         kind: Policy.Kind? = nil,
@@ -61,9 +62,10 @@ struct RulePrecedence {
 
     /// The keys of the patterns that match `recipient`, and whether only the requirements in their rules apply.
     private static func keys(
-        for recipient: EmailAddress,
+        for recipient: EmailAddress?,
         _ subaddressing: Subaddressing
     ) -> [(key: String, isImplied: Bool)] {
+        guard let recipient else { return [] }
         let own = Policy.Pattern.keys(for: recipient).map { (key: $0, isImplied: false) }
         let implied = subaddressing.implied(by: recipient).flatMap { address in
             // Addresses in the same domain only: the rules for domains follow later in any case.
