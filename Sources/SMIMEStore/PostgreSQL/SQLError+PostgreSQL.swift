@@ -10,6 +10,8 @@ extension SQLError {
             let line = line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             if !lines.contains(line) { lines.append(line) }
         }
+        // PostgreSQL gives the same answer for a table that is gone and for one in a schema that the role may not use.
+        if state == "42P01" { lines.append("(or the database role has no USAGE on the table's schema)") }
         let text = lines.joined(separator: " ")
         self.init(isConnected ? Self.kind(state ?? "") : .disconnected, text)
     }
