@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import PKIX
 import SMIME
+import Synchronization
 import TestSupport
 import Testing
 
@@ -86,8 +87,72 @@ import Testing
     /// groups take turns, so disturbances by other processes affect all of them alike.
     @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how often"), arguments: [true, false])
     func `the time of a decryption failure does not show its cause`(isCBC: Bool) async throws {
+        try await compareTimes(Self.groups(isCBC: isCBC), isCBC ? "cbc" : "gcm")
+    }
+
+    @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how often"))
+    func `the time does not show whether the padding around a signature is right`() async throws {
+        try await compareTimes([Self.signed(isPadded: true), Self.signed(isPadded: false)], "signed")
+    }
+
+    /// A long signed mail in CBC whose end is missing, with the right padding or a wrong one.
+    private static func signed(isPadded: Bool) -> Group {
+        Group(description: isPadded ? "right padding" : "wrong padding") {
+            let object = try SignedForge(MailForge.text, by: Person.bob.get()).encoded()
+            let whole = SignedShape().entity(
+                MailForge.text + [UInt8](repeating: 0x61, count: 200_000),
+                signature: object
+            )
+            var forge = EnvelopedForge(cbc: whole, to: try Person.alice.get())
+            (forge.plaintext, forge.isPadded) = (Array(whole.prefix(200_000 / 16 * 16)), isPadded)
+            return MailForge().cms(try forge.encoded(), "enveloped-data")
+        }
+    }
+
+    /// A provider that counts how often it is asked for trust: once for each signature that is judged.
+    private final class CountingProvider: KeyProvider {
+        private let keys: Keyring
+        private let counter = Mutex(0)
+        var count: Int { counter.withLock { $0 } }
+
+        init() throws { keys = try Keyring(people: ["alice", "carol"]) }
+
+        func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
+            keys.identity(for: recipients)
+        }
+
+        func certificates(for signers: [EntityIdentifier]) async throws -> [Certificate] {
+            keys.certificates(for: signers)
+        }
+
+        func trust(for certificates: [Certificate]) async throws -> TrustStore {
+            counter.withLock { $0 += 1 }
+            return keys.trust(for: certificates)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a wrong padding ends nothing early`(isWhole: Bool) async throws {
+        let object = try SignedForge(MailForge.text, by: Person.bob.get()).encoded()
+        // Spaces are no padding.
+        let entity = SignedShape().entity(MailForge.text, signature: object)
+        let padded = entity + [UInt8](repeating: 0x20, count: 32 - entity.count % 16)
+        let provider = try CountingProvider()
+        let opener = MessageOpener(provider, at: .judged)
+        var forge = EnvelopedForge(cbc: padded, to: try Person.alice.get())
+        forge.isPadded = isWhole
+        let mail = MemorySource(MailForge(from: "bob@example.com").cms(try forge.encoded(), "enveloped-data"))
+        if isWhole {
+            #expect(try await opener.decrypt(mail).report.status == .valid)
+        } else {
+            await #expect(throws: CMSError.decryptionFailed) { try await opener.decrypt(mail) }
+            await #expect(throws: CMSError.decryptionFailed) { try await opener.decrypt(mail, keepingSignatures: true) }
+        }
+        #expect(provider.count == (isWhole ? 1 : 2))
+    }
+
+    private func compareTimes(_ groups: [Group], _ kind: String) async throws {
         let opener = try MessageOpener.ofAliceAndCarol()
-        let groups = Self.groups(isCBC: isCBC)
         let mails = try groups.map { MemorySource(try $0.make()) }
         var times = [[Double]](repeating: [], count: mails.count)
         for round in 0..<Self.rounds + Self.warmUp {
@@ -104,7 +169,7 @@ import Testing
             let (first, sample) = (samples[0], samples[index])
             let (t, share) = (first.welch(sample), abs(sample.mean - first.mean) / first.mean)
             let text =
-                "failure \(isCBC ? "cbc" : "gcm"), \(groups[index]): mean \(Int(sample.mean)) µs, of the first group"
+                "failure \(kind), \(groups[index]): mean \(Int(sample.mean)) µs, of the first group"
                 + " \(Int(first.mean)) µs, Welch's t \(String(format: "%.2f", t))"
             print(text)
             #expect(abs(t) < Self.certainty || share < Self.visibleShare, "\(text)")

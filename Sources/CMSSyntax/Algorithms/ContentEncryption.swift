@@ -66,8 +66,15 @@ package struct ContentEncryption: Sendable {
 
     /// A libcrypto context of the cipher with `key`.
     ///
-    /// - Parameter tag: the expected tag, which only CCM needs before decryption.
-    package func makeContext(_ key: SecretBytes, isEncrypting: Bool, tag: [UInt8] = []) throws -> CipherContext {
+    /// - Parameters:
+    ///   - tag: the expected tag, which only CCM needs before decryption.
+    ///   - pads: whether CBC adds and checks the padding.
+    package func makeContext(
+        _ key: SecretBytes,
+        isEncrypting: Bool,
+        tag: [UInt8] = [],
+        pads: Bool = true
+    ) throws -> CipherContext {
         let isRC2 = cipher.oid == ContentCipher.rc2OID
         let parameters = CipherContext.Parameters(
             nonceCount: cipher.isAuthenticated ? iv.count : nil,
@@ -82,6 +89,7 @@ package struct ContentEncryption: Sendable {
                 key: bytes,
                 iv: iv,
                 isEncrypting: isEncrypting,
+                pads: pads,
                 isLegacy: isRC2,
                 parameters: parameters
             )

@@ -2,24 +2,38 @@ package import ByteStreams
 
 /// Plaintext whose tag, or padding and structure, were verified. Encrypted content can only be read through this type.
 ///
-/// The plaintext is not stored. Every reader decrypts the message again and verifies it again.
+/// The plaintext is not stored. Every reader decrypts the message again and verifies it again. The padding of a substitute
+/// was wrong; see `EnvelopedData.substitute`.
 package struct CheckedContent: Sendable {
     private let source: ByteStream
     private let encryption: ContentEncryption
     private let key: ContentKey
     private let attributes: [UInt8]?
+    /// Whether the padding was wrong, so that the content must not be used.
+    package let isSubstitute: Bool
 
-    /// Only `EnvelopedData.check` creates a value.
-    init(_ source: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) {
+    /// Only `EnvelopedData` creates a value.
+    init(
+        _ source: ByteStream,
+        _ encryption: ContentEncryption,
+        key: ContentKey,
+        attributes: [UInt8]?,
+        isSubstitute: Bool = false
+    ) {
         self.source = source
         self.encryption = encryption
         self.key = key
         self.attributes = attributes
+        self.isSubstitute = isSubstitute
     }
 
     /// The plaintext.
     package var stream: ByteStream {
-        ByteStream { ConcealingReader(try DecryptingReader(source, encryption, key: key, attributes: attributes)) }
+        ByteStream {
+            ConcealingReader(
+                try DecryptingReader(source, encryption, key: key, attributes: attributes, pads: !isSubstitute)
+            )
+        }
     }
 }
 

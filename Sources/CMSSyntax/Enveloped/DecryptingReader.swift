@@ -28,7 +28,14 @@ final class DecryptingReader: ByteReader {
     /// The number of bytes by which the cipher's output may exceed its input.
     private static let slack = 64
 
-    init(_ stream: ByteStream, _ encryption: ContentEncryption, key: ContentKey, attributes: [UInt8]?) throws {
+    /// - Parameter pads: whether the content ends with padding, which is checked; CBC only.
+    init(
+        _ stream: ByteStream,
+        _ encryption: ContentEncryption,
+        key: ContentKey,
+        attributes: [UInt8]?,
+        pads: Bool = true
+    ) throws {
         reader = BERReader(try stream.makeReader())
         layout = try EnvelopedLayout(reader, skipsRecipients: true)
         ciphertext = try OctetStringReader(reader, identifier: .context(0))
@@ -37,7 +44,7 @@ final class DecryptingReader: ByteReader {
         if encryption.cipher.mode == .ccm {
             method = .whole(BufferedDecryption(encryption, key.bytes))
         } else {
-            let context = try encryption.makeContext(key.bytes, isEncrypting: false)
+            let context = try encryption.makeContext(key.bytes, isEncrypting: false, pads: pads)
             if let attributes { try context.authenticate(attributes) }
             method = .streaming(context)
         }

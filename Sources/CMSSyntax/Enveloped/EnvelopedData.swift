@@ -82,6 +82,17 @@ package struct EnvelopedData: Sendable {
         }
     }
 
+    /// The content after `check` failed for content with CBC, read as if it had no padding.
+    ///
+    /// If work stopped at a wrong padding, the time would show whether the padding was right, and so one byte of the content
+    /// after the other (Vaudenay). The caller does with the substitute what it does with checked content, and then fails with
+    /// `CMSError.decryptionFailed`. The content must not be output.
+    /// - Throws: `CMSError.decryptionFailed` for authenticated content.
+    package func substitute(with key: ContentKey) throws -> CheckedContent {
+        guard !isAuthenticated else { throw CMSError.decryptionFailed }
+        return CheckedContent(stream, try contentEncryption(), key: key, attributes: nil, isSubstitute: true)
+    }
+
     private func contentEncryption() throws -> ContentEncryption {
         let encryption = try reporting(.cms) { try ContentEncryption(encryptionIdentifier) }
         guard encryption.cipher.isAuthenticated == isAuthenticated else {

@@ -101,10 +101,13 @@ package struct EncryptedLayer: Sendable {
             }
         }
         // Evaluated in every case; otherwise the duration would reveal that the padding was correct and only the content was
-        // not.
+        // not. For the same reason the content is used up to the end even if the padding is wrong.
         let startsEntity = observer.startsEntity
         let observedText = observer.isCleanText
-        let content = try checked.get().content
+        let content: CheckedContent
+        do { content = try checked.get().content } catch CMSError.decryptionFailed {
+            content = try data.substitute(with: key)
+        }
         if startsEntity, let header = observer.header {
             return Plaintext(content: content, header: header, bodyStart: header.separatorRange.upperBound)
         }
@@ -132,7 +135,7 @@ package struct EncryptedLayer: Sendable {
     }
 }
 
-/// Plaintext whose integrity was checked, and the header at its start.
+/// Plaintext whose integrity was checked, or a substitute, and the header at its start.
 struct Plaintext: Sendable {
     let content: CheckedContent
     /// The header of the decrypted entity. Clean text without a header gets one; nil if the plaintext is neither an entity

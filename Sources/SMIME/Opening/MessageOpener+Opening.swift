@@ -69,6 +69,8 @@ extension MessageOpener {
         var isCompressed = false
         /// Whether an attacker can have changed the plaintext and could learn about it from error messages.
         var isMalleable = false
+        /// Whether the padding of a layer is wrong. Opening then takes as long as with the right padding, and fails at the end.
+        var isSubstitute = false
         /// The message's header fields inside its layers of protection; nil if there are none.
         var protected: ProtectedHeader?
         /// The header fields inside the outermost signature; nil if there are none, or they cannot be read without a key.
@@ -79,6 +81,7 @@ extension MessageOpener {
         var opening = opening
         do {
             try await openLayers(&opening)
+            if opening.isSubstitute { throw CMSError.decryptionFailed }
         } catch {
             guard opening.isMalleable, error.isAboutMessage else { throw error }
             throw CMSError.decryptionFailed
@@ -246,6 +249,7 @@ extension MessageOpener {
         }
         opening.result.report.note(layer.defects + plaintext.problems)
         opening.isMalleable = opening.isMalleable || !layer.data.isAuthenticated
+        opening.isSubstitute = opening.isSubstitute || plaintext.content.isSubstitute
         guard opening.header != nil else {
             opening.part = nil
             return opening.plaintext = plaintext
