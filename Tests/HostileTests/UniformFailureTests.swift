@@ -151,6 +151,19 @@ import Testing
         #expect(provider.count == (isWhole ? 1 : 2))
     }
 
+    /// What a wrong key makes of the content often begins like an entity by chance.
+    @Test(arguments: ["\n\0\u{1}noise", "x:\0\u{1}noise", "Subject: \u{1}\n\nnoise"])
+    func `noise that begins like an entity is opened only with a tag`(noise: String) async throws {
+        let opener = try MessageOpener.ofAliceAndCarol()
+        let alice = try Person.alice.get()
+        let cbc = try EnvelopedForge(cbc: Array(noise.utf8), to: alice).encoded()
+        let gcm = try EnvelopedForge(gcm: Array(noise.utf8), to: alice).encoded()
+        await #expect(throws: CMSError.decryptionFailed) {
+            try await opener.decrypt(MemorySource(MailForge().cms(cbc, "enveloped-data")))
+        }
+        _ = try await opener.decrypt(MemorySource(MailForge().cms(gcm, "authenveloped-data")))
+    }
+
     private func compareTimes(_ groups: [Group], _ kind: String) async throws {
         let opener = try MessageOpener.ofAliceAndCarol()
         let mails = try groups.map { MemorySource(try $0.make()) }

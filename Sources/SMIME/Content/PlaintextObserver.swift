@@ -21,8 +21,12 @@ package final class PlaintextObserver: ByteSink {
         text?.scan(bytes)
     }
 
-    /// Whether the plaintext begins like an entity, with a header field or with the empty line.
-    var startsEntity: Bool { EntityStart.canBegin(with: head) }
+    /// Whether the plaintext begins like an entity, with a header field or with the empty line. If all bytes are inspected,
+    /// there must be no control characters either.
+    var startsEntity: Bool {
+        let (begins, isClean) = (EntityStart.canBegin(with: head), EntityControls.areAbsent(in: head))
+        return begins && (isClean || text == nil)
+    }
 
     /// Whether the whole plaintext is clean text; nil if that was not checked.
     package var isCleanText: Bool? { text?.isClean }
