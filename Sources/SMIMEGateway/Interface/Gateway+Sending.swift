@@ -9,8 +9,8 @@ extension Gateway {
     ///
     /// The store records which recipients have received their message. If this throws, create the deliveries again later and
     /// send them with the same `queueID`: recipients who have received the message are left out. If a message is not
-    /// accepted, the others are sent nevertheless. Only one task or process at a time sends a mail. If the task is cancelled, the
-    /// message that `transport` is sending is still recorded, and the next ones are not sent.
+    /// accepted, the others are sent nevertheless. Only one task or process of a host at a time sends a mail. If the task is
+    /// cancelled, the message that `transport` is sending is still recorded, and the next ones are not sent.
     ///
     /// - Parameters:
     ///   - deliveries: the result of `outgoing` or `incoming`.
@@ -22,7 +22,7 @@ extension Gateway {
     ///   would send the mail again.
     /// - Throws: `.transport` with the error of `transport` as the `underlyingError`; an `SMIMEError` that `transport` throws;
     ///   `.storeReadOnly`, `.storeUnusable`; `.storeBusy` if another task or process has been sending the mail for 30 seconds;
-    ///   `.file` for a full disk; `.cancelled`. If the store is the reason, nothing was sent.
+    ///   `.file` for a full disk; `.cancelled`. Nothing was sent if the store could not be written at the beginning.
     @discardableResult
     public func send(
         _ deliveries: [Delivery],
