@@ -122,8 +122,8 @@ extension MailRecord {
         addDetail("reservations", Array(Set(codes)).sorted())
         addDetail("signer_certificate", report.signers.compactMap { $0.certificate.map { "\($0.fingerprint)" } })
         addDetail("cipher", Self.unique(report.layers.filter(\.kind.isEncryption).map(\.algorithm)))
-        let opened = plan.messages.compactMap { message in
-            message.decryption.flatMap { decryption in message.recipients.first.map { ($0, decryption) } }
+        let opened = plan.messages.flatMap { message in
+            message.recipients.compactMap { recipient in message.decryption.map { (recipient, $0) } }
         }
         addDetail("certificates", opened.map { RecipientValue($0, value: "\($1.certificate)") })
         addRules(opened.map { RecipientValue($0, value: "decrypt-at-gateway: \($1.rule)") })

@@ -21,6 +21,15 @@ struct GatewayKeys {
         let addresses: Set<EmailAddress>
         /// The reason to report if no RecipientInfo matches any of the keys.
         let whyNone: String
+
+        /// What determines the result of decryption.
+        var use: Use { Use(sets: sets.map(\.certificates), isAuthenticatedOnly: isAuthenticatedOnly) }
+    }
+
+    /// The keys that are tried, in this order, and the kinds of encryption that they may decrypt.
+    struct Use: Hashable {
+        let sets: [Set<Certificate>]
+        let isAuthenticatedOnly: Bool
     }
 
     let store: Store

@@ -75,13 +75,24 @@ package struct IncomingFilter: Sendable {
         if verified.report.layers.contains(where: \.kind.isEncryption) {
             let header = try structure?.header ?? HeaderBlock(ofMessageIn: source)
             let gatewayKeys = GatewayKeys(store: store, provider: provider, header: header)
+            // The same keys decrypt the message once, however many recipients have them.
+            var known: [GatewayKeys.Use: DecryptedMail] = [:]
             for recipient in recipients {
-                guard let keys = try await gatewayKeys.keys(of: recipient),
-                    let message = try await decrypted(source, structure: structure, for: keys, tagged: tags)
-                else { continue }
-                plan.learnable = plan.learnable ?? message.learnable
-                plan.messages.append(message.message)
-                others.removeAll { $0 == recipient }
+                guard let keys = try await gatewayKeys.keys(of: recipient) else { continue }
+                let mail: DecryptedMail
+                if let found = known[keys.use] {
+                    mail = found
+                } else {
+                    mail = try await decrypted(source, structure: structure, with: keys, tagged: tags)
+                    known[keys.use] = mail
+                }
+                if let reason = mail.obstacle(for: keys) {
+                    warn("not decrypted for \(keys.recipient): \(reason)")
+                } else if let message = mail.message {
+                    plan.add(message, for: keys)
+                    plan.learnable = plan.learnable ?? message.learnable
+                    others.removeAll { $0 == recipient }
+                }
             }
         }
         guard !others.isEmpty else { return plan }
@@ -97,38 +108,28 @@ package struct IncomingFilter: Sendable {
         return plan
     }
 
-    /// The message decrypted for one recipient; nil, with a warning that gives the reason, if it cannot be decrypted.
+    /// The message decrypted with the keys of one recipient, or why it stays encrypted.
     private func decrypted(
         _ source: any ByteSource,
         structure: Entity?,
-        for keys: GatewayKeys.Recipient,
+        with keys: GatewayKeys.Recipient,
         tagged: Bool
-    ) async throws -> (message: IncomingPlan.Message, learnable: VerifiedMessage?)? {
-        func stays(_ why: String) { warn("not decrypted for \(keys.recipient): \(why)") }
-        guard let opened = try await open(source, structure: structure, with: keys, stays) else { return nil }
+    ) async throws -> DecryptedMail {
+        let opened: OpenedMail
+        switch try await open(source, structure: structure, with: keys) {
+        case .failure(let reason): return DecryptedMail(reason)
+        case .success(let result): opened = result
+        }
         let report = opened.message.report
         let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
-        let clear: any ByteSource
         do {
-            clear = try marked(try Self.clear(opened.message), header: nil, report, tagged: tagged, decrypted: cipher)
+            let clear = try marked(Self.clear(opened.message), header: nil, report, tagged: tagged, decrypted: cipher)
+            return DecryptedMail(opened, cipher: cipher, in: clear)
         } catch let error as MIMEError where !error.isUnreadable {
-            stays("\(error)")
-            return nil
+            return DecryptedMail(.fault("\(error)"))
         } catch is TransportForm.Unsafe {
-            stays("mail servers would change the decrypted content")
-            return nil
+            return DecryptedMail(.fault("mail servers would change the decrypted content"))
         }
-        let message = IncomingPlan.Message(
-            recipients: [keys.recipient],
-            source: clear,
-            report: report,
-            decryption: IncomingPlan.Decryption(
-                cipher: cipher,
-                certificate: opened.certificate.fingerprint,
-                rule: keys.rule
-            )
-        )
-        return (message, opened.message.learnable)
     }
 
     /// The decrypted message in the form in which it is delivered.
@@ -148,9 +149,8 @@ package struct IncomingFilter: Sendable {
     private func open(
         _ source: any ByteSource,
         structure: Entity?,
-        with keys: GatewayKeys.Recipient,
-        _ stays: (String) -> Void
-    ) async throws -> (message: OpenedMessage, certificate: Certificate)? {
+        with keys: GatewayKeys.Recipient
+    ) async throws -> Result<OpenedMail, DecryptedMail.Obstacle> {
         for set in keys.sets {
             let used = UsedKeys(provider: set)
             do {
@@ -161,29 +161,22 @@ package struct IncomingFilter: Sendable {
                     keepingSignatures: true,
                     onlyAuthenticated: keys.isAuthenticatedOnly
                 )
-                guard let certificate = used.first else { return nil }
-                if set.isForDomain, let named = opened.protectedRecipients, named.isDisjoint(with: keys.addresses) {
-                    stays("inside the encryption To and Cc name other recipients")
-                    return nil
-                }
-                return (opened, certificate)
+                guard let certificate = used.first else { return .failure(.noKey) }
+                return .success(OpenedMail(message: opened, certificate: certificate, isForDomain: set.isForDomain))
             } catch {
                 switch error {
                 case MIMEError.unreadable(let cause): throw cause
                 // The message may match a key in the next set. After any other error no further set is tried.
                 case MessageError.notARecipient: continue
                 case MessageError.unauthenticated:
-                    stays("\(error), and the rule decrypts only what is authenticated")
-                    return nil
+                    return .failure(.fault("\(error), and the rule decrypts only what is authenticated"))
                 case is CMSError, is MessageError, is MIMEError, StreamError.malformedBase64:
-                    stays("\(error)")
-                    return nil
+                    return .failure(.fault("\(error)"))
                 default: throw error
                 }
             }
         }
-        stays(keys.whyNone)
-        return nil
+        return .failure(.noKey)
     }
 
     /// The message with its verdict, and without forged verdicts in this host's name.

@@ -8,7 +8,7 @@ package struct IncomingPlan: Sendable {
     /// One of the messages to deliver, with its recipients.
     package struct Message: Sendable {
         /// The envelope's recipients, as the mail server wrote them.
-        package let recipients: [String]
+        package internal(set) var recipients: [String]
         /// The message with the verdict in its header.
         package let source: any ByteSource
         /// The verdict on the message. If it was decrypted for these recipients, the verdict on the decrypted content.
@@ -21,17 +21,19 @@ package struct IncomingPlan: Sendable {
     }
 
     /// How a message was decrypted at this gateway.
-    package struct Decryption: Sendable {
+    package struct Decryption: Equatable, Sendable {
         /// The cipher of the outermost encrypted layer.
         package let cipher: String
         /// The certificate whose private key decrypted the message.
         package let certificate: Fingerprint
         /// The rule that permitted decryption.
         package let rule: Policy.Scope
+        /// The keys that were tried.
+        let keys: GatewayKeys.Use
     }
 
-    /// The messages to deliver: one for all recipients, except for recipients whose mail was decrypted, who get separate
-    /// messages.
+    /// The messages to deliver: one for all recipients whose mail was not decrypted, and one for all recipients for whom the
+    /// same rule decrypts it with the same keys.
     package internal(set) var messages: [Message] = []
     /// The verdict on the message as received.
     package let report: VerificationReport
@@ -39,6 +41,27 @@ package struct IncomingPlan: Sendable {
     package var deepestReport: VerificationReport { messages.first(where: \.isDecrypted)?.report ?? report }
     /// The verified message, as received or decrypted, from which the store may learn; nil if there is none.
     package internal(set) var learnable: VerifiedMessage?
+
+    /// Adds the recipient of a decrypted message. Recipients with the same keys and the same rule get one message.
+    mutating func add(_ message: DecryptedMail.Content, for keys: GatewayKeys.Recipient) {
+        let decryption = Decryption(
+            cipher: message.cipher,
+            certificate: message.certificate,
+            rule: keys.rule,
+            keys: keys.use
+        )
+        if let place = messages.firstIndex(where: { $0.decryption == decryption }) {
+            return messages[place].recipients.append(keys.recipient)
+        }
+        messages.append(
+            Message(
+                recipients: [keys.recipient],
+                source: message.source,
+                report: message.report,
+                decryption: decryption
+            )
+        )
+    }
 
     init(report: VerificationReport, learnable: VerifiedMessage?) {
         self.report = report
