@@ -10,6 +10,8 @@ final class OctetStringReader: ByteReader {
     private var openStrings = 0
     /// The number of remaining octets in the current segment.
     private var left = 0
+    /// The error for the next call; nil if there was none.
+    private var failure: (any Error)?
 
     /// Starts with the string that `reader` returns next.
     init(_ reader: BERReader, identifier: ASN1Identifier) throws {
@@ -17,9 +19,29 @@ final class OctetStringReader: ByteReader {
         begin(try reader.enterString(identifier))
     }
 
+    /// Fills the buffer from as many segments as needed: callers take much longer for many small pieces.
     func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        if let failure { throw failure }
+        var count = 0
+        do {
+            while count < buffer.count, try hasOctets() {
+                var piece = buffer.piece(count..<min(count + left, buffer.count))
+                let read = try reader.readRaw(into: &piece)
+                left -= read
+                count += read
+            }
+        } catch {
+            // The octets before the damage come first.
+            guard count > 0 else { throw error }
+            failure = error
+        }
+        return count
+    }
+
+    /// Whether octets are left. Goes to the next segment that has some.
+    private func hasOctets() throws -> Bool {
         while left == 0 {
-            guard openStrings > 0 else { return 0 }
+            guard openStrings > 0 else { return false }
             if try reader.peek() == nil {
                 try reader.leave()
                 openStrings -= 1
@@ -27,10 +49,7 @@ final class OctetStringReader: ByteReader {
                 begin(try reader.enterString(.octetString))
             }
         }
-        var piece = buffer.piece(0..<min(left, buffer.count))
-        let count = try reader.readRaw(into: &piece)
-        left -= count
-        return count
+        return true
     }
 
     private func begin(_ header: BERHeader) {
