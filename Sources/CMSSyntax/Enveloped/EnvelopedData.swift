@@ -19,6 +19,10 @@ package struct EnvelopedData: Sendable {
     package let isAuthenticated: Bool
     /// The name of the content-encryption algorithm, such as `aes-256-gcm`, or its dotted OID.
     package let algorithm: String
+    /// Whether the cipher is only used to read old mail.
+    package var hasHistoricCipher: Bool {
+        ContentCipher(oid: encryptionIdentifier.algorithm)?.isHistoric ?? false
+    }
 
     private let stream: ByteStream
     private let encryptionIdentifier: AlgorithmIdentifier

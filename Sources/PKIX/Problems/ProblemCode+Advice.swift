@@ -76,7 +76,7 @@ extension ProblemCode {
         case .signingTimeFar: "check whether this is an old message that was sent again"
         case .signingTimeFuture: "check your clock; the signer's may be wrong"
         case .tooManySignatures: "save the parts to files and verify each part"
-        case .unauthenticated: "ask the sender to encrypt with AES-GCM (AuthEnvelopedData)"
+        case .unauthenticated, .weakCipher: "ask the sender to encrypt with AES-GCM (AuthEnvelopedData)"
         }
     }
 }

@@ -41,7 +41,7 @@ extension ProblemCode {
             .pkcs12KeyWithoutCertificate, .pkcs12NoMAC, .pkcs12TrailingBytes, .pkcs12Unsupported, .profileAlgorithm,
             .profileKeySize, .profilePurpose, .profileValidity, .revocationUnknown, .signatureInvalid,
             .signerCertificateMissing, .signingTimeFar, .signingTimeFuture, .signingTimeMalformed,
-            .smimeTypeUnderstated, .trailingBytes, .unauthenticated,
+            .smimeTypeUnderstated, .trailingBytes, .unauthenticated, .weakCipher,
             .certificatesOnly, .decryptionFailed, .needsSecret, .noMIMEHeader, .notARecipient, .notEncrypted,
             .unreadable:
             nil

@@ -120,6 +120,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case unauthenticated
     case unreadable
     case unterminatedMultipart = "unterminated-multipart"
+    case weakCipher = "weak-cipher"
     case weakKey = "weak-key"
 
     /// The usual effect of the problem on the verdict. In a case where the problem is harmless, it may be reported as a
@@ -138,7 +139,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
             .profileKeySize, .profilePurpose, .profileValidity, .signatureDSA, .signatureOutside,
             .signingTimeFar, .signingTimeFuture, .smimeTypeUnderstated, .tooDeep, .tooManySignatures, .trailingBytes,
             .unauthenticated,
-            .unterminatedMultipart:
+            .unterminatedMultipart, .weakCipher:
             .warning
         default: .error
         }

@@ -26,6 +26,8 @@ package enum MessageError: Error, Equatable, Sendable {
     case notARecipient
     /// Every RecipientInfo is for a password or a shared key, and the caller provided none that matches.
     case needsSecret
+    /// Parts of the message are encrypted, but not the message as a whole.
+    case encryptedInParts
     /// The message is not encrypted.
     case notEncrypted
     /// A layer is encrypted with this cipher, which does not detect changes of the ciphertext, and the caller allows
@@ -51,6 +53,7 @@ extension MessageError: LocalizedError, CustomStringConvertible {
         case .needsSecret: "encrypted with a password or a secret key, and no matching one was given"
         case .noCommonCipher(let who): "no cipher that all recipients can read: \(who)"
         case .notARecipient: "not encrypted for any identity here"
+        case .encryptedInParts: "not encrypted as a whole: save each encrypted part to a file, and decrypt the files"
         case .notEncrypted: "not encrypted"
         case .unauthenticated(let cipher): "encrypted with \(cipher), which does not protect against changes"
         case .unusableRecipient(let why), .unusableSigner(let why): why

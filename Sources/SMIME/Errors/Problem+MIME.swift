@@ -14,7 +14,8 @@ extension Problem {
         case let error as MessageError where error == .certificatesOnly: self.init(.certificatesOnly, "\(error)")
         case let error as MessageError where error == .needsSecret: self.init(.needsSecret, "\(error)")
         case let error as MessageError where error == .notARecipient: self.init(.notARecipient, "\(error)")
-        case let error as MessageError where error == .notEncrypted: self.init(.notEncrypted, "\(error)")
+        case let error as MessageError where [.encryptedInParts, .notEncrypted].contains(error):
+            self.init(.notEncrypted, "\(error)")
         case MessageError.defective(let defect): self.init(defect)
         case MessageError.malformed(let why): self.init(.malformed, why)
         case MessageError.tooManyLayers: self.init(.tooManyLayers, "more than \(LayerLimit.count) layers")

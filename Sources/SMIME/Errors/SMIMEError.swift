@@ -202,7 +202,7 @@ extension MessageError: CodedError {
         case .needsSecret: .needsSecret
         case .noCommonCipher: .noCommonCipher
         case .notARecipient: .notForUs
-        case .notEncrypted: .notEncrypted
+        case .encryptedInParts, .notEncrypted: .notEncrypted
         case .tooManyLayers: .limitExceeded
         case .unauthenticated: .unauthenticated
         case .unusableRecipient: .unusableRecipient

@@ -48,13 +48,17 @@ package struct EncryptedLayer: Sendable {
 
     /// The entry for this layer in the report.
     var layer: VerificationReport.Layer {
-        let isAuthenticated = data.isAuthenticated
+        var problems = declaredDefects
+        if data.hasHistoricCipher {
+            problems.append(Problem(.weakCipher, "the cipher \(data.algorithm) is too weak to keep the content secret"))
+        }
+        if !data.isAuthenticated {
+            problems.append(Problem(.unauthenticated, "the encryption does not protect against changes"))
+        }
         return VerificationReport.Layer(
-            kind: isAuthenticated ? .authenticatedEncrypted : .encrypted,
+            kind: data.isAuthenticated ? .authenticatedEncrypted : .encrypted,
             algorithm: data.algorithm,
-            problems: declaredDefects
-                + (isAuthenticated
-                    ? [] : [Problem(.unauthenticated, "the encryption does not protect against changes")])
+            problems: problems
         )
     }
 

@@ -117,6 +117,14 @@ extension MessageOpener {
         if let header { result.report.note(protected, outer: header) }
     }
 
+    /// Whether a part below an entity that is not protected itself is encrypted.
+    func hasEncryptedPart(_ place: MessagePlace) throws(MIMEError) -> Bool {
+        try protectedParts(of: place)
+            .contains { part in
+                if case .encrypted? = try? part.layer()?.opened(isMail: true) { true } else { false }
+            }
+    }
+
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
     /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.

@@ -107,7 +107,9 @@ package struct MessageOpener: Sendable {
     ) async throws -> OpenedMessage {
         let place = try MessagePlace(opening: structure, in: source)
         var walker = Self.walker(opening: place)
-        guard try !walker.isReadable() else { throw MessageError.notEncrypted }
+        guard try !walker.isReadable() else {
+            throw try hasEncryptedPart(place) ? MessageError.encryptedInParts : .notEncrypted
+        }
         return try await forOneVerdict.open(
             place,
             walker,

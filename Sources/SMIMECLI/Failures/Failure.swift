@@ -135,7 +135,9 @@ extension Failure {
         let status: ExitStatus =
             switch error {
             case .cipherBelowFloor: .usage
-            case .certificatesOnly, .defective, .malformed, .notEncrypted, .tooManyLayers, .unauthenticated: .badData
+            case .certificatesOnly, .defective, .encryptedInParts, .malformed, .notEncrypted, .tooManyLayers,
+                .unauthenticated:
+                .badData
             case .needsSecret, .notARecipient: .noPermission
             case .noCommonCipher, .unusableRecipient, .unusableSigner: .noUser
             }

@@ -118,6 +118,12 @@ enum MessageProvocations {
             let report = try await opener().verify(MemorySource(encrypted(plain, .aes128CBC))).report
             return report.layers.flatMap(\.problems)
         },
+        .weakCipher: {
+            let recipient = Fixtures.certs.appending(path: "alice/cert.pem").path
+            let object = try OpenSSLCommand().cms("-encrypt -outform DER -des3 -recip \(recipient)", input: plain)
+            let report = try await opener().verify(cms: MemorySource(object).stream(), detached: nil).report
+            return report.layers.flatMap(\.problems)
+        },
         .unterminatedMultipart: { try inspect("Content-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\n\r\nx\r\n") },
     ]
 
