@@ -9,7 +9,7 @@ extension ASN1ObjectIdentifier {
         package static let encryptedData: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 7, 6]
     }
 
-    /// Key types, and algorithms that only contain other algorithms.
+    /// Key types, RSAES-OAEP and RSASSA-PSS, and the algorithms in their parameters (RFC 4055).
     package enum Key {
         package static let rsa: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 1]
         package static let rsaOAEP: ASN1ObjectIdentifier = [1, 2, 840, 113549, 1, 1, 7]

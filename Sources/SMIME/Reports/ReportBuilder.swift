@@ -46,7 +46,8 @@ struct ReportBuilder: Sendable {
     /// Adds several problems of the message as a whole.
     mutating func note(_ problems: some Sequence<Problem>) { for problem in problems { note(problem) } }
 
-    /// Adds an error about the message to the report as a problem. Any other error is rethrown.
+    /// Adds an error about the message to the report as a problem, and marks the message as malformed. Any other error is
+    /// rethrown.
     mutating func note(_ error: any Error) throws {
         note(try Problem(describing: error))
         isMalformed = true

@@ -122,7 +122,7 @@ package actor FolderLists {
     ///
     /// - Throws: `SettingError.notUnderstood`, `KeystoreError`
     package func contents(in store: Store) async throws -> Contents {
-        // The actor lets other callers in while the first one reads. If that fails, the next caller tries.
+        // While one caller reads, the actor lets others in; they wait here. If the read fails, the next caller reads.
         while isReading { await withCheckedContinuation { waiting.append($0) } }
         if let known { return known }
         isReading = true

@@ -102,7 +102,7 @@ extension [KeyMaterial] {
 }
 
 extension CertificateList {
-    /// Whether `time` is between thisUpdate and nextUpdate.
+    /// Whether `time` is between thisUpdate and nextUpdate. A list without nextUpdate stays current.
     func isCurrent(at time: Date) -> Bool { thisUpdate <= time && nextUpdate.map { time <= $0 } ?? true }
 }
 

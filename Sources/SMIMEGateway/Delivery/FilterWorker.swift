@@ -71,7 +71,8 @@ extension FilterWorker {
     /// The signal that killed the worker before this process; nil in a first worker and outside of workers.
     package static var rescuedFrom: Int32? { current?.role.rescuedFrom }
 
-    /// Lets this process continue after the supervisor ends or SIGTERM arrives, so that it can finish a delivery.
+    /// Lets this process continue after the supervisor ends, or after SIGHUP, SIGINT or SIGTERM, so that it can finish a
+    /// delivery.
     ///
     /// - Throws: `TransportError` if the supervisor has ended: the mail server will try again, or has already started to.
     package static func detach() throws(TransportError) {

@@ -13,7 +13,8 @@ extension SMTPEnvelope {
         return identifier
     }
 
-    /// The envelope of one form: the form's sender and recipients, with the parameters that the client gave for them.
+    /// The envelope of one version of the message: its sender and recipients, with the parameters that the client gave for
+    /// them.
     func narrowed(to form: WorkerMessageForm) -> SMTPEnvelope {
         var narrowed = self
         narrowed.sender = form.sender

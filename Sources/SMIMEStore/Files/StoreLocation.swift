@@ -34,7 +34,8 @@ package struct StoreLocation: Equatable, Sendable {
     package private(set) var keyAgent: KeyAgentClient?
     /// The path of the new key file, until the database is sealed with the new key.
     var keyFileSuccessor: String { keyFile + ".next" }
-    /// The lock file for creating the store or its key, and for migrating the store.
+    /// The lock file for creating, migrating and replacing the store, and for changing its key and protectors; see
+    /// `StoreLock`.
     package var lockFile: String { (home ?? dataFolder) + "/lock" }
     /// The lock file for deliveries. Each message locks its own byte.
     package var deliveryLockFile: String { (home ?? dataFolder) + "/delivery.lock" }

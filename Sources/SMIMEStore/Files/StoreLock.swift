@@ -1,7 +1,7 @@
 import Foundation
 
-/// A lock on HOME/lock, so that only one process at a time creates a store or its key, or migrates a store. Held until the
-/// value is destroyed.
+/// A lock on `StoreLocation.lockFile`, so that only one process at a time creates, migrates or replaces a store, or changes
+/// its key or protectors. Held until the value is destroyed.
 struct StoreLock: ~Copyable {
     /// How long to wait for another process, in seconds.
     static let timeout = 30.0

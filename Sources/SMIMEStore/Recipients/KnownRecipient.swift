@@ -53,9 +53,12 @@ public struct KnownRecipient: Sendable {
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.
     public let sourceDetail: String?
-    /// When the certificate was added to the store.
+    /// When the certificate was first seen: the signing time of the oldest mail with it; without a usable signing time, or
+    /// for a certificate from another source, the time at which it was added or found.
     public let firstSeen: Date
-    /// When the certificate was last seen. Mail updates this at most once a day.
+    /// When the certificate was last seen: the signing time of the newest mail with it; without a usable signing time, or
+    /// for a certificate from another source, the time at which it was added or found. Mail updates this at most once
+    /// a day.
     public let lastSeen: Date
     /// Whether and why the certificate is trusted.
     public let trust: Trust

@@ -21,9 +21,11 @@ package struct RecipientEntry: Sendable {
     /// Details about the source, such as the Message-ID of the mail from which the certificate was learned; nil if there
     /// are none.
     package let sourceDetail: String?
-    /// When the certificate was added to the store.
+    /// When the certificate was first seen: the signing time of the oldest mail with it; without a usable signing time, or
+    /// for a certificate from another source, the time at which it was added or found.
     package let firstSeen: Date
-    /// When the certificate was last seen.
+    /// When the certificate was last seen: the signing time of the newest mail with it; without a usable signing time, or
+    /// for a certificate from another source, the time at which it was added or found.
     package let lastSeen: Date
     /// Whether and why the certificate is trusted.
     package private(set) var trust: KnownRecipient.Trust

@@ -92,8 +92,8 @@ extension SMIMECommand {
             VerificationOutput(report, learned: learned, assertion: verification.assertion(on: report), file: file)
         }
 
-        /// - Throws: the errors of opening. If the user gave a secret, every failure says that the secret may be the wrong
-        ///   one.
+        /// - Throws: the errors of opening. If the user gave a secret, the hint for `.decryptionFailed` says that the secret
+        ///   may be the wrong one.
         private func opened(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             do { return try await decrypt(path, opener) } catch CMSError.decryptionFailed {
                 let failure = Failure(CMSError.decryptionFailed, in: InputFile.name(path))
