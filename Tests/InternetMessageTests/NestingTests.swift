@@ -46,10 +46,10 @@ import Testing
             let source = MemorySource(bytes)
             guard let entity = try? MIMEReader.message(in: source) else { continue }
             try entity.checkPlaces()
-            let viewer = MemorySink()
-            guard let form = try? SevenBitEncoding(of: entity, in: source, shownTo: viewer) else { continue }
+            let copy = MemorySink()
+            guard let form = try? SevenBitEncoding(of: entity, in: source, copiedTo: copy) else { continue }
             let output = try written(form)
-            #expect(!form.wasShown || viewer.bytes == output, "\(bytes.text)")
+            #expect(!form.wasCopied || copy.bytes == output, "\(bytes.text)")
             let again = try MIMEReader.message(in: MemorySource(output))
             try again.checkPlaces()
             guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { continue }

@@ -6,13 +6,13 @@ import Testing
 @Suite struct SevenBitEncodingTests {
     private func form(_ bytes: [UInt8]) throws -> (form: SevenBitEncoding, output: [UInt8]) {
         let (entity, source) = try parse(bytes)
-        let viewer = MemorySink()
-        let form = try SevenBitEncoding(of: entity, in: source, shownTo: viewer)
+        let copy = MemorySink()
+        let form = try SevenBitEncoding(of: entity, in: source, copiedTo: copy)
         let (sink, again) = (MemorySink(), CountingSink())
         try form.write(to: sink)
         try form.write(to: again)
         #expect(again.count == sink.bytes.count)
-        if form.wasShown { #expect(viewer.bytes == sink.bytes) }
+        if form.wasCopied { #expect(copy.bytes == sink.bytes) }
         return (form, sink.bytes)
     }
 
@@ -60,12 +60,12 @@ import Testing
         let part = "Content-Type: text/plain\(lineEnd)\(lineEnd)" + String(repeating: line, count: lines)
         let head = "Subject: x\(lineEnd)Content-Type: multipart/mixed; boundary=b\(lineEnd)\(lineEnd)"
         let text = "\(head)--b\(lineEnd)\(part)--b\(lineEnd)\(part)--b--\(lineEnd)"
-        #expect(try form(text.bytes).form.wasShown)
-        #expect(try form(part.bytes).form.wasShown)
-        #expect(try !form((part + "é" + lineEnd).bytes).form.wasShown)
+        #expect(try form(text.bytes).form.wasCopied)
+        #expect(try form(part.bytes).form.wasCopied)
+        #expect(try !form((part + "é" + lineEnd).bytes).form.wasCopied)
         // The first line ends in CRLF, which suggests that nothing has to be changed.
         let mixed = part + "x" + (lineEnd == "\n" ? "\r\n" : "\n")
-        #expect(try form(mixed.bytes).form.wasShown == (lineEnd == "\n"))
+        #expect(try form(mixed.bytes).form.wasCopied == (lineEnd == "\n"))
     }
 
     @Test(arguments: [

@@ -18,8 +18,8 @@ package struct SevenBitEncoding: Sendable {
     /// The embedded messages that mail transport may still change, because their header is neither ASCII nor UTF-8.
     package let unsafeMessages: [Range<Int>]
 
-    /// Whether `viewer` received exactly the bytes of the form during planning.
-    package let wasShown: Bool
+    /// Whether `copy` received exactly the bytes of the form during planning.
+    package let wasCopied: Bool
 
     /// Writes a header, including the empty line at its end.
     package typealias Header = (TransferEncoding?) -> [UInt8]
@@ -33,19 +33,19 @@ package struct SevenBitEncoding: Sendable {
     ///   - header: writes the replacement of the entity's own header. Its argument is the transfer encoding that the header
     ///     must name; nil keeps the previous one. The fields about the content are then written in 7-bit; all others are
     ///     unchanged.
-    ///   - viewer: receives the form, if that is possible in the same pass; see `wasShown`.
+    ///   - copy: receives the form, if that is possible in the same pass; see `wasCopied`.
     /// - Throws: `MIMEError.limitExceeded(.depth)` for messages nested too deeply; errors of reading.
     package init(
         of entity: Entity,
         in source: any ByteSource,
         header: Header? = nil,
-        shownTo viewer: (any ByteSink)? = nil
+        copiedTo copy: (any ByteSink)? = nil
     ) throws {
-        var plan = SevenBitPlan(source: source, viewer: viewer)
+        var plan = SevenBitPlan(source: source, copy: copy)
         try plan.add(entity, replacement: header, depth: 0)
         self.source = source
         pieces = plan.pieces
-        wasShown = plan.viewer != nil
+        wasCopied = plan.copy != nil
         needsEncoding = plan.needsEncoding
         unsafeParts = plan.unsafeParts
         unsafeMessages = plan.unsafeMessages

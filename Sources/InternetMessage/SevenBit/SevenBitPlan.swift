@@ -3,8 +3,8 @@ import ByteStreams
 /// Collects the pieces of a `SevenBitEncoding`.
 struct SevenBitPlan {
     let source: any ByteSource
-    /// Receives the output while it is planned; nil once it has received bytes that were discarded.
-    var viewer: (any ByteSink)?
+    /// Receives the output during planning; nil once this sink has received bytes that differ from the output.
+    var copy: (any ByteSink)?
     private(set) var pieces: [SevenBitPiece] = []
     var needsEncoding = false
     var unsafeParts: [Range<Int>] = []
@@ -30,7 +30,7 @@ struct SevenBitPlan {
 
     mutating func append(_ piece: SevenBitPiece) throws {
         pieces.append(piece)
-        if let viewer { try piece.write(from: source, to: viewer) }
+        if let copy { try piece.write(from: source, to: copy) }
     }
 
     /// Adds a message with a non-ASCII header in base64.
@@ -94,21 +94,21 @@ struct SevenBitPlan {
 
     /// Adds the text in `range` if no transport would change it.
     ///
-    /// The viewer receives the text in windows, until a window contains a line that mail transport might change.
+    /// `copy` receives the text in windows, until a window contains a line that mail transport might change.
     ///
     /// - Returns: whether the text was added.
     private mutating func addSafeText(_ range: Range<Int>) throws -> Bool {
         let reader = StatisticsReader(source.reader(in: range))
         let isCanonical = try source.firstLineEnd(in: range) != .lf
-        let isAsItIs = viewer == nil || isCanonical
+        let isAsItIs = copy == nil || isCanonical
         let text: any ByteReader = isAsItIs ? reader : LineEndReader(reader, lineEnd: .crlf)
         let window = Window()
         // Reading stops at the first line that mail transport might change.
         while case let count = try window.fill(from: text), count > 0, reader.statistics.mayBeTransportSafe {
-            try viewer?.write(window.prefix(count))
+            try copy?.write(window.prefix(count))
         }
         let statistics = reader.finish()
-        if !statistics.isTransportSafe || isCanonical && statistics.bareLF > 0 { viewer = nil }
+        if !statistics.isTransportSafe || isCanonical && statistics.bareLF > 0 { copy = nil }
         if statistics.isTransportSafe { pieces.append(.text(range, statistics)) }
         return statistics.isTransportSafe
     }

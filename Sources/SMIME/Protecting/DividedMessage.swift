@@ -64,7 +64,7 @@ struct DividedMessage: Sendable {
         }
         let (form, digest, count) = try safeForm(algorithm)
         try Self.checkSafe(form)
-        return ReplayableContent(digest: form.wasShown ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
+        return ReplayableContent(digest: form.wasCopied ? (algorithm, digest, count) : nil) { try form.write(to: $0) }
     }
 
     /// Requires that the protected entity has a form that mail transport does not change.
@@ -93,7 +93,7 @@ struct DividedMessage: Sendable {
     private func safeForm(_ algorithm: DigestAlgorithm) throws -> (SevenBitEncoding, digest: [UInt8], count: Int) {
         var form: SevenBitEncoding?
         let (digest, count) = try SignedDataWriter.digest(algorithm) { sink in
-            form = try SevenBitEncoding(of: message, in: source, split: split, shownTo: sink)
+            form = try SevenBitEncoding(of: message, in: source, split: split, copiedTo: sink)
         }
         return (try form ?? SevenBitEncoding(of: message, in: source, split: split), digest, count)
     }
@@ -142,8 +142,8 @@ extension SevenBitEncoding {
         of message: Entity,
         in source: any ByteSource,
         split: HeaderSplit,
-        shownTo viewer: (any ByteSink)? = nil
+        copiedTo copy: (any ByteSink)? = nil
     ) throws {
-        try self.init(of: message, in: source, header: split.innerHeader(newEncoding:), shownTo: viewer)
+        try self.init(of: message, in: source, header: split.innerHeader(newEncoding:), copiedTo: copy)
     }
 }

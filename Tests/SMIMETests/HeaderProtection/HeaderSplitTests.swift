@@ -145,12 +145,12 @@ import Testing
             guard let entity = try? MIMEReader.message(in: source),
                 (try? SevenBitEncoding(of: entity, in: source)) != nil
             else { continue }
-            let (viewer, sink) = (MemorySink(), MemorySink())
+            let (copy, sink) = (MemorySink(), MemorySink())
             let split = HeaderSplit(entity.header, protection: .clear)
             let header = { split.innerHeader(newEncoding: $0) }
-            let form = try SevenBitEncoding(of: entity, in: source, header: header, shownTo: viewer)
+            let form = try SevenBitEncoding(of: entity, in: source, header: header, copiedTo: copy)
             try form.write(to: sink)
-            #expect(!form.wasShown || viewer.bytes == sink.bytes, "\(bytes.text)")
+            #expect(!form.wasCopied || copy.bytes == sink.bytes, "\(bytes.text)")
         }
     }
 }
