@@ -26,7 +26,7 @@ extension SMTPClientSession {
             refuse(.content, reply, then: .closed)
         case .outcome:
             if reply.isSuccess {
-                delivery = nil
+                progress = nil
                 events.append(.accepted(reply))
                 becomeReady()
             } else {
@@ -50,7 +50,7 @@ extension SMTPClientSession {
     /// Reports a refusal after MAIL and RCPT, and continues with `next`. A reply that is no refusal is a violation.
     mutating func refuse(_ subject: SMTPRefusal.Subject, _ reply: SMTPReply, then next: State) {
         guard reply.isTemporary || reply.isPermanent else { return fail("unexpected: \(reply)") }
-        delivery = nil
+        progress = nil
         state = .reset
         events.append(.refused([SMTPRefusal(subject, reply)]))
         if reply.code == 421 { return fail("\(reply)") }
@@ -86,31 +86,31 @@ extension SMTPClientSession {
 
     /// Sends the next commands of the envelope, up to the limit for pipelining.
     mutating func sendCommands() {
-        guard var delivery, !delivery.isSenderRefused else { return }
+        guard var progress, !progress.isSenderRefused else { return }
         let depth = announced.contains(.pipelining) ? Self.pipelineDepth : 1
-        guard delivery.sent - delivery.answered <= depth / 2 else { return }
+        guard progress.sent - progress.answered <= depth / 2 else { return }
         var buffer = ByteBuffer()
-        while delivery.sent < delivery.count, delivery.sent - delivery.answered < depth {
-            buffer.writeString(delivery.command(delivery.sent))
-            delivery.sent += 1
+        while progress.sent < progress.count, progress.sent - progress.answered < depth {
+            buffer.writeString(progress.command(progress.sent))
+            progress.sent += 1
         }
-        self.delivery = delivery
+        self.progress = progress
         if buffer.readableBytes > 0 { events.append(.write(buffer)) }
     }
 
     private mutating func takeEnvelope(_ reply: SMTPReply) {
-        guard let delivery, delivery.answered < delivery.sent, reply.code != 421, reply.code / 100 != 3 else {
+        guard let progress, progress.answered < progress.sent, reply.code != 421, reply.code / 100 != 3 else {
             return fail("unexpected: \(reply)")
         }
-        let mail = delivery.commands.count - 1
-        let index = delivery.answered
-        self.delivery?.answered += 1
+        let mail = progress.commands.count - 1
+        let index = progress.answered
+        self.progress?.answered += 1
         // A refused XFORWARD affects logs, not the mail.
         if index == mail, !reply.isSuccess {
-            self.delivery?.isSenderRefused = true
-            self.delivery?.note(SMTPRefusal(.sender, reply))
-        } else if index > mail, !reply.isSuccess, !delivery.isSenderRefused {
-            self.delivery?.note(SMTPRefusal(.recipient(index - mail - 1), reply))
+            self.progress?.isSenderRefused = true
+            self.progress?.note(SMTPRefusal(.sender, reply))
+        } else if index > mail, !reply.isSuccess, !progress.isSenderRefused {
+            self.progress?.note(SMTPRefusal(.recipient(index - mail - 1), reply))
         }
         sendCommands()
         endEnvelope()
@@ -118,17 +118,17 @@ extension SMTPClientSession {
 
     /// Continues after all commands were answered.
     private mutating func endEnvelope() {
-        guard let delivery, delivery.answered == delivery.sent,
-            delivery.sent == delivery.count || delivery.isSenderRefused
+        guard let progress, progress.answered == progress.sent,
+            progress.sent == progress.count || progress.isSenderRefused
         else { return }
-        if !delivery.refusals.isEmpty || delivery.transaction.isProbe {
-            events.append(delivery.refusals.isEmpty ? .probed : .refused(delivery.refusals))
-            self.delivery = nil
+        if !progress.refusals.isEmpty || progress.transaction.isProbe {
+            events.append(progress.refusals.isEmpty ? .probed : .refused(progress.refusals))
+            self.progress = nil
             state = .reset
             write("RSET\r\n")
         } else if announced.contains(.chunking) {
-            let size = delivery.transaction.content.size
-            self.delivery?.framing = .counted(SMTPContentDecoder(framing: .counted))
+            let size = progress.transaction.content.size
+            self.progress?.framing = .counted(SMTPContentDecoder(framing: .counted))
             state = size > 0 ? .content : .outcome
             write("BDAT \(size) LAST\r\n")
             events.append(.sendContent)

@@ -20,15 +20,16 @@ extension SMTPClientSession {
         case closed
     }
 
-    /// The current transaction.
-    struct Delivery: Sendable {
+    /// The progress of the transaction that is being sent.
+    struct TransactionProgress: Sendable {
         let transaction: SMTPTransaction
         /// The commands before those for the recipients: XFORWARD, and MAIL as the last.
         let commands: [String]
         /// Whether the parameters of RFC 3461 are sent.
         let passesNotification: Bool
-        /// The number of commands sent and answered.
+        /// How many commands were sent.
         var sent = 0
+        /// How many of the sent commands were answered.
         var answered = 0
         var isSenderRefused = false
         var refusals: [SMTPRefusal] = []

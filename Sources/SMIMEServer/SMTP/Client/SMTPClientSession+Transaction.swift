@@ -7,7 +7,7 @@ extension SMTPClientSession {
             events.append(.refused([refusal]))
             return becomeReady()
         }
-        delivery = Delivery(
+        progress = TransactionProgress(
             transaction: transaction,
             commands: xforwardCommands(transaction.envelope.xforward) + [mailCommand(transaction)],
             passesNotification: announced.contains(.deliveryStatusNotification)

@@ -49,7 +49,7 @@ package struct SMTPClientSession: Sendable {
     package internal(set) var maximumSize: Int?
     /// The attributes of XFORWARD that the next hop accepts.
     var xforwardAttributes: Set<XFORWARDAttribute> = []
-    var delivery: Delivery?
+    var progress: TransactionProgress?
 
     /// - Parameter hostName: the name of this host for EHLO.
     package init(hostName: String) {
@@ -99,7 +99,7 @@ package struct SMTPClientSession: Sendable {
         case .greeting, .hello, .ready, .reset, .quit: outcome = .noMessage
         }
         state = .closed
-        delivery = nil
+        progress = nil
         events.append(.unusable(SMTPConnectionFailure(outcome, reason)))
     }
 
@@ -119,19 +119,19 @@ package struct SMTPClientSession: Sendable {
     /// - The next hop has refused the message or closed the connection, as the next event says.
     /// - The content is invalid in SMTP, or does not have the announced size.
     package mutating func send(_ content: ByteBuffer) -> ByteBuffer {
-        guard case .content = state, content.readableBytes > 0, let framing = delivery?.framing else {
+        guard case .content = state, content.readableBytes > 0, let framing = progress?.framing else {
             return ByteBuffer()
         }
-        delivery?.contentSize += content.readableBytes
+        progress?.contentSize += content.readableBytes
         switch framing {
         case .stuffed(var stuffing):
             let encoded = stuffing.encode(content)
-            delivery?.framing = .stuffed(stuffing)
+            progress?.framing = .stuffed(stuffing)
             if let encoded { return encoded }
         case .counted(var decoder):
             var bytes = content
             let piece = decoder.next(from: &bytes)
-            delivery?.framing = .counted(decoder)
+            progress?.framing = .counted(decoder)
             if case .content = piece { return chunk(content, mayEnd: decoder.mayEnd) }
         }
         refuseContent()
@@ -140,7 +140,7 @@ package struct SMTPClientSession: Sendable {
 
     /// The bytes to send after the last piece of the content.
     package mutating func endOfContent() -> ByteBuffer {
-        guard case .content = state, case .stuffed(var stuffing) = delivery?.framing else {
+        guard case .content = state, case .stuffed(var stuffing) = progress?.framing else {
             if case .content = state { fail("the content is shorter than announced") }
             return ByteBuffer()
         }
@@ -166,11 +166,11 @@ package struct SMTPClientSession: Sendable {
     /// A piece of a chunk, unchanged, if it fits into the chunk. With the last byte of the chunk the next hop has the whole
     /// message.
     private mutating func chunk(_ content: ByteBuffer, mayEnd: Bool) -> ByteBuffer {
-        guard let delivery, delivery.contentSize <= delivery.transaction.content.size else {
+        guard let progress, progress.contentSize <= progress.transaction.content.size else {
             fail("the content is longer than announced")
             return ByteBuffer()
         }
-        if delivery.contentSize == delivery.transaction.content.size {
+        if progress.contentSize == progress.transaction.content.size {
             guard mayEnd else {
                 refuseContent()
                 return ByteBuffer()
