@@ -9,15 +9,15 @@ extension SMTPServerSession {
         case "LHLO" where settings.dialect == .lmtp: hello(command.argument, isExtended: true)
         case "EHLO" where settings.dialect == .smtp: hello(command.argument, isExtended: true)
         case "HELO" where settings.dialect == .smtp: hello(command.argument, isExtended: false)
-        case "RSET", "NOOP", "VRFY", "EXPN", "HELP": performIdle(command)
+        case "RSET", "NOOP", "VRFY", "EXPN", "HELP": performAuxiliary(command)
         case "XFORWARD" where settings.offersXFORWARD: xforward(command.argument)
         default: unknown(command.verb)
         }
     }
 
-    /// Handles a command that has no effect on a message. The number of such commands per message is limited.
-    private mutating func performIdle(_ command: SMTPCommand) {
-        guard countIdle() else { return }
+    /// Handles RSET, NOOP, VRFY, EXPN and HELP. The number of commands that transfer no message content is limited.
+    private mutating func performAuxiliary(_ command: SMTPCommand) {
+        guard countWithoutContent() else { return }
         switch command.verb {
         case "RSET":
             endTransaction()
@@ -34,10 +34,11 @@ extension SMTPServerSession {
         }
     }
 
-    /// Counts a command without effect on a message; returns false if the connection ends because of it.
-    mutating func countIdle() -> Bool {
-        counters.idle += 1
-        guard counters.idle > Counters.maximumIdle else { return true }
+    /// Counts a command that transfers no message content; returns false if the limit is exceeded, which ends the
+    /// connection.
+    mutating func countWithoutContent() -> Bool {
+        counters.withoutContent += 1
+        guard counters.withoutContent > Counters.maximumWithoutContent else { return true }
         endForAbuse("too many commands without a message")
         return false
     }
@@ -63,7 +64,7 @@ extension SMTPServerSession {
     ///
     /// RFC 5321 §4.1.1.1, §4.1.4
     private mutating func hello(_ argument: Substring, isExtended: Bool) {
-        guard countIdle() else { return }
+        guard countWithoutContent() else { return }
         let name = argument.prefix { $0 != " " }
         guard !name.isEmpty, name.utf8.count <= 255, name.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
             return reject(501, "5.5.4", text: "a host name must follow")
@@ -84,7 +85,7 @@ extension SMTPServerSession {
 
     /// Handles XFORWARD (Postfix, XFORWARD_README).
     private mutating func xforward(_ argument: Substring) {
-        guard countIdle() else { return }
+        guard countWithoutContent() else { return }
         guard client.isExtended else { return reject(503, "5.5.1", text: "EHLO first") }
         guard transaction == nil else { return reject(503, "5.5.1", text: "in the midst of a transaction") }
         var attributes = client.xforward

@@ -20,7 +20,7 @@ extension SMTPServerSession {
         guard let digits = words.first, 1...19 ~= digits.utf8.count, digits.utf8.allSatisfy(\.isDigit),
             let length = Int(digits), words.count == 1 || isLast
         else { return violate("5.5.4", "bad size of a chunk") }
-        guard length > 0 || isLast || countIdle() else { return }
+        guard length > 0 || isLast || countWithoutContent() else { return }
         guard let transaction, !transaction.envelope.recipients.isEmpty else {
             guard countError() else { return }
             state = .discardingChunk(remaining: length, SMTPReply(503, "5.5.1", text: "no valid recipients"), count: 1)

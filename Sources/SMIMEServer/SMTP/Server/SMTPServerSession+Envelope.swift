@@ -4,7 +4,7 @@ extension SMTPServerSession {
 
     /// Handles MAIL (RFC 5321 §4.1.1.2).
     mutating func mail(_ argument: Substring) {
-        guard countIdle() else { return }
+        guard countWithoutContent() else { return }
         guard let name = client.name else {
             return reject(503, "5.5.1", text: "\(settings.dialect == .lmtp ? "LHLO" : "EHLO") first")
         }

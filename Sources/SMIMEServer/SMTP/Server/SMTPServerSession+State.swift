@@ -68,12 +68,12 @@ extension SMTPServerSession {
         var unknown = 0
         /// The number of invalid commands.
         var errors = 0
-        /// The number of commands without effect on a message since the last message.
-        var idle = 0
+        /// The number of commands that transferred no message content, such as RSET, EHLO and MAIL, since the last message.
+        var withoutContent = 0
 
         static let maximumUnknown = 5
         static let maximumErrors = 20
-        static let maximumIdle = 100
+        static let maximumWithoutContent = 100
     }
 
     /// Whether the caller has received an envelope whose message has no reply yet.
