@@ -126,7 +126,7 @@ extension KeystoreError {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
             .newer, .noStore, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .openingTimedOut,
             .permissions,
-            .unreachable, .unusableAddress, .unusableHostSettings, .writeFailed:
+            .unreachable, .unusableAddress, .unusableHostSettings, .unusableRole, .writeFailed:
             message
         // When all attempts to type the passphrase are used up, the error is that the store is locked.
         case .locked, .wrongPassphrase: "locked"

@@ -20,7 +20,7 @@ extension Failure {
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
-        case .unusableAddress: return .usage
+        case .unusableAddress, .unusableRole: return .usage
         case .writeFailed: return .inputOutput
         // The first four errors are temporary; their status was already returned above. All errors are listed so that a new
         // case does not compile until it has a status.
@@ -76,7 +76,7 @@ extension Failure {
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
             .noAddress, .notOnServer, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
-            .unmatchedKey, .unreachable, .unusableAddress, .unusableHostSettings, .writeFailed:
+            .unmatchedKey, .unreachable, .unusableAddress, .unusableHostSettings, .unusableRole, .writeFailed:
             []
         }
     }

@@ -20,7 +20,7 @@ package struct WorkerFailure: Error, Equatable, Sendable {
     package init(_ error: KeystoreError, hints: [String]) {
         let isLasting =
             switch error {
-            case .corrupt, .missing, .newer, .noStore, .older, .unusableAddress: true
+            case .corrupt, .missing, .newer, .noStore, .older, .unusableAddress, .unusableRole: true
             default: false
             }
         self.init("\(error)", isLasting: isLasting, hints: hints)

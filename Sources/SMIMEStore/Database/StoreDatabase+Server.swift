@@ -77,9 +77,9 @@ extension StoreDatabase {
         throw .notOnServer(path: server.name, why: why)
     }
 
-    /// Grants `roles` their rights in one transaction.
+    /// Grants `roles` their rights, and revokes all others, in one transaction.
     ///
-    /// - Throws: `.unusableAddress` for the owner of the tables, who would lose rights.
+    /// - Throws: `.unusableRole` if a role owns the tables, because it would lose its own rights.
     static func grant(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }

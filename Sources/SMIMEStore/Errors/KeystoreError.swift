@@ -66,10 +66,12 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case unexpected(String)
     /// The database server cannot be reached, or rejects the login.
     case unreachable(path: String, reason: String)
-    /// The address of the store's database server, or a role's name, cannot be used. The text never has a password.
+    /// The address of the store's database server cannot be used. The text never has a password.
     case unusableAddress(name: String, why: String)
     /// The file with the settings of this host cannot be used.
     case unusableHostSettings(path: String, why: String)
+    /// A role of the database cannot be given rights: its name cannot be used, or it owns the tables.
+    case unusableRole(name: String, why: String)
     /// No account has this address.
     case unknownAccount(EmailAddress)
     /// The account has no such alias.
@@ -102,7 +104,7 @@ extension KeystoreError {
             .revokedIdentity, .unexpected,
             .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress,
-            .unusableHostSettings, .wrongPassphrase,
+            .unusableHostSettings, .unusableRole, .wrongPassphrase,
             .writeFailed:
             false
         }
@@ -156,7 +158,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate here"
         case .unknownRecipient(let address): "\(address): no certificate is known"
         case .unreachable(let path, let reason): "\(path): cannot be reached: \(reason)"
-        case .unusableAddress(let name, let why): "\(name): \(why)"
+        case .unusableAddress(let name, let why), .unusableRole(let name, let why): "\(name): \(why)"
         case .unusableHostSettings(let path, let why): "\(path): \(why)"
         case .unmatchedKey(let fingerprint): "\(fingerprint): the private key is not that of this certificate"
         case .unsupportedKey(let fingerprint, let algorithm):

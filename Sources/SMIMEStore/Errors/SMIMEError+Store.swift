@@ -32,7 +32,7 @@ extension KeystoreError: CodedError {
         case .cancelled: .cancelled
         case .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer,
             .newerBackup, .noStore, .notMigrated, .notOnServer, .occupied, .older, .permissions, .unusableAddress,
-            .unusableHostSettings:
+            .unusableHostSettings, .unusableRole:
             .storeUnusable
         case .closed, .insideStore, .unexpected: .bug
         case .locked: .storeLocked

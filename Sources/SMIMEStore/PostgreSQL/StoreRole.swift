@@ -14,12 +14,12 @@ package struct StoreRole: Equatable, Sendable {
     /// The name of the role in the database.
     package let name: String
 
-    /// - Throws: `.unusableAddress` for a name with other characters than letters, digits, `-`, `_` and `.`.
+    /// - Throws: `.unusableRole` for a name with other characters than letters, digits, `-`, `_` and `.`.
     package init(_ kind: Kind, _ name: String) throws(KeystoreError) {
         let isNamed =
             !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         guard isNamed else {
-            throw .unusableAddress(name: name, why: "a role's name has letters, digits, '-', '_' and '.'")
+            throw .unusableRole(name: name, why: "a role's name has letters, digits, '-', '_' and '.'")
         }
         (self.kind, self.name) = (kind, name)
     }
@@ -38,13 +38,13 @@ package struct StoreRole: Equatable, Sendable {
             + Self.triggers
     }
 
-    /// Grants the role its rights.
+    /// Grants the role its rights and revokes all others.
     ///
-    /// - Throws: `KeystoreError.unusableAddress` for the owner of the tables, who would lose rights.
+    /// - Throws: `KeystoreError.unusableRole` if the role owns the tables, because it would lose its own rights.
     func grant(in database: SQLDatabase) throws {
         let owner = "SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'smime' AND tableowner = ?)"
         guard try database.value(owner, [name], as: Bool.self) != true else {
-            throw KeystoreError.unusableAddress(
+            throw KeystoreError.unusableRole(
                 name: name,
                 why: "this role owns the tables; a gateway needs another one"
             )

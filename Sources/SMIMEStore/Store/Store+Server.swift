@@ -32,7 +32,7 @@ extension Store {
 
     /// Grants roles their rights in the store on the server that `location` names, and revokes their other rights.
     ///
-    /// - Throws: `.notOnServer` for a store in a file, and if the caller does not own the store; `.unusableAddress` for the
+    /// - Throws: `.notOnServer` for a store in a file, and if the caller does not own the store; `.unusableRole` for the
     ///   owner's own role; what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
