@@ -20,12 +20,12 @@ extension DoctorPostfixCheck {
         case .outgoing:
             break
         case .incoming, nil:
-            guard let own = senders.ownMail else { return }
+            guard let own = senders.relaySenders else { return }
             add(
                 "mta-relay",
                 .warning,
                 text:
-                    "\(port.name): \(own) may send to other hosts there, and nothing of it is signed or encrypted, whatever a rule requires",
+                    "\(port.name): \(own) may send mail to other hosts there, and none of this mail is signed or encrypted, whatever a rule requires",
                 remedies: [
                     .advice(
                         "let them send by a port with the outgoing filter, and take mail for this host's domains only: -o smtpd_relay_restrictions=reject_unauth_destination"

@@ -2,8 +2,9 @@
 ///
 /// Source: postconf(5), `smtpd_relay_restrictions`; SMTPD_ACCESS_README
 struct PostfixSenders {
-    /// Why this host's users and programs may send mail to other hosts through the port; nil if they may not.
-    let ownMail: String?
+    /// Which users or hosts of ours may send mail to other hosts through the port, as the subject of a sentence; nil if none
+    /// may.
+    let relaySenders: String?
     /// Whether any host may send mail to this host's domains through the port.
     let acceptsAnyClient: Bool
 
@@ -19,11 +20,11 @@ struct PostfixSenders {
         let hasLogins = wiring.value("smtpd_sasl_auth_enable", of: port) == "yes"
         let relays = lists[1] + lists[2]
         if relays.contains("permit_sasl_authenticated"), hasLogins {
-            ownMail = "users who log in"
+            relaySenders = "users who log in"
         } else if relays.contains("permit_mynetworks"), wiring.parameters["mynetworks"] != "" {
-            ownMail = "hosts in mynetworks, programs of this host among them,"
+            relaySenders = "hosts in mynetworks, programs of this host among them,"
         } else {
-            ownMail = nil
+            relaySenders = nil
         }
     }
 }
