@@ -106,7 +106,7 @@ extension CMSOutline {
             do { outline.certificates.append(try Certificate(der: der)) } catch { unreadable += 1 }
         }
         if unreadable > 0 {
-            let text = "\(unreadable) included certificates cannot be read"
+            let text = "\(unreadable) of the included certificates cannot be read"
             problems.append(Problem(.certificateUnreadable, text))
         }
         unreadable = 0
@@ -115,7 +115,7 @@ extension CMSOutline {
             do { outline.certificateLists.append(try CertificateList(der: der)) } catch { unreadable += 1 }
         }
         if unreadable > 0 {
-            let text = "\(unreadable) included revocation lists cannot be read"
+            let text = "\(unreadable) of the included revocation lists cannot be read"
             problems.append(Problem(.crlUnreadable, text))
         }
     }

@@ -180,7 +180,7 @@ package struct SignedData: Sendable {
         }
         if unreadable > 0 {
             problems.append(
-                Problem(.certificateUnreadable, "\(unreadable) included certificates cannot be read")
+                Problem(.certificateUnreadable, "\(unreadable) of the included certificates cannot be read")
             )
         }
         return certificates

@@ -23,7 +23,7 @@ package struct RestoredCiphers: Sendable {
             switch preferences.cipher(for: account) {
             case nil: new.append((account, cipher))
             case cipher?: break
-            case let other?: kept.append("the cipher for \(account) is different here, \(other.name)")
+            case let other?: kept.append("the store has another cipher for \(account): \(other.name)")
             }
         }
         (self.new, self.kept) = (new, kept)

@@ -17,16 +17,16 @@ struct OtherCertificates {
             .filter { seen.insert($0).inserted }
     }
 
-    /// The difference as a clause, such as `another certificate of bob@example.org is known (1234567812345678); this is not
-    /// it`; nil if no other certificate is known.
+    /// The difference as a clause, such as `the store knows another certificate of bob@example.org (1234567812345678), which
+    /// has a different key`; nil if no other certificate is known.
     var text: String? {
         guard let first = fingerprints.first else { return nil }
         guard fingerprints.count > 1 else {
-            return "another certificate of \(address) is known (\(first.short)); this is not it"
+            return "the store knows another certificate of \(address) (\(first.short)), which has a different key"
         }
         let shown = fingerprints.prefix(Self.shownCount).map(\.short).joined(separator: ", ")
         let more = fingerprints.count > Self.shownCount ? ", …" : ""
-        return "other certificates of \(address) are known (\(shown)\(more)); this is none of them"
+        return "the store knows other certificates of \(address) (\(shown)\(more)), which have different keys"
     }
 
     /// How many fingerprints are shown.

@@ -9,7 +9,7 @@ extension FingerprintPrefix: ExpressibleByArgument {
     /// - Throws: `Failure` with status 67 if no fingerprint has the prefix, 64 if several have it.
     func only(among fingerprints: [Fingerprint]) throws -> Fingerprint {
         let found = matches(among: fingerprints).sorted()
-        guard let first = found.first else { throw Failure(.noUser, "\(self): no such certificate here") }
+        guard let first = found.first else { throw Failure(.noUser, "\(self): no such certificate") }
         guard found.count == 1 else {
             throw Failure(
                 .usage,

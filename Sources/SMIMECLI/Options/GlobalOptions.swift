@@ -35,7 +35,7 @@ struct GlobalOptions: ParsableArguments {
     var storeKeyCommand: String?
     @Option(
         name: .global(.hostSettings),
-        help: ArgumentHelp("The settings of this host.", valueName: "file", visibility: .hidden)
+        help: ArgumentHelp("The file with the settings of this host.", valueName: "file", visibility: .hidden)
     )
     var hostSettings: String?
     @Option(name: .global(.color), help: "Color messages: auto, always, or never. (default: auto)")

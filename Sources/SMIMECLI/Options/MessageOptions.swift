@@ -60,8 +60,8 @@ struct FileOptions: ParsableArguments, InputFiles {
         help: ArgumentHelp("With -O: process this many files at once. (default: one for each core)", valueName: "n")
     )
     var jobs: Int?
-    @Flag(help: "Write lines that end in CRLF.") var crlf = false
-    @Flag(help: "Write lines that end in LF.") var lf = false
+    @Flag(help: "End each line of the output with CRLF.") var crlf = false
+    @Flag(help: "End each line of the output with LF.") var lf = false
 
     /// The line ends that the user asked for; nil keeps the line ends of the input.
     var lineEnd: LineEnd? { crlf ? .crlf : lf ? .lf : nil }

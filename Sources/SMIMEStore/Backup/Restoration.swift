@@ -64,15 +64,17 @@ package struct Restoration: Sendable {
         authorities = try backup.authorities.map { (try contents.certificate($0.fingerprint), $0.anchored) }
         revocationLists = try backup.revocationLists.map { try CertificateList(der: [UInt8]($0)) }
         rules = try backup.policy.map { rule in
-            guard let rule = Policy.Rule(rule) else { throw Missing(description: "it holds a rule of an unknown kind") }
+            guard let rule = Policy.Rule(rule) else {
+                throw Unrestorable(description: "a policy rule has an unknown kind")
+            }
             return rule
         }
         created = backup.created
     }
 }
 
-/// The error for a part that the backup lacks.
-private struct Missing: Error, CustomStringConvertible {
+/// The error for a part that the backup lacks, or that this version does not know.
+private struct Unrestorable: Error, CustomStringConvertible {
     let description: String
 }
 
@@ -109,7 +111,7 @@ private struct BackupContents {
 
     func certificate(_ fingerprint: Fingerprint) throws -> Certificate {
         guard let found = certificates[fingerprint] else {
-            throw Missing(description: "\(fingerprint) is missing in it")
+            throw Unrestorable(description: "the certificate \(fingerprint) is missing")
         }
         return found
     }
@@ -117,7 +119,9 @@ private struct BackupContents {
     func account(_ account: AccountBackup.Account) throws -> Restoration.Account {
         let confidentiality = account.headerConfidentiality.flatMap(HeaderConfidentiality.init(rawValue:))
         guard (confidentiality == nil) == (account.headerConfidentiality == nil) else {
-            throw Missing(description: "it hides header fields in an unknown way")
+            throw Unrestorable(
+                description: "the account \(account.address) has an unknown setting for hidden header fields"
+            )
         }
         return Restoration.Account(
             address: try EmailAddress(account.address),
@@ -126,7 +130,7 @@ private struct BackupContents {
             headerConfidentiality: confidentiality,
             identities: try account.identities.map { identity in
                 guard keyed.contains(identity.fingerprint) else {
-                    throw Missing(description: "the key of \(identity.fingerprint) is missing in it")
+                    throw Unrestorable(description: "the key of \(identity.fingerprint) is missing")
                 }
                 return (try certificate(identity.fingerprint), identity)
             }
@@ -136,7 +140,7 @@ private struct BackupContents {
     func recipient(_ recipient: AccountBackup.Recipient) throws -> Restoration.Recipient {
         guard let trust = KnownRecipient.Trust(rawValue: recipient.trust),
             let source = KnownRecipient.Source(rawValue: recipient.source)
-        else { throw Missing(description: "it holds a recipient of an unknown kind") }
+        else { throw Unrestorable(description: "a recipient has an unknown kind") }
         return Restoration.Recipient(
             key: try AddressScope(recipient.address).key,
             certificate: try certificate(recipient.fingerprint),

@@ -157,7 +157,7 @@ struct RestoreTransaction {
             try PolicyStore.save(rule, in: database)
             return report.newRules.append(rule)
         }
-        if existing != rule { report.kept.append("the policy rule for \(rule.scope) is different here") }
+        if existing != rule { report.kept.append("the store has another policy rule for \(rule.scope)") }
     }
 
     private func count(_ table: String) throws -> Int {

@@ -155,7 +155,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .unexpected(let detail): detail
         case .unknownAccount(let address): "\(address): no such account"
         case .unknownAlias(let alias): "\(alias): no such alias of this account"
-        case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate here"
+        case .unknownCertificate(let fingerprint): "\(fingerprint): no such certificate"
         case .unknownRecipient(let address): "\(address): no certificate is known"
         case .unreachable(let path, let reason): "\(path): cannot be reached: \(reason)"
         case .unusableAddress(let name, let why), .unusableRole(let name, let why): "\(name): \(why)"

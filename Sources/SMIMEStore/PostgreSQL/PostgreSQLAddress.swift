@@ -35,7 +35,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
             throw KeystoreError.unusableAddress(
                 name: name,
                 why: "target_session_attrs=prefer-standby uses a standby even while the primary is available, "
-                    + "so outgoing mail would wait forever; write any, and name the primary first"
+                    + "so outgoing mail would wait forever; use target_session_attrs=any and name the primary first"
             )
         }
         let hosts = (given["host"] ?? given["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
@@ -92,7 +92,7 @@ package struct PostgreSQLAddress: Equatable, Sendable {
         }
         let why =
             wrongOption(in: url, library).map { "libpq does not accept the option \($0), or its value" }
-            ?? "malformed: it must be \(form), with special characters written as %40"
+            ?? "malformed: it must be \(form), with special characters percent-encoded (%40 for @)"
         throw KeystoreError.unusableAddress(name: "the store's address", why: why)
     }
 

@@ -43,5 +43,5 @@ struct SQLRow: Sendable {
     }
 
     /// The error for a value of the wrong type in `column`.
-    static func damage(in column: String) -> SQLError { SQLError(.corrupt, "a value of another kind in \(column)") }
+    static func damage(in column: String) -> SQLError { SQLError(.corrupt, "a value of the wrong type in \(column)") }
 }

@@ -61,7 +61,7 @@ extension Store {
         case .none: break
         }
         guard !protection.usesPassphrase || wrapped != nil else {
-            throw KeystoreError.locked(path: location.path, why: "there is no passphrase to lock it with")
+            throw KeystoreError.locked(path: location.path, why: "a new passphrase is needed, and none was given")
         }
         let passphrases = protection.usesPassphrase ? wrapped : nil
         try await change { store, engine, file in
