@@ -16,8 +16,8 @@ package enum KeyMaterial: Sendable {
 
     /// The maximum number of certificates and lists in one PKCS#7 file.
     package static let maximumCertificates = 1000
-    /// The maximum size of a file in bytes.
-    package static let maximumFileCount = CertificateList.maximumCount * 2
+    /// The maximum size of a file of keys or certificates in bytes: 128 MiB.
+    package static let maximumFileBytes = CertificateList.maximumCount * 2
 
     /// Reads everything in `bytes`, in order. A leading UTF-8 byte order mark is ignored.
     ///
@@ -26,7 +26,7 @@ package enum KeyMaterial: Sendable {
     ///
     /// - Throws: `CMSError.malformed` if nothing is recognised, or if a recognised item is malformed.
     package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
-        guard bytes.count <= maximumFileCount else { throw .limitExceeded("file size") }
+        guard bytes.count <= maximumFileBytes else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }
         var text = Array(bytes.dropFirst(byteOrderMark.count))
         defer { text.wipe() }

@@ -67,7 +67,7 @@ extension SMIMEError {
     static func bytes(ofFile path: String) throws(SMIMEError) -> [UInt8] {
         try catching {
             let source = try FileSource(path: path)
-            guard source.count <= KeyMaterial.maximumFileCount else { throw CMSError.limitExceeded("file size") }
+            guard source.count <= KeyMaterial.maximumFileBytes else { throw CMSError.limitExceeded("file size") }
             return try source.bytes(in: 0..<source.count)
         }
     }

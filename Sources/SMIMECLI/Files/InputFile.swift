@@ -54,12 +54,12 @@ enum InputFile {
     ///
     /// - Throws: `AgentError.tooBigForKeys`
     static func bytes(of path: String) throws -> [UInt8] {
-        try bytes(of: open(path) { _ in KeyMaterial.maximumFileSize }, at: path)
+        try bytes(of: open(path) { _ in KeyMaterial.maximumFileBytes }, at: path)
     }
 
     /// All bytes of a file of keys or certificates that is already open.
     static func bytes(of source: any ByteSource, at path: String) throws -> [UInt8] {
-        guard source.count <= KeyMaterial.maximumFileSize else { throw AgentError.tooBigForKeys(file: path) }
+        guard source.count <= KeyMaterial.maximumFileBytes else { throw AgentError.tooBigForKeys(file: path) }
         return try source.bytes(in: 0..<source.count)
     }
 }
