@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a passphrase beyond ASCII works composed or decomposed`() throws {
+    @Test func `a non-ASCII passphrase works composed or decomposed`() throws {
         let passphrase = "Пароль-žluť-😀"
         #expect(try read("utf8-password", passphrase: passphrase).identities.count == 1)
         #expect(

@@ -22,7 +22,7 @@ package struct PassphraseForm: Sendable {
         self.bmp = bmp
     }
 
-    /// The forms to try when reading, most likely first; at most six.
+    /// The forms to try when reading, most likely first; at most four.
     static func all(for passphrase: borrowing Passphrase?) -> [PassphraseForm] {
         let absent = PassphraseForm(utf8: secret([]), bmp: secret([]))
         let empty = PassphraseForm(utf8: secret([]), bmp: secret([0, 0]))
@@ -37,7 +37,7 @@ package struct PassphraseForm: Sendable {
         let given = PassphraseForm(utf8: secret(bytes), bmp: bmp(bytes))
         // Old versions of NSS give PBES2 the BMPString.
         let widened = PassphraseForm(utf8: bmp(bytes), bmp: widen(bytes))
-        guard let text = textBeyondASCII(bytes) else { return [given, widened] }
+        guard let text = nonASCIIText(bytes) else { return [given, widened] }
         let composed = Array(text.canonicallyComposed.utf8)
         let decomposed = Array(text.canonicallyDecomposed.utf8)
         let others = [composed, decomposed].filter { !$0.elementsEqual(text.utf8) }
@@ -53,7 +53,7 @@ package struct PassphraseForm: Sendable {
 
     /// The text of UTF-8 bytes that are not all ASCII; nil for other bytes. A String cannot be wiped, so no other passphrase
     /// is converted to a String.
-    private static func textBeyondASCII(_ bytes: Span<UInt8>) -> String? {
+    private static func nonASCIIText(_ bytes: Span<UInt8>) -> String? {
         guard bytes.has8Bit else { return nil }
         var copy = Array(bytes)
         defer { copy.wipe() }
@@ -62,7 +62,7 @@ package struct PassphraseForm: Sendable {
 
     /// UTF-16 in network order with a terminator. If the bytes are not UTF-8, each byte is widened to two.
     private static func bmp(_ bytes: Span<UInt8>) -> SecretBytes {
-        guard let text = textBeyondASCII(bytes) else { return widen(bytes) }
+        guard let text = nonASCIIText(bytes) else { return widen(bytes) }
         return secret((Array(text.utf16) + [0]).flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 

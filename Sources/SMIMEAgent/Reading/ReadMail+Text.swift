@@ -78,7 +78,7 @@ extension ReadMail {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
-    /// Whether a text contains `[smime`, even with blanks or characters beyond ASCII between the letters.
+    /// Whether a text contains `[smime`, even with blanks or non-ASCII characters between the letters.
     private static func posesAsOurs(_ text: String) -> Bool {
         // Setting bit 0x20 makes letters lower case, and turns `[` into `{`.
         let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
