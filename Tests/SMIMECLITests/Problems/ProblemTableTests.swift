@@ -33,8 +33,8 @@ import Testing
             # Problem codes
 
             Reports name every problem by a code. The meaning of a code never changes, so programs may test codes. The text of a problem is for people and may
-            change. An error makes the message, or one of the five axes of its verdict (integrity, chain, identity, revocation, time), fail. A warning changes no
-            verdict and no exit status. An error that does no harm is reported as a warning: an expired certificate, for example, is still imported, to read old
+            change. An error makes the verdict on the message fail, or one of its five axes: integrity, chain, identity, revocation, time. A warning changes no
+            verdict and no exit status. A problem is only a warning where it does no harm: an expired certificate, for example, can still be imported, to read old
             mail.
 
             `smime explain CODE` prints the section about a code, and `smime explain --json` prints all sections. `RECORD_TRANSCRIPTS=1 scripts/test` writes this
