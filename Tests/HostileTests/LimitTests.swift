@@ -25,7 +25,7 @@ import Testing
     @Test func `docs/limits.md agrees with the code`() throws {
         let page = try String(contentsOf: Fixtures.root.appending(path: "docs/limits.md"), encoding: .utf8)
         let rows: [(String, Int)] = [
-            ("multiparts inside each other", MIMELimit.depth.rawValue),
+            ("nested multiparts", MIMELimit.depth.rawValue),
             ("parts of a message", MIMELimit.parts.rawValue),
             ("bytes of a header", MIMELimit.headerBytes.rawValue),
             ("bytes of all headers", MIMELimit.totalHeaderBytes.rawValue),
@@ -35,17 +35,20 @@ import Testing
             ("certificates in a PKCS#12 file", PKCS12.maximumCertificates),
             ("private keys in a PKCS#12 file", PKCS12.maximumKeys),
             (
-                "names, constraints, policies and distribution points, or extensions, in a certificate that is judged",
+                "names, name constraints, policies and distribution points together, or extensions, of a certificate in a chain",
                 Certificate.maximumNames
             ),
             ("names of the distribution point that a revocation list is for", CertificateList.maximumNames),
             ("bytes of a PKCS#12 file", PKCS12.maximumCount),
             ("iterations over a whole PKCS#12 file", PKCS12.maximumIterations),
-            ("iterations run for it, once for each block of a key and each form of the passphrase", PKCS12.maximumRuns),
+            (
+                "iterations run for such a file: once for each block of a key and each form of the passphrase",
+                PKCS12.maximumRuns
+            ),
             ("depth of ASN.1", ElementExtent.maximumDepth),
             ("bytes of AES-CCM content", EnvelopedData.maximumWholeContent),
             ("bytes of content that Ed25519 signs without attributes", SignedData.maximumWholeContent),
-            ("decompressed bytes for each compressed one", CompressedData.maximumRatio),
+            ("decompressed bytes for each compressed byte", CompressedData.maximumRatio),
             ("decompressed bytes", CompressedData.maximumCount),
             ("bytes of a certificate", Certificate.maximumCount),
             ("bytes of a revocation list", CertificateList.maximumCount),
@@ -63,7 +66,7 @@ import Testing
         return Array((text + "\r\nhi\r\n").utf8)
     }
 
-    @Test func `multiparts inside each other`() {
+    @Test func `nested multiparts`() {
         let limit = MIMELimit.depth.rawValue
         #expect(throws: Never.self) { try MIMEReader.message(in: MemorySource(multipart(depth: limit))) }
         #expect(Self.refused { _ = try MIMEReader.message(in: MemorySource(multipart(depth: limit + 1))) })
@@ -195,7 +198,7 @@ import Testing
         #expect(response.lifetime(about: alice, issuedBy: alice, at: .now) == nil)
     }
 
-    @Test func `decompressed bytes for each compressed one`() throws {
+    @Test func `decompressed bytes for each compressed byte`() throws {
         // Random bytes do not compress, and zeros compress to a thousandth; mixing both yields the ratio.
         func message(ratio: Double) throws -> ByteStream {
             var generator = SystemRandomNumberGenerator()
