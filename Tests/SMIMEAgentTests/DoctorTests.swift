@@ -48,6 +48,17 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("Rq", false), ("Rquh", false), ("RqB", true), ("RqD", true), ("RqF", true), ("RqO", true), ("Rq.", true),
+        ("Rq>", true),
+    ])
+    func `flags of pipe that change the mail are reported`(_ flags: String, changesMail: Bool) {
+        let service = Self.outgoing.replacing("flags=Rq", with: "flags=\(flags)")
+        let findings = Doctor(at: .judged).findings(of: wiring([service]), timeLimit: 540)
+        let isReported = findings.contains { $0.text == "smime-out: flags=\(flags) changes the mail" }
+        #expect(isReported == changesMail, "\(findings.map(\.text))")
+    }
+
     @Test func `a check that cannot run is reported`() {
         let wiring = PostfixWiring(from: "/nowhere") { _ in throw CocoaError(.fileNoSuchFile) }
         let findings = Doctor(at: .judged).findings(of: wiring, timeLimit: 540)

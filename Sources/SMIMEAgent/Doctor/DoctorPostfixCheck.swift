@@ -48,7 +48,8 @@ struct DoctorPostfixCheck: DoctorCheck {
             )
         }
         let flags = service.attribute("flags") ?? ""
-        if flags.contains(where: { "FDO.".contains($0) }) {
+        // pipe(8): blank lines, Delivered-To, "From " lines, X-Original-To, escaped dots and escaped "From " lines.
+        if flags.contains(where: { "BDFO.>".contains($0) }) {
             addWiring(service.name, text: "flags=\(flags) changes the mail", advice: "use flags=Rq")
         }
         let words = service.filter ?? []
