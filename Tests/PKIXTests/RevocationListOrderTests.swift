@@ -130,6 +130,7 @@ import Testing
         arguments: [
             ("negative", [2, 1, 0x85]), ("empty", [2, 0]), ("text", [0x0C, 1, 0x39]),
             ("too long", TestDER.element(2, [1] + [UInt8](repeating: 0, count: 21))),
+            ("21 octets, none of which is a sign octet", TestDER.element(2, [1] + [UInt8](repeating: 0, count: 20))),
         ] as [(String, [UInt8])]
     )
     func `a malformed list number is ignored, and the time decides`(name: String, value: [UInt8]) throws {
@@ -139,6 +140,19 @@ import Testing
         let older = try scene.list(-3, number: 1)
         for order in permutations(of: [odd, newer]) { #expect(scene.revocation(order)?.status == .good) }
         for order in permutations(of: [odd, older]) { #expect(scene.revocation(order)?.status != .good) }
+    }
+
+    @Test(
+        arguments: [
+            ("with a sign octet", [0] + [UInt8](repeating: 0xFF, count: 20)),
+            ("without a sign octet", [0x7F] + [UInt8](repeating: 0xFF, count: 19)),
+        ] as [(String, [UInt8])]
+    )
+    func `a list number of 20 octets counts`(name: String, octets: [UInt8]) throws {
+        let scene = try RevocationScene()
+        let number = TestDER.listExtension(20, TestDER.element(2, octets))
+        let lists = [try scene.list(-2, revoked: -4, extra: [number]), try scene.list(-1, number: 1)]
+        for order in permutations(of: lists) { #expect(scene.revocation(order)?.status == .revoked) }
     }
 
     @Test func `a list number given twice is ignored`() throws {
