@@ -28,12 +28,13 @@ package struct EncodedPrivateKey: Sendable {
     /// The default for the maximum number of key derivation iterations in an encrypted PKCS#8 key.
     package static let maximumIterations = DerivationBudget.maximumIterations
 
-    /// Opens the key.
+    /// Decrypts and parses the key.
     ///
     /// - Parameter maximumIterations: the maximum number of key derivation iterations that encrypted PKCS#8 may specify. Up
     ///   to twice as many are run.
     /// - Throws: `CMSError.wrongPassphrase`, also if a required passphrase is absent; `.limitExceeded` before any derivation;
-    ///   `.malformed`, also if private and public key do not belong together.
+    ///   `.malformed`, also if private and public key do not belong together; `.unsupported` for a key whose algorithm is
+    ///   not supported.
     package func decode(
         passphrase: borrowing Passphrase?,
         maximumIterations: Int = EncodedPrivateKey.maximumIterations
@@ -72,7 +73,7 @@ extension PrivateKey {
             self = try key.decode(passphrase: passphrase)
             return
         }
-        throw .malformed(.privateKey, "the file holds none")
+        throw .malformed(.privateKey, "the file contains no private key")
     }
 
     /// Reads a private key in DER: PKCS#8, encrypted PKCS#8, or the traditional formats of RSA and EC keys.

@@ -109,7 +109,7 @@ extension InternetMessage.ContentType {
     /// Whether the body is a CMS object, by the current or the older name of the media type.
     fileprivate var isCMS: Bool { name == "application/pkcs7-mime" || name == "application/x-pkcs7-mime" }
 
-    /// Whether the type is application/octet-stream. It says nothing about the body, so the file name decides.
+    /// Whether the type is application/octet-stream. This type says nothing about the body, so the file name decides.
     fileprivate var isOctetStream: Bool { name == "application/octet-stream" }
 
     /// Whether the body is a detached signature.

@@ -42,7 +42,7 @@ package struct WorkerJob: Equatable, Sendable {
 /// A request of the service to a worker.
 package enum WorkerRequest: Equatable, Sendable {
     case handle(WorkerJob)
-    /// A message has ended.
+    /// Records the result of a message.
     case settle(WorkerSettlement)
     /// Asks how many of the accounts' certificates expire soon.
     case countExpiring

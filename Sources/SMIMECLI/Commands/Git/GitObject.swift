@@ -26,7 +26,7 @@ struct GitObject {
     /// When the commit or tag was created; nil if no line says so.
     private(set) var time: Date?
 
-    /// The most bytes that are searched. Only a commit with a thousand parents has a longer header.
+    /// The most bytes that are searched. The committer line is within them unless the commit has some 900 parents.
     private static let headerLimit = 65_536
     /// The last second of the year 9999. Later times cannot be written in a certificate.
     private static let lastSecond = 253_402_300_799
