@@ -7,14 +7,14 @@ package enum RevocationError: Error, Hashable, Sendable {
     case cancelled
     /// The host name has no address, or no host accepts a connection; the payload says why.
     case notReached(String)
-    /// The URL is not an allowed http URL, so the service was not asked.
-    case notAsked
     /// The service is in a private network and must not be contacted.
     case privateAddress
     /// The service was not asked, because it did not answer at the given time, which is recent.
     case silent(since: Date)
     /// The service did not answer in time.
     case timeLimit
+    /// The URL is not an allowed http URL, so the service was not asked.
+    case unsupportedURL
     /// The service was not asked because other services had used up the time limit of the verdict.
     case verdictTimeLimit
 
@@ -22,7 +22,7 @@ package enum RevocationError: Error, Hashable, Sendable {
     var isSilence: Bool {
         switch self {
         case .notReached, .timeLimit: true
-        case .badAnswer, .cancelled, .notAsked, .privateAddress, .silent, .verdictTimeLimit: false
+        case .badAnswer, .cancelled, .privateAddress, .silent, .unsupportedURL, .verdictTimeLimit: false
         }
     }
 }
@@ -36,10 +36,10 @@ extension RevocationError: LocalizedError, CustomStringConvertible {
         case .badAnswer(let why): "its answer cannot be used: \(why)"
         case .cancelled: "cancelled"
         case .notReached(let why): "cannot be reached: \(why)"
-        case .notAsked: "is not an http URL"
         case .privateAddress: "not asked, as it is in a private network (setting revocation.private-addresses)"
         case .silent(let since): "not asked again yet, as it gave no answer at \(since.formatted(.iso8601))"
         case .timeLimit: "no answer in time"
+        case .unsupportedURL: "is not an http URL"
         case .verdictTimeLimit: "not asked, as other services took too long"
         }
     }

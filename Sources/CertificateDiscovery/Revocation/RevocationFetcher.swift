@@ -189,7 +189,7 @@ package actor RevocationFetcher: RevocationSource {
         guard answers.count < Self.maximumQuestions else { return nil }
         guard let url = ServiceURL(question.url) else {
             // Many certificates name an LDAP directory in addition to a web server. Skipping the directory is not an outage.
-            if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .notAsked) }
+            if !question.url.lowercased().hasPrefix("ldap") { note(question.url, .unsupportedURL) }
             return nil
         }
         if let since = knownSilence[url.service] {

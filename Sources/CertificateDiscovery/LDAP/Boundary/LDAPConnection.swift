@@ -40,7 +40,7 @@ package final class LDAPConnection {
         try set(LDAP_OPT_DEREF, &aliases)
         // A null pointer means "off". Referrals are not followed: the password of this server must not be sent to another.
         try set(LDAP_OPT_REFERRALS, nil)
-        var time = try Self.time(until: deadline)
+        var time = try Self.timeLeft(until: deadline)
         try set(LDAP_OPT_NETWORK_TIMEOUT, &time)
         try set(LDAP_OPT_TIMEOUT, &time)
         var buffer: OpaquePointer?
@@ -103,7 +103,7 @@ package final class LDAPConnection {
         _ filter: String,
         until deadline: ContinuousClock.Instant
     ) throws(DiscoveryOutage) -> [[UInt8]] {
-        var time = try Self.time(until: deadline)
+        var time = try Self.timeLeft(until: deadline)
         var names: [UnsafeMutablePointer<CChar>?] = url.attributes.map { strdup($0) } + [nil]
         defer { for name in names { free(name) } }
         var identifier: CInt = 0
@@ -141,7 +141,7 @@ package final class LDAPConnection {
         until deadline: ContinuousClock.Instant,
         _ take: (OpaquePointer) -> Void
     ) throws(DiscoveryOutage) -> Bool {
-        var time = try Self.time(until: deadline)
+        var time = try Self.timeLeft(until: deadline)
         var message: OpaquePointer?
         let kind = library.result(pointer, identifier, CInt(LDAP_MSG_ONE), &time, &message)
         defer { if let message { _ = library.freeMessage(message) } }
@@ -200,7 +200,7 @@ package final class LDAPConnection {
         guard code == CInt(LDAP_SUCCESS) else { throw failure(code) }
     }
 
-    private static func time(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> timeval {
+    private static func timeLeft(until deadline: ContinuousClock.Instant) throws(DiscoveryOutage) -> timeval {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .timeLimit }
         let (seconds, attoseconds) = left.components
