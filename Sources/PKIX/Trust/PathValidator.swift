@@ -60,7 +60,7 @@ package struct PathValidator: Sendable {
         let (verdict, isRepeatable) = answer(key, date, detail: detail)
         // Only verdicts without a problem are cached, because they do not depend on the requested detail.
         if isRepeatable, key.isSettled(by: verdict) {
-            key.remember(Judgement(verdict: verdict, isRepeatable: false), at: date)
+            key.remember(Judgement(verdict: verdict, mayBeStored: false), at: date)
         }
         return verdict
     }

@@ -7,13 +7,13 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// A verdict, and whether it may be cached.
+/// A verdict, and whether it may be stored in the database.
 package struct Judgement: Sendable {
     /// The verdict.
     package let verdict: ChainVerdict
-    /// Whether the verdict may be cached. False if the search ended early, or if libcrypto failed, perhaps because of too
-    /// little memory.
-    package let isRepeatable: Bool
+    /// Whether the verdict may be stored. False if the search ended early, if libcrypto failed (perhaps because of too
+    /// little memory), if not all evidence was used, or if this was not determined.
+    package let mayBeStored: Bool
 }
 
 extension TrustStore {
@@ -33,7 +33,7 @@ extension TrustStore {
         let (verdict, isSettled) = validator.answer(key, date, detail: .trust)
         let judgement = Judgement(
             verdict: verdict,
-            isRepeatable: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
+            mayBeStored: !validator.budget.isSpent && errors == OpenSSLError.occurrences && verdict.usesAllEvidence
         )
         if isBrief, isSettled, key.isSettled(by: verdict) { key.remember(judgement, at: date) }
         return judgement

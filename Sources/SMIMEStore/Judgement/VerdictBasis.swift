@@ -67,7 +67,7 @@ struct VerdictBasis {
         held.hold()
         if record.byPin { trust.pinned = [certificate.publicKeyDigest] }
         let judgement = trust.judgement(of: certificate, purpose: .encryption, at: time)
-        guard judgement.isRepeatable else { return (judgement.verdict, nil) }
+        guard judgement.mayBeStored else { return (judgement.verdict, nil) }
         let (now, extent) = (time.seconds, extent.value(makeExtent))
         let own = Self.limits([certificate.notBefore.seconds, certificate.notAfter.seconds], around: now)
         let (since, until) = (max(extent.since, own.since), min(extent.until, own.until))
