@@ -137,13 +137,13 @@ public struct ProtectedHeader: Sendable {
     package func differingNames(outer: HeaderBlock) -> [String] {
         let statements = Self.statements(of: outer)
         guard scheme == .cipher else { return names(missingIn: statements) }
-        let left = Dictionary(grouping: records, by: \.name)
+        let recorded = Dictionary(grouping: records, by: \.name)
         let shown = Set(statements.map(\.name))
-        let changed = Set(names(missingIn: statements))
+        let missingOutside = Set(names(missingIn: statements))
         return names { name in
-            guard changed.contains(name) else { return false }
-            guard let left = left[name] else { return shown.contains(name) }
-            return !statements.isSuperset(of: left)
+            guard missingOutside.contains(name) else { return false }
+            guard let recorded = recorded[name] else { return shown.contains(name) }
+            return !statements.isSuperset(of: recorded)
         }
     }
 
@@ -152,8 +152,8 @@ public struct ProtectedHeader: Sendable {
     /// Fields that mail servers add are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
         let known = Set(fields.map { $0.name.lowercased() })
-        let left = scheme == .cipher ? records : Set(fields.map { Statement($0) })
-        let expected = Dictionary(grouping: left, by: \.name).mapValues { Set($0) }
+        let expectedStatements = scheme == .cipher ? records : Set(fields.map { Statement($0) })
+        let expected = Dictionary(grouping: expectedStatements, by: \.name).mapValues { Set($0) }
         let statements = Dictionary(grouping: Self.statements(of: outer), by: \.name)
         var seen: Set<String> = []
         return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in

@@ -80,7 +80,7 @@ struct Inspector {
         guard parts <= MIMELimit.parts.rawValue else { throw MIMEError.limitExceeded(.parts) }
         var result = Inspection.Part(place.part.entity)
         var found: FoundLayer?
-        do throws(MessageError) { found = try place.layer() ?? place.looseSignature } catch {
+        do throws(MessageError) { found = try place.layer() ?? place.detachedSignature } catch {
             result.problems.append(try Problem(describing: error))
             found = place.bodyAsLayer
         }
@@ -93,7 +93,7 @@ struct Inspector {
         if let content = found?.content, let found {
             // The signature of the multipart was already inspected.
             parts += 1
-            result.parts = [try part(place.beside(content)), Inspection.Part(found.object)]
+            result.parts = [try part(place.signedPart(content)), Inspection.Part(found.object)]
         } else {
             result.parts = try children(of: place, problems: &result.problems)
         }

@@ -51,7 +51,7 @@ struct MessagePlace: Sendable {
     }
 
     /// A detached signature without its content; nil if the entity is not a detached signature.
-    var looseSignature: FoundLayer? {
+    var detachedSignature: FoundLayer? {
         part.entity.isSignature && part.entity.children.isEmpty ? bodyAsLayer : nil
     }
 
@@ -87,7 +87,7 @@ struct MessagePlace: Sendable {
     }
 
     /// The position of `content`, which is the signed part of this multipart/signed.
-    func beside(_ content: Entity) -> MessagePlace {
+    func signedPart(_ content: Entity) -> MessagePlace {
         let section = section + [1]
         return MessagePlace(located(content), depth: depth + 1, section: section, bodySection: section)
     }

@@ -61,7 +61,7 @@ struct ReadableParts {
     private mutating func add(_ found: FoundLayer, at place: MessagePlace, in signature: String?) throws {
         // A signature inside another signature covers no more than the outer signature.
         let section = signature ?? Self.text(found.section)
-        if let content = found.content { return try add(place.beside(content), in: section) }
+        if let content = found.content { return try add(place.signedPart(content), in: section) }
         guard place.depth < MessageOpener.maximumLayers else { throw MessageError.tooManyLayers }
         switch try found.opened(isMail: true) {
         case .encrypted: add(.encrypted, place, signature: signature)

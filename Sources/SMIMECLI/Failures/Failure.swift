@@ -84,7 +84,7 @@ struct Failure: Error {
         case let error as MIMEError: self.init(mime: error, in: subject)
         case let error as SettingError: self.init(setting: error)
         case let error as StreamError: self.init(stream: error, in: subject)
-        case let error as MessageError: self.init(smime: error, in: subject)
+        case let error as MessageError: self.init(message: error, in: subject)
         case let error as TransportError: self.init(.tryAgain, error.description)
         case let error as OpenSSLError: self.init(cms: .openSSL(error), in: subject)
         case is CancellationError: self.init(.tryAgain, "interrupted")
@@ -131,7 +131,7 @@ extension Failure {
         }
     }
 
-    private init(smime error: MessageError, in subject: String?) {
+    private init(message error: MessageError, in subject: String?) {
         let status: ExitStatus =
             switch error {
             case .cipherBelowFloor: .usage

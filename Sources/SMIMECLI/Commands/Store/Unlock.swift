@@ -5,7 +5,7 @@ import SMIMEStore
 extension SMIMECommand {
     struct Unlock: AsyncParsableCommand {
         /// The longest time for which a store can be unlocked, in seconds: a week.
-        private static let maximumTime = 7 * 86_400.0
+        private static let maximumDuration = 7 * 86_400.0
 
         static let configuration = CommandConfiguration(
             commandName: "unlock",
@@ -32,24 +32,26 @@ extension SMIMECommand {
                 "How long to keep the key, such as 30m, 8h or 2d; at most a week. (default: 8h)",
                 valueName: "time"
             ),
-            transform: Self.time
+            transform: Self.duration
         )
-        var time: TimeInterval = 8 * 3600
+        var duration: TimeInterval = 8 * 3600
         @OptionGroup var passwords: PasswordOptions
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
 
-        private static func time(_ text: String) throws -> TimeInterval {
+        private static func duration(_ text: String) throws -> TimeInterval {
             let (unit, number) = (text.last, Double(text.dropLast()))
-            let short: TimeInterval? =
+            let shortUnit: TimeInterval? =
                 switch unit {
                 case "m": number.map { $0 * 60 }
                 case "s": number
                 default: nil
                 }
-            let time = try short ?? TimeOptions.interval(text)
-            guard time >= 1, time <= maximumTime else { throw ValidationError("'\(text)' is not between 1s and 7d") }
-            return time
+            let duration = try shortUnit ?? TimeOptions.interval(text)
+            guard duration >= 1, duration <= maximumDuration else {
+                throw ValidationError("'\(text)' is not between 1s and 7d")
+            }
+            return duration
         }
 
         func run() async throws {
@@ -64,8 +66,8 @@ extension SMIMECommand {
             let folder = KeyAgentUse.client.folder
             try folder.create()
             KeyAgentUse.client.forget(name)
-            try KeyAgentProcess.start(key, named: name, in: folder, for: time)
-            let end = Date.now.addingTimeInterval(time)
+            try KeyAgentProcess.start(key, named: name, in: folder, for: duration)
+            let end = Date.now.addingTimeInterval(duration)
             if report.json { try Report.print(UnlockReport(unlocked: true, until: end)) }
             Console.note("unlocked until \(end.formatted(.iso8601)), or until: smime lock")
         }
