@@ -19,7 +19,7 @@ import Testing
             let again = try MIMEReader.message(in: MemorySource(sink.bytes))
             #expect(again.leaves == entity.leaves, "\(file)")
             if !form.needsEncoding { #expect(try entity.canonicalStream(of: source).all() == sink.bytes, "\(file)") }
-            for changed in entity.header.changes(of: Array(data)) {
+            for changed in entity.header.variants(of: Array(data)) {
                 let known = try MIMEReader.message(in: changed, afterChangeTo: entity)
                 #expect(try known.outline == MIMEReader.message(in: changed).outline, "\(file)")
             }

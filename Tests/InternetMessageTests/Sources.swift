@@ -81,9 +81,9 @@ extension Entity {
 }
 
 extension HeaderBlock {
-    /// The message `bytes`, whose header this is, with a field more at the top, without its first field, with another
-    /// Content-Type, and without a header.
-    func changes(of bytes: [UInt8]) -> [MemorySource] {
+    /// The message `bytes`, whose header this is, in four variants: with one more field at the top, without its first field,
+    /// with another Content-Type, and without a header.
+    func variants(of bytes: [UInt8]) -> [MemorySource] {
         let rest = bytes[range.upperBound...]
         let first = fields.first.map { Array($0.rawBytes) } ?? []
         let type = "Content-Type: multipart/mixed; boundary=other\(lineEnd == .lf ? "\n" : "\r\n")".bytes

@@ -33,7 +33,7 @@ import Testing
     func `a changed header moves the parts, and another content type changes them`(lineEnd: LineEnd) throws {
         let bytes = lineEnd == .crlf ? Self.nested.crlf : Self.nested.bytes
         let (entity, _) = try parse(bytes)
-        for changed in entity.header.changes(of: bytes) {
+        for changed in entity.header.variants(of: bytes) {
             let known = try MIMEReader.message(in: changed, afterChangeTo: entity)
             #expect(try known.outline == MIMEReader.message(in: changed).outline)
         }

@@ -29,8 +29,8 @@ import Testing
 
     @Test func `a changed setting counts for the next message`() async throws {
         let home = try await TestHome()
-        let moment = home.store.forOneMessage()
-        for _ in 0..<2 { #expect(try await moment.subaddressing() == .standard) }
+        let first = home.store.forOneMessage()
+        for _ in 0..<2 { #expect(try await first.subaddressing() == .standard) }
         try await home.store.settings.set("filter.recipient-delimiter", to: "-")
         let next = home.store.forOneMessage()
         for _ in 0..<2 { #expect(try await next.subaddressing() == Subaddressing(parsing: "-")) }

@@ -7,12 +7,12 @@ import Testing
     private static let right =
         #"{"error":{"code":"usage","exit_status":64,"hints":[],"text":"no"},"schema":1}"#
 
-    private func complaint(about text: String) throws -> String? {
+    private func validationError(for text: String) throws -> String? {
         let url = Fixtures.root.appending(path: "docs/smime-report.schema.json")
-        return try JSONSchema(contentsOf: url).complaint(about: Array(text.utf8), ["failure"])
+        return try JSONSchema(contentsOf: url).validationError(for: Array(text.utf8), ["failure"])
     }
 
-    @Test func `A failure is as the schema says`() throws { #expect(try complaint(about: Self.right) == nil) }
+    @Test func `A failure is as the schema says`() throws { #expect(try validationError(for: Self.right) == nil) }
 
     @Test(arguments: [
         ("\"schema\":1", "\"schema\":2"), ("\"schema\":1", "\"other\":1"), ("64", "\"64\""), ("64", "0"),
@@ -21,6 +21,6 @@ import Testing
         ("}", ""),
     ])
     func `A key that is missing, unknown or of another type is found`(old: String, new: String) throws {
-        #expect(try complaint(about: Self.right.replacing(old, with: new)) != nil)
+        #expect(try validationError(for: Self.right.replacing(old, with: new)) != nil)
     }
 }

@@ -32,22 +32,22 @@ import Testing
 
     /// The store's answers to the queries for one message, as text.
     private func asked(_ store: Store) async throws -> [String: String] {
-        let message = store.forOneMessage()
-        let lookup = RecipientLookup(store: message, systemAnchors: false)
+        let messageStore = store.forOneMessage()
+        let lookup = RecipientLookup(store: messageStore, systemAnchors: false)
         let choice = try await lookup.choices(for: [bob], at: .judged).choices[0]
         let signer: String
         do throws(KeystoreError) {
-            let identity = try await message.accounts.signingIdentity(for: alice, at: .judged)
+            let identity = try await messageStore.accounts.signingIdentity(for: alice, at: .judged)
             signer = "\(identity.certificate.fingerprint)"
         } catch { signer = "\(error)" }
-        let rules = try await message.read { try $0.rules(forSenders: [alice], recipients: []) }
+        let rules = try await messageStore.read { try $0.rules(forSenders: [alice], recipients: []) }
         let certificate = try Certificate(fixture: "bob/cert.pem")
-        let trust = try await message.anchors.trust(judging: [certificate], systemAnchors: false)
+        let trust = try await messageStore.anchors.trust(judging: [certificate], systemAnchors: false)
         return [
             "chosen": choice.selected.map { "\($0.certificate.fingerprint)" } ?? choice.whyNone,
-            "signer": signer, "rules": "\(rules)", "settings": "\(try await message.settings.all())",
-            "account": "\(try await message.accounts.summary(of: alice)?.address.text ?? "none")",
-            "aliases": "\(try await message.accounts.account(ifAnyFor: alice)?.aliases ?? [])",
+            "signer": signer, "rules": "\(rules)", "settings": "\(try await messageStore.settings.all())",
+            "account": "\(try await messageStore.accounts.summary(of: alice)?.address.text ?? "none")",
+            "aliases": "\(try await messageStore.accounts.account(ifAnyFor: alice)?.aliases ?? [])",
             "anchors": "\(trust.anchors.count)", "lists": "\(trust.certificateLists.count)",
             "verdict": "\(trust.judge(certificate, purpose: .encryption, at: .judged).isTrusted)",
         ]

@@ -20,27 +20,27 @@ public struct JSONSchema: Sendable {
     public var names: Set<String> { Set(definitions.keys) }
 
     /// The violations of the document `bytes` against the definitions `names`; nil if it matches one of them.
-    public func complaint(about bytes: [UInt8], _ names: [String]) -> String? {
+    public func validationError(for bytes: [UInt8], _ names: [String]) -> String? {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return "no JSON" }
-        let complaints = names.map {
-            complaint(about: value, against: .object(["$ref": .string("#/$defs/\($0)")]), at: $0)
+        let validationErrors = names.map {
+            validationError(for: value, against: .object(["$ref": .string("#/$defs/\($0)")]), at: $0)
         }
-        return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: "; ")
+        return validationErrors.contains(nil) ? nil : validationErrors.compactMap(\.self).joined(separator: "; ")
     }
 
     /// The first part of `value`, which is at `place`, that `schema` does not allow.
-    private func complaint(about value: JSONValue, against schema: JSONValue, at place: String) -> String? {
+    private func validationError(for value: JSONValue, against schema: JSONValue, at place: String) -> String? {
         guard let rules = schema.object else { return "\(place): the schema is no object" }
         for (keyword, rule) in rules.sorted(by: { $0.key < $1.key }) {
-            if let complaint = complaint(about: value, keyword, rule: rule, among: rules, at: place) {
-                return complaint
+            if let validationError = validationError(for: value, keyword, rule: rule, among: rules, at: place) {
+                return validationError
             }
         }
         return nil
     }
 
-    private func complaint(
-        about value: JSONValue,
+    private func validationError(
+        for value: JSONValue,
         _ keyword: String,
         rule: JSONValue,
         among rules: [String: JSONValue],
@@ -51,12 +51,12 @@ public struct JSONSchema: Sendable {
         case "$ref":
             let name = rule.string?.replacing("#/$defs/", with: "") ?? ""
             guard let schema = definitions[name] else { return "\(place): no definition \(name)" }
-            return complaint(about: value, against: schema, at: place)
+            return validationError(for: value, against: schema, at: place)
         case "allOf":
-            return (rule.array ?? []).lazy.compactMap { complaint(about: value, against: $0, at: place) }.first
+            return (rule.array ?? []).lazy.compactMap { validationError(for: value, against: $0, at: place) }.first
         case "anyOf":
-            let complaints = (rule.array ?? []).map { complaint(about: value, against: $0, at: place) }
-            return complaints.contains(nil) ? nil : complaints.compactMap(\.self).joined(separator: " | ")
+            let validationErrors = (rule.array ?? []).map { validationError(for: value, against: $0, at: place) }
+            return validationErrors.contains(nil) ? nil : validationErrors.compactMap(\.self).joined(separator: " | ")
         case "const": return value == rule ? nil : "\(place): not \(rule)"
         case "enum": return rule.array?.contains(value) == true ? nil : "\(place): \(value) is not in the enum"
         case "minimum": return (value.number ?? 0) >= (rule.number ?? 0) ? nil : "\(place): too small"
@@ -66,13 +66,13 @@ public struct JSONSchema: Sendable {
         case "type":
             let types = rule.array?.compactMap(\.string) ?? [rule.string ?? ""]
             return types.contains(value.typeName) ? nil : "\(place): is \(value.typeName), not \(types)"
-        default: return complaintOfParts(about: value, keyword, rule: rule, among: rules, at: place)
+        default: return validationErrorOfParts(for: value, keyword, rule: rule, among: rules, at: place)
         }
     }
 
-    /// Like `complaint`, for the keywords about arrays and objects.
-    private func complaintOfParts(
-        about value: JSONValue,
+    /// Like `validationError`, for the keywords about arrays and objects.
+    private func validationErrorOfParts(
+        for value: JSONValue,
         _ keyword: String,
         rule: JSONValue,
         among rules: [String: JSONValue],
@@ -81,7 +81,9 @@ public struct JSONSchema: Sendable {
         switch keyword {
         case "items":
             for (index, item) in (value.array ?? []).enumerated() {
-                if let complaint = complaint(about: item, against: rule, at: "\(place).\(index)") { return complaint }
+                if let validationError = validationError(for: item, against: rule, at: "\(place).\(index)") {
+                    return validationError
+                }
             }
         case "required":
             let missing = (rule.array ?? []).compactMap(\.string).first { value.object?[$0] == nil }
@@ -89,16 +91,18 @@ public struct JSONSchema: Sendable {
         case "properties":
             for (name, schema) in rule.object ?? [:] {
                 if let part = value.object?[name],
-                    let complaint = complaint(about: part, against: schema, at: "\(place).\(name)")
+                    let validationError = validationError(for: part, against: schema, at: "\(place).\(name)")
                 {
-                    return complaint
+                    return validationError
                 }
             }
         case "additionalProperties":
             let known = rules["properties"]?.object ?? [:]
             for (name, part) in value.object ?? [:] where known[name] == nil {
                 guard rule.object != nil else { return "\(place): \(name) is not in the schema" }
-                if let complaint = complaint(about: part, against: rule, at: "\(place).\(name)") { return complaint }
+                if let validationError = validationError(for: part, against: rule, at: "\(place).\(name)") {
+                    return validationError
+                }
             }
         default: return "\(place): unknown keyword \(keyword)"
         }

@@ -15,7 +15,7 @@ extension TranscriptRunner {
         guard verbs.first != "filter" || words.contains("--dry-run") else { return nil }
         guard let schema else { return "the schema cannot be read" }
         let names = [verbs.prefix(2).joined(separator: "-"), verbs.first ?? ""].filter(schema.names.contains)
-        return schema.complaint(about: result.standardOutput, names.prefix(1) + ["failure"])
+        return schema.validationError(for: result.standardOutput, names.prefix(1) + ["failure"])
     }
 
     /// The words other than options and the values of common options.
