@@ -85,12 +85,12 @@ import Testing
 
     /// A difference from the first group counts if it is certain (Welch's t) and large enough to be seen from outside. The
     /// groups take turns, so disturbances by other processes affect all of them alike.
-    @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how often"), arguments: [true, false])
+    @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how many times"), arguments: [true, false])
     func `the time of a decryption failure does not show its cause`(isCBC: Bool) async throws {
         try await compareTimes(Self.groups(isCBC: isCBC), isCBC ? "cbc" : "gcm")
     }
 
-    @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how often"))
+    @Test(.enabled(if: rounds > 0, "takes long: SMIME_TEST_ROUNDS says how many times"))
     func `the time does not show whether the padding around a signature is right`() async throws {
         try await compareTimes([Self.signed(isPadded: true), Self.signed(isPadded: false)], "signed")
     }
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// A provider that counts how often it is asked for trust: once for each signature that is judged.
+    /// A provider that counts how many times it is asked for trust: once for each signature that is judged.
     private final class CountingProvider: KeyProvider {
         private let keys: Keyring
         private let counter = Mutex(0)

@@ -2,7 +2,7 @@ import LibCrypto
 import Synchronization
 import Testing
 
-/// How often the object at each address was freed.
+/// How many times the object at each address was freed.
 private let freed = Mutex<[Int: Int]>([:])
 
 private enum Counted: LibcryptoObject {

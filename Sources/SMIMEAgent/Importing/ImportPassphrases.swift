@@ -18,7 +18,7 @@ final class ImportPassphrase {
     private let source: any ImportPassphrases
     private var given: Passphrase?
 
-    /// How often a passphrase may be typed: as often as the passphrase of a store.
+    /// How many times a passphrase may be typed: as many times as the passphrase of a store.
     private static let tries = 2
 
     init(_ source: any ImportPassphrases) { self.source = source }

@@ -104,7 +104,7 @@ extension InputFiles {
     /// `source` with a progress bar, if it is the only input, it is large, and standard error is a terminal; otherwise
     /// `source` itself.
     ///
-    /// - Parameter passes: how often the command reads the whole input.
+    /// - Parameter passes: how many times the command reads the whole input.
     func measured(_ source: any ByteSource, passes: @autoclosure () -> Int) -> any ByteSource {
         guard paths.count == 1, source.count >= MeasuredSource.least, ProgressBar.isPossible, !Console.isQuiet,
             !writesToTerminal

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The source of a locked store's passphrase: the options, or else a systemd credential, or else the person at the terminal.
 struct StorePassphrase {
-    /// How often the passphrase may be typed.
+    /// How many times the passphrase may be typed.
     private static let tries = 2
 
     let origin: PassphraseOrigin?

@@ -13,7 +13,7 @@ final class MeasuredSource: ByteSource {
 
     var count: Int { source.count }
 
-    /// - Parameter passes: how often the command reads the whole of `source`.
+    /// - Parameter passes: how many times the command reads the whole of `source`.
     init(_ source: any ByteSource, passes: Int) {
         self.source = source
         bar = ProgressBar(total: source.count, unit: .bytes, passes: passes)

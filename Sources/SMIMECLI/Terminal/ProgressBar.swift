@@ -31,7 +31,7 @@ final class ProgressBar: Sendable {
     private let isTerminal = ProgressBar.isPossible
     private let state: Mutex<State>
 
-    /// - Parameter passes: how often each unit of `total` is processed. Each time is counted.
+    /// - Parameter passes: how many times each unit of `total` is processed. Each time is counted.
     init(total: Int, unit: Progress.Unit = .pieces, passes: Int = 1) {
         self.total = total
         self.unit = unit

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// RFC 8601 §2.5
 package struct MailHost: Sendable {
-    /// How often a host may change a message. Outgoing and incoming makes two changes, and list servers add more.
+    /// How many times a host may change a message. Outgoing and incoming makes two changes, and list servers add more.
     package static let maximumPasses = 8
-    /// The field that counts how often this host has changed a message.
+    /// The field that counts how many times this host has changed a message.
     static let loopField = "X-SMIME-Filtered"
 
     /// The authserv-id of the host.

@@ -75,7 +75,7 @@ package struct UnparsedMessage {
         return Array("\r\n".utf8)
     }
 
-    /// How often this host changed the message before, according to its count in `field`.
+    /// How many times this host changed the message before, according to its count in `field`.
     private static func passes(_ field: [UInt8], _ host: MailHost) -> Int {
         guard UnparsedHeader.name(of: field).elementsEqual(MailHost.loopField.lowercased().utf8) else { return 0 }
         let value = field.drop { $0 != UInt8(ascii: ":") }.dropFirst()

@@ -107,8 +107,8 @@ package struct ServerMetrics {
         )
         addCryptoTime(&text)
         let counters: [(String, UInt64, String)] = [
-            ("smime_store_errors_total", storeErrors, "How often the store could not be used."),
-            ("smime_worker_deaths_total", workerDeaths, "How often a worker crashed while handling a message."),
+            ("smime_store_errors_total", storeErrors, "Times that the store could not be used."),
+            ("smime_worker_deaths_total", workerDeaths, "Times that a worker crashed while handling a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
             ("smime_refused_connections_total", refusedConnections, "Connections refused because of their address."),
             ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),

@@ -5,7 +5,7 @@ import Foundation
 /// Usually SQLite replaces the content in one transaction: other processes see the old content or the new, even if this
 /// process is killed. A database that SQLite can no longer read is replaced as a file.
 struct StoreReplacement {
-    /// How often to try again because another process wrote after the old content was copied.
+    /// How many times to try again because another process wrote after the old content was copied.
     private static let changesSeen = 5
     /// The number of pages is so small that every store takes several steps.
     private static let pagesPerStep: CInt = 8

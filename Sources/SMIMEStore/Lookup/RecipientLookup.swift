@@ -148,7 +148,7 @@ package struct RecipientLookup: Sendable {
         "the source \(source.kind.rawValue) cannot be asked: \(outage.reason)"
     }
 
-    /// How often another certificate may be chosen after a chosen one turns out to be revoked.
+    /// How many times another certificate may be chosen after a chosen one turns out to be revoked.
     private static let maximumRounds = 4
 
     /// The choices after the revocation services were queried about the certificates that would be used.

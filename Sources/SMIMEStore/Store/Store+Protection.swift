@@ -33,7 +33,7 @@ extension Store {
         }
     }
 
-    /// How often to try again because another process changed the protectors.
+    /// How many times to try again because another process changed the protectors.
     private static let maximumChanges = 20
 
     /// Counts a change that another process made since `before`. The caller then tries again.

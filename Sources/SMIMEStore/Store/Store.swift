@@ -165,7 +165,7 @@ public final class Store: Sendable {
         settings = SettingStore(database: database, isShared: isShared, host: location.hostSettings)
     }
 
-    /// How often to try again because another process replaced the store key between a read and a write.
+    /// How many times to try again because another process replaced the store key between a read and a write.
     static let changesSeen = 5
 
     func isChanged(_ protectors: Protectors) async throws(KeystoreError) -> Bool {

@@ -136,7 +136,7 @@ class Sender(threading.Thread):
         super().__init__(daemon=True)
         self.around, self.numbers, self.contents = around, numbers, contents
         self.refused = []
-        # For each message that was sent twice: the attempt that was accepted first, and how often it was sent again.
+        # For each message that was sent twice: the attempt that was accepted first, and how many times it was sent again.
         self.again = {}
 
     def run(self):

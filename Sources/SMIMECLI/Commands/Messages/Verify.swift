@@ -196,8 +196,8 @@ extension SMIMECommand {
             return VerdictStep(reason: "to decrypt it and check it", command: "smime decrypt \(file)")
         }
 
-        /// How often `source` is read. If mail has its content beside the signature, the content is first located and then
-        /// hashed.
+        /// How many times `source` is read. If mail has its content beside the signature, the content is first located and
+        /// then hashed.
         private func passes(over source: any ByteSource) -> Int {
             guard detachedSignature == nil, let entity = try? MIMEReader.message(in: source) else { return 1 }
             return entity.contentType.name == "multipart/signed" ? 2 : 1
