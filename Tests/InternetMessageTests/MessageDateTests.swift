@@ -29,8 +29,8 @@ import Testing
         ("plain <alice@example.com>", "plain <alice@example.com>"), ("a\u{1B}[2Jb", "a\\u{1B}[2Jb"),
         ("a\u{202E}b\u{200B}c", "a\\u{202E}b\\u{200B}c"), ("пётр@пример.test", "пётр@пример.test"),
         ("Jörg Müller, Ångström", "Jörg Müller, Ångström"), ("ООО Рога и копыта", "ООО Рога и копыта"),
-        // In order: a Cyrillic first letter; a wholly Cyrillic word; a domain that begins with Cyrillic letters; full-width
-        // letters, one of which resembles @.
+        // In order: a Cyrillic first letter; a wholly Cyrillic word; a domain that begins with Cyrillic letters; a full-width
+        // letter, and a character that resembles @.
         ("аlice@example.com", "\\u{430}lice@example.com"), ("оса@example.com", "\\u{43E}\\u{441}\\u{430}@example.com"),
         ("alice@ехаmple.com", "alice@\\u{435}\\u{445}\\u{430}mple.com"), ("ａlice＠x", "\\u{FF41}lice\\u{FF20}x"),
         ("pαypal", "p\\u{3B1}ypal"), ("日本語test", "日本語test"), ("O=Α-Ω, ελληνικά", "O=Α-Ω, ελληνικά"),

@@ -15,10 +15,10 @@ extension SMTPEnvelope {
 
     /// The envelope of one version of the message: its sender and recipients, with the parameters that the client gave for
     /// them.
-    func narrowed(to form: WorkerMessageForm) -> SMTPEnvelope {
+    func narrowed(to version: WorkerMessageForm) -> SMTPEnvelope {
         var narrowed = self
-        narrowed.sender = form.sender
-        let wanted = Set(form.recipients)
+        narrowed.sender = version.sender
+        let wanted = Set(version.recipients)
         narrowed.recipients = recipients.filter { wanted.contains($0.address) }
         return narrowed
     }
