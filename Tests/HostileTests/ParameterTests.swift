@@ -1,5 +1,7 @@
 import ByteStreams
 import CMSSyntax
+import PKIX
+import TestSupport
 import Testing
 
 /// Parameters of RSA key transport.
@@ -21,6 +23,23 @@ import Testing
         #expect(try detail([]) == "sha1, mgf1 with sha1")
         #expect(try detail([Self.mask]) == "sha1, mgf1 with sha256")
         #expect(try detail([Self.digest, Self.mask, Self.label]) == "sha256, mgf1 with sha256")
+    }
+
+    @Test func `a recipient with malformed fields is still a recipient`() throws {
+        let alice = try Person.alice.get()
+        var forge = EnvelopedForge(gcm: MailForge.text, to: alice)
+        let fields = TLV.sequence(
+            TLV.integer(0),
+            alice.issuerAndSerial,
+            TLV.sequence(TLV.oid("1.2.3")),
+            TLV.octets([1])
+        )
+        forge.rawRecipients = [TLV.element(0xA4, TLV.oid("1.2.840.113549.1.9.16.13.3"), fields)]
+        let data = try EnvelopedData(reading: MemorySource(forge.encoded()).stream())
+        let recipient = try #require(data.recipients.first { $0.kind == .keyEncapsulation })
+        #expect(recipient.identifier?.matches(try Certificate(der: alice.certificate)) == true)
+        let key = try TestIdentity("alice").key
+        #expect(throws: CMSError.unsupported("key-encapsulation")) { try data.key(for: recipient, with: key) }
     }
 
     @Test func `OAEP parameters that are repeated, unordered or unknown are refused`() throws {

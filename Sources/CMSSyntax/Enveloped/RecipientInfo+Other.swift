@@ -10,7 +10,14 @@ extension RecipientInfo {
             let type = try? parts[0].objectIdentifier()
         else { return named(.other, nil) }
         guard type == KeyEncapsulation.type else { return named(.other, type.displayName) }
-        return (try? encapsulation(parts[1])) ?? named(.keyEncapsulation, nil)
+        return (try? encapsulation(parts[1])) ?? named(.keyEncapsulation, nil, identifier: identifier(of: parts[1]))
+    }
+
+    /// The recipient's identifier; nil if it cannot be read.
+    private static func identifier(of node: ASN1Node) -> EntityIdentifier? {
+        guard var fields = try? ElementReader(node), (try? fields.next(.integer)) != nil, let next = try? fields.next()
+        else { return nil }
+        return try? EntityIdentifier(berEncoded: next)
     }
 
     /// Reads KEMRecipientInfo (RFC 9629 §3).

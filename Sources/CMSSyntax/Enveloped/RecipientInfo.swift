@@ -78,7 +78,10 @@ package struct RecipientInfo: Sendable {
             kind: kind,
             identifier: identifier,
             algorithm: algorithm ?? kind.rawValue,
-            wrapping: .unsupported(identifier == nil ? "\(kind.rawValue) recipients" : algorithm ?? kind.rawValue),
+            wrapping: .unsupported(
+                identifier == nil
+                    ? "a recipient of the kind \(kind.rawValue) with these parameters" : algorithm ?? kind.rawValue
+            ),
             encryptedKey: []
         )
     }
