@@ -187,7 +187,7 @@ extension RecipientPlan.Warning: CustomStringConvertible {
         case .ownRevoked(let address, let fingerprint):
             "\(address) will not be able to read it: the certificate \(fingerprint) was revoked"
         case .ownMissing(let address):
-            "\(address) will not be able to read it: none of your accounts has a certificate for this address"
+            "\(address) will not be able to read it: none of your accounts has a usable certificate for this address"
         }
     }
 }

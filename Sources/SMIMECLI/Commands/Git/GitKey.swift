@@ -16,7 +16,8 @@ struct GitKey {
             guard list.addresses.count == 1 else { throw Failure(.usage, "\(text): more than one address") }
             return SignerSelection(account: address)
         }
-        let digits = String((text.hasPrefix("0x") ? text.dropFirst(2) : text[...]).filter { $0 != ":" && $0 != "!" })
+        let prefix = ["sha256:", "0x"].first { text.hasPrefix($0) } ?? ""
+        let digits = String(text.dropFirst(prefix.count).filter { $0 != ":" && $0 != "!" })
         guard let prefix = FingerprintPrefix(digits) else {
             throw Failure(
                 .usage,

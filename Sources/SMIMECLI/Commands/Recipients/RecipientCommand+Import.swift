@@ -33,7 +33,11 @@ extension SMIMECommand.RecipientCommand {
             let outcome = try await imports.run(reader)
             try await store.close()
             guard outcome.new + outcome.known + outcome.intermediates > 0 else {
-                throw Failure(.badData, "\(InputFile.name(file)): no certificates of people in it")
+                throw Failure(
+                    .badData,
+                    "\(InputFile.name(file)): not LDIF with certificates of people",
+                    hints: ["to import files of certificates: smime import FILE"]
+                )
             }
             if outcome.leftOut > 0 {
                 Console.warning("\(outcome.leftOut) values were left out: no certificates, or without an address")

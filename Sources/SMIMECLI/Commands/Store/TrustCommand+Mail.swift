@@ -60,12 +60,12 @@ extension SMIMECommand.TrustCommand.Add {
                 ?? "to trust the signer alone: smime recipient trust \(shell: address) --from \(shell: file) --fingerprint \(signer.fingerprint)"
         }
         let name = signer.map { $0.issuer.commonName ?? "\($0.issuer)" } ?? "the authority"
-        return Failure(
-            .badData,
-            "\(InputFile.name(file)): does not contain the certificate of \(name); "
-                + "ask the sender or the authority for it",
-            hints: [hints].compactMap(\.self)
-        )
+        let isSelfSigned = signer.map { $0.issuer == $0.subject } ?? false
+        let text =
+            isSelfSigned
+            ? "no authority issued the certificate of \(name): it is self-signed"
+            : "does not contain the certificate of \(name); ask the sender or the authority for it"
+        return Failure(.badData, "\(InputFile.name(file)): \(text)", hints: [hints].compactMap(\.self))
     }
 
     private static func ask(_ authority: Certificate, _ file: String) throws {
