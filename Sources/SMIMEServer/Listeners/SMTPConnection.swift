@@ -137,13 +137,14 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         guard !isWorking else { return }
         isWorking = true
         defer { isWorking = false }
-        var isBlocked = false
+        var (isBlocked, wasGone) = (false, false)
         repeat {
             while !isOver, channel.isWritable || clientIsGone, step() {}
-            isBlocked = !channel.isWritable
+            (isBlocked, wasGone) = (!channel.isWritable, clientIsGone)
+            // If the client is gone, this closes the channel, and `channelInactive` calls this function in vain.
             channel.flush()
-        } while !isOver && isBlocked && channel.isWritable
-        guard !isOver else { return }
+        } while !isOver && (isBlocked && channel.isWritable || clientIsGone && !wasGone)
+        guard !isOver, channel.isActive else { return }
         timer?.set(timeout)
         if session.wantsInput, !clientIsGone, channel.isWritable { channel.read() }
     }

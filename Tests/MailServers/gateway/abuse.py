@@ -370,6 +370,10 @@ def gone(around):
         with Wire(around) as wire:
             wire.begin("x@plain.test")
             wire.send(message(f"unheard{number}", "x@plain.test", "x") + b".\r\n")
+    # These are gone while the service writes its first replies.
+    for _ in range(100):
+        with socket.create_connection(("127.0.0.1", around.port["serve_out"])) as client:
+            client.sendall(b"EHLO x\r\nMAIL FROM:<a@x.test>\r\nRCPT TO:<x@plain.test>\r\nDATA\r\n")
     wait_until(lambda: around.service.metric("smime_messages_in_flight") == 0, "half messages stay in flight")
     check(not arrived(around, "half"), "half a message went")
     is_well(around, "after-gone")
