@@ -23,12 +23,22 @@ struct GatewayKeys {
         let whyNone: String
 
         /// What determines the result of decryption.
-        var use: Use { Use(sets: sets.map(\.certificates), isAuthenticatedOnly: isAuthenticatedOnly) }
+        var use: Use {
+            let sets = sets.map { Use.KeySet(certificates: $0.certificates, isForDomain: $0.isForDomain) }
+            return Use(sets: sets, isAuthenticatedOnly: isAuthenticatedOnly)
+        }
     }
 
     /// The keys that are tried, in this order, and the kinds of encryption that they may decrypt.
     struct Use: Hashable {
-        let sets: [Set<Certificate>]
+        /// The keys of one account. With the keys of the domain's account, To and Cc inside the encryption must name the
+        /// recipient.
+        struct KeySet: Hashable {
+            let certificates: Set<Certificate>
+            let isForDomain: Bool
+        }
+
+        let sets: [KeySet]
         let isAuthenticatedOnly: Bool
     }
 
