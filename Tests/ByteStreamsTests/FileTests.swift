@@ -147,22 +147,6 @@ import Testing
         #expect(throws: StreamError.changedWhileReading) { try source.bytes(in: 0..<6) }
     }
 
-    @Test func `a file whose bytes change while it is read is an error before the changed bytes are used`() throws {
-        let folder = try TemporaryFolder()
-        let file = folder.file("file")
-        try Data(repeating: 1, count: 3 * Window.size).write(to: file)
-        try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSince1970: 1)],
-            ofItemAtPath: file.path
-        )
-        let reader = try FileSource(path: file.path).reader()
-        let window = Window(size: 10)
-        #expect(try window.fill(from: reader) == 10)
-        let handle = try FileHandle(forWritingTo: file)
-        try handle.write(contentsOf: Data(repeating: 2, count: 3 * Window.size))
-        #expect(throws: StreamError.changedWhileReading) { try window.fill(from: reader) }
-    }
-
     @Test func `a file source accepts only regular files`() throws {
         let folder = try TemporaryFolder()
         #expect(throws: StreamError.cannotOpen(path: folder.path, code: EISDIR)) { try FileSource(path: folder.path) }

@@ -208,6 +208,32 @@ import Testing
         #expect(throws: StreamError.changedWhileReading) { try opened.write(to: MemorySink()) }
     }
 
+    @Test(arguments: [ContentCipher.aes128CBC, .aes256GCM])
+    func `a file that changes while it is decrypted again is not output further`(cipher: ContentCipher) async throws {
+        let recipient = Recipient(unchecked: try TestIdentity("alice").certificate)
+        let sink = MemorySink()
+        let text = Self.header + "\r\n" + String(repeating: "hello\r\n", count: 200_000)
+        try MessageProtector(MemorySource(Array(text.utf8)))
+            .encrypt(to: [recipient], cipher: cipher, at: Self.time, to: sink)
+        let folder = try TemporaryFolder()
+        let file = folder.file("mail")
+        try Data(sink.bytes).write(to: file)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)],
+            ofItemAtPath: file.path
+        )
+        let opened = try await opener().decrypt(FileSource(path: file.path))
+        var count = 0
+        let output = ClosureSink { bytes in
+            count += bytes.count
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.write(contentsOf: Data("x".utf8))
+            try handle.close()
+        }
+        #expect(throws: StreamError.changedWhileReading) { try opened.write(to: output) }
+        #expect(count < 1000)
+    }
+
     @Test(arguments: [1, 16, 47, 48, 49, 1000])
     func `a binary part is detected in pieces of any size`(size: Int) throws {
         let text = Array((String(repeating: "-", count: 500) + "Content-Transfer-ENCODING:\r\n\tBinary\r\n").utf8)

@@ -64,6 +64,11 @@ public struct OpenedMessage: Sendable {
     ///   message changed after it was checked, in which case the output must not be used.
     package func write(to sink: any ByteSink, lineEnd: LineEnd? = nil, isGateway: Bool = false) throws {
         try source.checkUnchanged()
+        // Content that is decrypted a second time to be output must be the content that was checked.
+        let sink = ClosureSink { [source] bytes in
+            try source.checkUnchanged()
+            try sink.write(bytes)
+        }
         let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
         if isAsItCame {
             try (lineEnd.map { source.stream().lines(endingIn: $0) } ?? source.stream()).makeReader().copy(to: sink)
