@@ -10,7 +10,12 @@ extension RecipientInfo {
             let type = try? parts[0].objectIdentifier()
         else { return named(.other, nil) }
         guard type == KeyEncapsulation.type else { return named(.other, type.displayName) }
-        return (try? encapsulation(parts[1])) ?? named(.keyEncapsulation, nil, identifier: identifier(of: parts[1]))
+        return (try? encapsulation(parts[1]))
+            ?? named(
+                .keyEncapsulation,
+                "key-encapsulation with malformed parameters",
+                identifier: identifier(of: parts[1])
+            )
     }
 
     /// The recipient's identifier; nil if it cannot be read.

@@ -9,7 +9,7 @@ package enum EntityControls {
     package static let reach = 256
 
     /// Whether the header at the start of `head` has no control characters. If it has no fields, the content after the empty
-    /// line is checked instead, because it is plain text (RFC 2045 §5.2). TAB, LF, CR and ESC (ISO-2022-JP) are permitted.
+    /// line is checked instead, because it is plain text (RFC 2045 §5.2). TAB, LF, FF, CR and ESC (ISO-2022-JP) are permitted.
     package static func areAbsent(in head: [UInt8]) -> Bool {
         let table = table
         var state = State.start.rawValue
@@ -37,7 +37,7 @@ package enum EntityControls {
     }
 
     private static func next(_ state: State, _ byte: UInt8) -> State {
-        let isControl = byte < 0x20 && ![0x09, .lineFeed, .carriageReturn, 0x1B].contains(byte) || byte == 0x7F
+        let isControl = byte < 0x20 && ![0x09, .lineFeed, 0x0C, .carriageReturn, 0x1B].contains(byte) || byte == 0x7F
         return switch (state, byte) {
         case (.body, _): .body
         case (.no, _): .no

@@ -7,7 +7,7 @@ public import SMIMEStore
 
 /// Applies the rules of a store to outgoing mail and verifies incoming mail, for a mail server.
 ///
-/// One value can be used by all tasks. It creates messages, but does not send them.
+/// One value can be used by all tasks. It creates messages; `send` sends them.
 public struct Gateway: Sendable {
     /// A finished message and its recipients.
     public struct Delivery: Sendable {
@@ -52,7 +52,7 @@ public struct Gateway: Sendable {
         engine = GatewayEngine(store, options)
     }
 
-    /// The messages to send for an outgoing message. All are finished; send all of them or none.
+    /// The messages to send for an outgoing message. All are finished; send all of them, for example with `send`.
     ///
     /// - Throws: `.refused` with sentences for the sender, `.deferred`, `.loop`, `.malformed`, `.unusableSetting`,
     ///   `.storeLocked`, `.storeUnusable`, `.storeBusy`. docs/library.md describes the replies to the mail server.

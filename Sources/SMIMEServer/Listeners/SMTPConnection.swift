@@ -141,7 +141,7 @@ final class SMTPConnection: ChannelInboundHandler, ListenerConnection {
         repeat {
             while !isOver, channel.isWritable || clientIsGone, step() {}
             (isBlocked, wasGone) = (!channel.isWritable, clientIsGone)
-            // If the client is gone, this closes the channel, and `channelInactive` calls this function in vain.
+            // If the client is gone, this closes the channel, and `channelInactive` calls this function, which returns at once.
             channel.flush()
         } while !isOver && (isBlocked && channel.isWritable || clientIsGone && !wasGone)
         guard !isOver, channel.isActive else { return }
