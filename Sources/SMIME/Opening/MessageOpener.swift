@@ -98,7 +98,8 @@ package struct MessageOpener: Sendable {
 
     /// Opens every layer of a whole message that is encrypted or compressed. The parameters are those of `open`.
     ///
-    /// - Throws: `MessageError.notEncrypted` if no layer is encrypted or compressed; otherwise the errors of `open`.
+    /// - Throws: `MessageError.notEncrypted` or `.encryptedInParts` if the message as a whole is neither encrypted nor
+    ///   compressed; otherwise the errors of `open`.
     package func decrypt(
         _ source: any ByteSource,
         structure: Entity? = nil,

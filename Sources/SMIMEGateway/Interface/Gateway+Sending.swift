@@ -10,7 +10,8 @@ extension Gateway {
     /// The store records which recipients have received their message. If this throws, create the deliveries again later and
     /// send them with the same `queueID`: recipients who have received the message are left out. If a message is not
     /// accepted, the others are sent nevertheless. Only one task or process of a host at a time sends a mail. If the task is
-    /// cancelled, the message that `transport` is sending is still recorded, and the next ones are not sent.
+    /// cancelled, the message that `transport` is sending is still recorded, and the next ones are not sent. A cancelled call
+    /// does not return before that, nor before a wait for another task has ended.
     ///
     /// - Parameters:
     ///   - deliveries: the result of `outgoing` or `incoming`.
