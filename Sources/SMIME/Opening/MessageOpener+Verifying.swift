@@ -47,13 +47,13 @@ extension MessageOpener {
             if try place.layer() != nil {
                 try await verify(walker, message.header, coverage: .whole, into: &result)
             } else {
-                for part in try protectedParts(of: place) {
+                for part in try protectedParts(of: place, header: message.header) {
                     guard result.report.signers.count < Self.maximumSigners else {
                         let text = "only the first \(Self.maximumSigners) signatures of its parts are judged"
                         result.report.note(Problem(.tooManySignatures, text))
                         break
                     }
-                    try await verify(LayerWalker(part), message.header, coverage: .part, into: &result)
+                    try await verify(LayerWalker(part.place), part.header, coverage: .part, into: &result)
                 }
             }
         } catch {
@@ -119,28 +119,37 @@ extension MessageOpener {
 
     /// Whether a part below an entity that is not protected itself is encrypted.
     func hasEncryptedPart(_ place: MessagePlace) throws(MIMEError) -> Bool {
-        try protectedParts(of: place)
+        try protectedParts(of: place, header: place.part.entity.header)
             .contains { part in
-                if case .encrypted? = try? part.layer()?.opened(isMail: true) { true } else { false }
+                if case .encrypted? = try? part.place.layer()?.opened(isMail: true) { true } else { false }
             }
     }
 
+    /// A protected part of a message, and the header of the innermost message that contains the part.
+    private typealias ProtectedPart = (place: MessagePlace, header: HeaderBlock)
+
     /// The protected parts below an entity that is not protected itself, including parts of embedded messages.
     ///
+    /// - Parameter header: the header of the innermost message that contains the entity. A signer is compared with the From
+    ///   of that message: who forwards signed mail as an attachment is not its author.
     /// - Throws: `MIMEError.unreadable`; an embedded message that cannot be parsed has no parts.
-    private func protectedParts(of place: MessagePlace) throws(MIMEError) -> [MessagePlace] {
+    private func protectedParts(
+        of place: MessagePlace,
+        header: HeaderBlock
+    ) throws(MIMEError) -> [ProtectedPart] {
         guard !place.isTooDeep else { return [] }
         let parts: [MessagePlace]
         do { parts = try place.parts() } catch {
             if case .unreadable = error { throw error }
             return []
         }
-        var found: [MessagePlace] = []
+        var found: [ProtectedPart] = []
         for part in parts {
+            let header = place.part.entity.contentType.isMessage ? part.part.entity.header : header
             if part.part.entity.protection == nil {
-                found += try protectedParts(of: part)
+                found += try protectedParts(of: part, header: header)
             } else {
-                found.append(part)
+                found.append((part, header))
             }
         }
         return found
