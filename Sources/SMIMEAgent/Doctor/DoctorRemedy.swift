@@ -15,9 +15,13 @@ package enum DoctorRemedy: Sendable {
     case bringFolderBack
     /// Make the other user the owner of the directory.
     case changeOwner(of: String, to: String)
+    /// Read what the problem means.
+    case explain(ProblemCode)
     /// Install Postfix, or name the folder of its configuration.
     case findPostfix
     case forgetList(Fingerprint)
+    /// Import the certificate of the authority that issued this certificate.
+    case importIssuer(of: Certificate)
     case importKey
     case importList
     /// Get the recipient's certificate from a signed mail, or add it by hand.
@@ -37,5 +41,5 @@ package enum DoctorRemedy: Sendable {
     case showAccount(EmailAddress)
     /// Compare the fingerprint of the certificate that is held back, and trust it.
     case trustHeld(AddressScope, Fingerprint)
-    case trustRoot
+    case trustRoot(Certificate)
 }

@@ -149,8 +149,21 @@ struct DoctorStoreCheck: DoctorCheck {
                 "identity-untrusted",
                 .warning,
                 text: "\(account.address): the chain of its identity is not trusted here: \(problem.text)",
-                remedies: [.trustRoot]
+                remedies: try await remedies(for: problem, with: certificate, in: store)
             )
+        }
+    }
+
+    /// The remedies for `problem` in the chain of an account's certificate.
+    private func remedies(
+        for problem: Problem,
+        with certificate: Certificate,
+        in store: Store
+    ) async throws -> [DoctorRemedy] {
+        guard problem.kind == .chainNoAnchor else { return [.explain(problem.kind)] }
+        switch try await store.anchors.chainEnd(above: certificate) {
+        case .root(let root): return [.trustRoot(root)]
+        case .missingIssuer(let last): return [.importIssuer(of: last)]
         }
     }
 }

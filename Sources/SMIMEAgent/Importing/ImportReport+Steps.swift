@@ -7,8 +7,8 @@ package import SMIMEStore
 package enum ImportStep: Sendable {
     /// Trust this root, which was among the files and is not yet trusted.
     case trust(Certificate)
-    /// Trust the root of this certificate, which was not among the files.
-    case findRoot(of: Certificate)
+    /// Import the certificate of the authority that issued this certificate.
+    case findIssuer(of: Certificate)
     /// Sign mail as the account with this address.
     case sign(as: AddressScope)
 }
@@ -31,7 +31,14 @@ extension Store {
         var steps: [ImportStep] = []
         if !trust.judge(first.certificate, purpose: purpose, at: time).isTrusted {
             let given = [first.certificate] + report.intermediates.map(\.certificate)
-            steps.append(given.last(where: \.isSelfIssued).map(ImportStep.trust) ?? .findRoot(of: first.certificate))
+            if let root = given.last(where: \.isSelfIssued) {
+                steps.append(.trust(root))
+            } else {
+                switch try await anchors.chainEnd(above: first.certificate) {
+                case .root(let root): steps.append(.trust(root))
+                case .missingIssuer(let last): steps.append(.findIssuer(of: last))
+                }
+            }
         }
         if first.certificate.canSign { steps.append(.sign(as: first.address)) }
         return steps

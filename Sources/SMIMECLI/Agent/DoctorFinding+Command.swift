@@ -40,8 +40,12 @@ extension DoctorRemedy {
         case .bringFolderBack:
             "make the folder readable for the user of the store, or name another: smime config set revocation.directory DIR"
         case .changeOwner(let path, let user): "chown -R \(shell: user) \(shell: path)"
+        case .explain(let code): "what this means: smime explain \(code.rawValue)"
         case .findPostfix: "install Postfix, or say where its configuration is: --mta-config"
         case .forgetList(let fingerprint): "if it is no longer needed: smime trust remove \(fingerprint)"
+        case .importIssuer(let certificate):
+            "add the certificate of \(certificate.issuer), which issued \(certificate.subject): "
+                + "smime import FILE-OF-THE-ISSUER"
         case .importKey: "import your key: smime import FILE"
         case .importList: "get a newer one, then: smime import FILE"
         case .learn(let address): "ask for signed mail, or smime recipient add \(shell: address) FILE"
@@ -57,7 +61,7 @@ extension DoctorRemedy {
         case .showAccount(let address): "see smime account show \(shell: address)"
         case .trustHeld(let address, let fingerprint):
             "after comparing its fingerprint: smime recipient trust \(address) --fingerprint \(fingerprint)"
-        case .trustRoot: "if its root is the right one: smime trust add FILE-OF-THE-ROOT"
+        case .trustRoot(let root): "if \(root.subject) is the right root: smime trust add \(root.fingerprint)"
         }
     }
 }

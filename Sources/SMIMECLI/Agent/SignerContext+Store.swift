@@ -15,23 +15,10 @@ extension Store {
         context.isAccount = account != nil
         context.isOwn = account?.identities.contains { $0.certificate == certificate } == true
         guard !context.isOwn else {
-            context.root = try await storedRoot(above: certificate)
+            context.chainEnd = try await anchors.chainEnd(above: certificate)
             return context
         }
         context.difference = try await otherCertificates(than: certificate, of: AddressScope(address)).text
         return context
-    }
-
-    /// The self-issued certificate of an authority above `certificate`, or `certificate` itself if it is self-issued; nil if
-    /// the store contains none.
-    func storedRoot(above certificate: Certificate) async throws(KeystoreError) -> Certificate? {
-        let authorities = try await anchors.chain(above: certificate, includingRoots: true)
-        var (last, seen) = (certificate, Set([certificate.fingerprint]))
-        while !last.isSelfIssued, let issuer = authorities.first(where: { $0.subject.matches(last.issuer) }),
-            seen.insert(issuer.fingerprint).inserted
-        {
-            last = issuer
-        }
-        return last.isSelfIssued ? last : nil
     }
 }

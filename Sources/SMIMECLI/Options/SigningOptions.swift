@@ -73,13 +73,27 @@ struct SigningOptions: ParsableArguments {
             digest: digest,
             sendsChain: !noChain
         )
-        return try await selection.signer(
+        let signer = try await selection.signer(
             for: header,
             isMail: isMail,
             in: store,
             at: time,
             under: options,
             warn: { Console.warning($0.text) }
+        )
+        if !noChain { try await Self.warnOfMissingIssuer(of: signer.identity.certificate, in: store, at: time) }
+        return signer
+    }
+
+    /// Warns if the certificate of an authority above `certificate` is not known. If it is not a root, the message lacks a
+    /// certificate that recipients need.
+    private static func warnOfMissingIssuer(of certificate: Certificate, in store: Store, at time: Date) async throws {
+        guard case .missingIssuer(let last) = try await store.anchors.chainEnd(above: certificate) else { return }
+        let trust = try await store.anchors.trust(judging: [certificate], systemAnchors: true)
+        guard !trust.judge(certificate, purpose: .signing, at: time).isTrusted else { return }
+        Console.warning(
+            "recipients may not trust the signature, because the store lacks the certificate of \(last.issuer), "
+                + "which issued \(last.subject); if you have it: smime import FILE"
         )
     }
 

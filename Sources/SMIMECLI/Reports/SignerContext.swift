@@ -1,4 +1,4 @@
-import PKIX
+import SMIMEStore
 
 /// What the store knows about a signer whose certificate is not trusted. The words of the verdict depend on it.
 struct SignerContext {
@@ -9,6 +9,6 @@ struct SignerContext {
     var isAccount = false
     /// Whether the store contains the private key of the certificate.
     var isOwn = false
-    /// The root above the certificate, if the store has the certificate's key; nil if the store does not contain that root.
-    var root: Certificate?
+    /// The end of the certificate's chain in the store; nil unless the store has the certificate's key.
+    var chainEnd: ChainEnd?
 }

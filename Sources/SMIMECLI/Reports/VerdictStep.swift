@@ -1,6 +1,7 @@
 import Foundation
 import PKIX
 import SMIME
+import SMIMEStore
 
 /// What to do about a verdict that is not valid: a condition, and the command that helps.
 struct VerdictStep {
@@ -54,16 +55,19 @@ struct VerdictStep {
         alternative = Self.authority(above: signer, context: context, file: file)
     }
 
-    /// The step that trusts the authority in place of the signer; nil if the message contains no CA certificate, or if
-    /// the signer is possibly not the person that the message names.
+    /// The step that trusts the authority in place of the signer, or adds the authority's certificate if the message does
+    /// not contain it; nil if the signer is possibly not the person that the message names.
     private static func authority(
         above signer: VerificationReport.Signer,
         context: SignerContext,
         file: String
     ) -> String? {
-        guard !context.isOwn, context.difference == nil, signer.identity.ok != false, signer.path.count > 1,
-            let highest = signer.path.last
+        guard !context.isOwn, context.difference == nil, signer.identity.ok != false, let highest = signer.path.last
         else { return nil }
+        guard signer.path.count > 1 else {
+            return highest.isSelfIssued
+                ? nil : "or, if you have the certificate of \(highest.issuer): smime import FILE-OF-THE-ISSUER"
+        }
         return "or trust every certificate that \(highest.issuer.shortName) issued: smime trust add \(file)"
     }
 
@@ -95,9 +99,7 @@ struct VerdictStep {
         let show = "smime \(context.isAccount ? "account" : "recipient") show \(shell: address)"
         switch problem?.kind {
         case .chainNoAnchor where context.isOwn:
-            return context.root.map {
-                ("the certificate is yours; to trust \($0.subject)", "smime trust add \($0.fingerprint)")
-            } ?? ("the certificate is yours; to trust its root", "smime trust add FILE-OF-THE-ROOT")
+            return context.chainEnd.map(Self.completed)
         // The certificate may be forged, so do not suggest pinning it.
         case .some where context.difference != nil && signer?.chain.holds == false && problem?.kind != .chainDistrusted:
             return ("it may be forged; to see what is known", show)
@@ -122,6 +124,16 @@ struct VerdictStep {
             let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""
             return ("to ask its authority", "smime \(verb) --online\(demand) \(file)")
         default: return nil
+        }
+    }
+
+    /// The step for a certificate of the user whose chain ends at `end`.
+    private static func completed(_ end: ChainEnd) -> (String, String) {
+        switch end {
+        case .root(let root):
+            ("the certificate is yours; to trust \(root.subject)", "smime trust add \(root.fingerprint)")
+        case .missingIssuer(let last):
+            ("the certificate is yours; to add the certificate of \(last.issuer)", "smime import FILE-OF-THE-ISSUER")
         }
     }
 

@@ -178,8 +178,9 @@ extension ImportStep {
             "to trust \(root.subject), compare the fingerprint with "
                 + (root.isCertificateAuthority ? "the one that the authority publishes" : "its owner")
                 + ", then: smime trust add \(root.fingerprint)"
-        case .findRoot(let certificate):
-            "no anchor for \(certificate.issuer) yet: smime trust add FILE-OF-THE-ROOT"
+        case .findIssuer(let certificate):
+            "the certificate of \(certificate.issuer), which issued \(certificate.subject), is missing: "
+                + "smime import FILE-OF-THE-ISSUER"
         case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
         }
     }

@@ -15,7 +15,7 @@ extension SMIMECommand.TrustCommand.Add {
             var authorities: [Certificate] = []
             for case let highest? in mail.signers.map(mail.authority) {
                 // Mail seldom contains the root certificate, but an import may have stored it.
-                authorities.append(try await opening.store().storedRoot(above: highest) ?? highest)
+                authorities.append(try await opening.store().anchors.chainEnd(above: highest).root ?? highest)
             }
             guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }
             for signer in mail.signers where mail.authority(above: signer) != nil {
