@@ -151,6 +151,18 @@ import Testing
         try await onLoop { pool.value.close() }
     }
 
+    @Test func `a hundred requests to replace the workers start each worker anew twice`() async throws {
+        let workers = FakeWorkers { _, _ in nil }
+        let pool = try await pool(of: workers, width: 2, maximum: 2)
+        try await wait { workers.readyCount == 2 && pool.value.failure == nil }
+        try await onLoop { for _ in 0..<100 { pool.value.renew() } }
+        // The first request is fulfilled at once, and the others together after a second.
+        try await wait { workers.readyCount == 6 }
+        try await Task.sleep(for: .milliseconds(1500))
+        #expect(workers.readyCount == 6)
+        try await onLoop { pool.value.close() }
+    }
+
     @Test func `an idle worker that does not answer gets no messages, and another one is asked`() async throws {
         let silent = Mutex(Int?.none)
         let isArmed = Mutex(false)

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -13,6 +14,14 @@ final class OperationsEndpoint {
         let whyNotReady: () -> String?
     }
 
+    /// The number of open connections. Used on the event loop.
+    private final class Count {
+        var value = 0
+    }
+
+    /// The maximum number of connections. Each ends after ten seconds at the latest.
+    private static let maximum = 64
+
     /// Opens the listener.
     ///
     /// - Parameter allowed: the addresses that may connect, in addition to this machine.
@@ -23,11 +32,15 @@ final class OperationsEndpoint {
         _ answers: Answers
     ) -> EventLoopFuture<any Channel> {
         let bound = NIOLoopBound(answers, eventLoop: loop)
+        let open = NIOLoopBound(Count(), eventLoop: loop)
         return SocketBinder.bind(name, on: loop, mode: nil) { channel in
             channel.eventLoop.makeCompletedFuture {
                 guard NetworkRange.isAllowed(channel.remoteAddress?.ipAddress, by: allowed) else {
                     throw SocketError.notAllowed("\(channel.remoteAddress.map { "\($0)" } ?? "unknown")")
                 }
+                guard open.value.value < maximum else { throw SocketError.system("\(name)", EMFILE) }
+                open.value.value += 1
+                channel.closeFuture.whenComplete { _ in open.value.value -= 1 }
                 try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
                 try channel.pipeline.syncOperations.addHandler(OperationsHandler(bound.value))
             }

@@ -2,9 +2,9 @@ import Foundation
 
 /// The number of files that the service may have open at the same time (getrlimit(2)).
 enum DescriptorLimit {
-    /// The number of descriptors for everything except connections and spools: listeners, sockets of workers, connections to
-    /// the next hop.
-    private static let reserve = 200
+    /// The number of descriptors for everything except connections of mail servers and spools: listeners, sockets of workers,
+    /// connections to the next hop, connections to the operations endpoint.
+    private static let reserve = 264
     /// The maximum number of connections. Mail servers open fewer.
     private static let maximum = 10_000
 

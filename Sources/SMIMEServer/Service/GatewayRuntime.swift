@@ -151,12 +151,11 @@ final class GatewayRuntime {
         return core.metrics.text
     }
 
-    /// Replaces the workers by new ones, which open the store again.
+    /// Replaces the workers by new ones, which open the store again: at once, or within seconds after the last time.
     func reload() {
         guard !core.isStopping else { return }
         manager.notify("RELOADING=1\nMONOTONIC_USEC=\(DispatchTime.now().uptimeNanoseconds / 1000)")
-        core.pool.renew()
-        logger.notice("the workers are replaced")
+        if core.pool.renew() { logger.notice("the workers are replaced") }
         manager.notify("READY=1")
     }
 

@@ -41,6 +41,8 @@ package final class WorkerPool {
         package var busyCheckTime = TimeAmount.seconds(10)
         /// The time after which an idle worker that does not answer is ended.
         package var silenceTime = TimeAmount.seconds(30)
+        /// The minimum time from one renewal of the workers to the next.
+        package var renewalTime = TimeAmount.seconds(1)
         /// The time for which the end of a message waits for a new worker if there is none.
         package var settlingTime = TimeAmount.seconds(10)
 
@@ -64,6 +66,10 @@ package final class WorkerPool {
     var unsettled: [UInt64: (Worker) -> Void] = [:]
     private var isGrowthScheduled = false
     var isClosing = false
+    /// Whether the workers were renewed so recently that another renewal has to wait.
+    var isRenewed = false
+    /// Whether the workers have to be renewed again as soon as this is possible.
+    var isRenewalDemanded = false
     var retryDelay = TimeAmount.milliseconds(100)
     var isRetrying = false
     /// The reason that no worker has an open store; nil if one has.
@@ -126,13 +132,6 @@ package final class WorkerPool {
         let count = waiting.count
         waiting.removeAll { $0.job.number == number }
         return waiting.count < count
-    }
-
-    /// Lets every worker end after its message, and starts new workers, which open the store again.
-    func renew() {
-        let old = Array(workers.values)
-        for worker in old { retire(worker) }
-        for _ in 0..<settings.width { startWorker() }
     }
 
     /// Warns, once, that private keys may be swapped out.
