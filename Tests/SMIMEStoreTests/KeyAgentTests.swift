@@ -191,7 +191,7 @@ import Testing
         try await sign(location)
         let lock = KeystoreError.locked(path: location.path, why: nil)
         await #expect(throws: lock) { try await sign(home.location) }
-        _ = try await store.rekey(passphrase: Passphrase("right".utf8))
+        _ = try await store.rekey(passphrase: Passphrase("right".utf8), at: .now)
         await #expect(throws: lock) { try await sign(location) }
         #expect(try await store.nameForAgent() != name)
         #expect(KeyAgentClient(folder).forget(name) == true)

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `a store with a new store key still signs`() async throws {
-        #expect(try await differences { store, _ in _ = try await store.rekey(passphrase: nil) } == [])
+        #expect(try await differences { store, _ in _ = try await store.rekey(passphrase: nil, at: .now) } == [])
     }
 
     @Test(.onSQLite) func `a restored store is used for the next message`() async throws {

@@ -15,7 +15,7 @@ import Testing
         await #expect(throws: refusal) { try await store.settings.set("a", to: "b") }
         await #expect(throws: refusal) { try await store.add(try ImportBatch.people("alice"), at: .judged) }
         await #expect(throws: refusal) { try await store.protect(with: .keyFile, passphrase: nil) }
-        await #expect(throws: refusal) { try await store.rekey(passphrase: nil) }
+        await #expect(throws: refusal) { try await store.rekey(passphrase: nil, at: .now) }
         #expect(try await store.policy.rules().isEmpty)
         #expect(FileManager.default.fileExists(atPath: home.path) == exists)
     }

@@ -139,7 +139,7 @@ import Testing
             #expect(try await store.check().allSatisfy { $0.level != .error })
             if source != .file(elsewhere) {
                 await #expect(throws: KeystoreError.notWritable(path: store.location.keyFile)) {
-                    try await store.rekey(passphrase: nil)
+                    try await store.rekey(passphrase: nil, at: .now)
                 }
             }
         }

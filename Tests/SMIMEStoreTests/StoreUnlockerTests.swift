@@ -51,7 +51,7 @@ import Testing
             for _ in 0..<4 {
                 group.addTask {
                     let store = try await Store.open(location, mode: .readWrite)
-                    _ = try await store.rekey(passphrase: nil)
+                    _ = try await store.rekey(passphrase: nil, at: .now)
                     try await store.close()
                 }
             }

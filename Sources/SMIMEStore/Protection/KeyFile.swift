@@ -44,6 +44,27 @@ struct KeyFile {
     /// Replaces the key file by its successor. The caller holds `StoreLock`, and has changed the database before.
     func adopt() throws(KeystoreError) { try folder.rename(successorPath, to: path) }
 
+    /// Gives the key file a second name, under which it stays when its successor replaces it. The caller holds `StoreLock`.
+    ///
+    /// - Returns: the second name.
+    func keep(at time: Date) throws(KeystoreError) -> String {
+        guard source.isOurs else { throw .notWritable(path: path) }
+        let name = "\(path).old-\(time.fileStamp)"
+        // The key may have been changed in the same second before.
+        for name in [name] + (2...20).map({ "\(name)-\($0)" }) {
+            if link(path, name) == 0 { return name }
+            guard errno == EEXIST else { break }
+        }
+        throw .writeFailed(path: name, reason: String(cString: strerror(errno)))
+    }
+
+    /// Removes the name that `keep(at:)` returned if the key file was not replaced.
+    func forget(_ name: String) {
+        var (current, kept) = (stat(), stat())
+        guard lstat(path, &current) == 0, lstat(name, &kept) == 0, current.st_ino == kept.st_ino else { return }
+        unlink(name)
+    }
+
     /// Removes the successor after an unsuccessful change. The caller holds `StoreLock`.
     func discard() { if source.isOurs { unlink(successorPath) } }
 

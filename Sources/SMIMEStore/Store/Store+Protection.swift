@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import LibCrypto
 import PKIX
 
@@ -78,18 +78,23 @@ extension Store {
     }
 
     /// Gives the store a new store key, and a new key file if it has one. All private keys are sealed again in one
-    /// transaction.
+    /// transaction. Older copies of the store need the old key file, which stays beside the new one under another name.
     ///
-    /// - Parameter passphrase: the current passphrase of the store, which stays the same; nil if there is none.
-    /// - Returns: the number of private keys.
+    /// - Parameters:
+    ///   - passphrase: the current passphrase of the store, which stays the same; nil if there is none.
+    ///   - time: the time in the name of the old key file.
+    /// - Returns: the number of private keys, and the path of the old key file; nil if the store had none.
     /// - Throws: what opening the store key throws; `.locked`, `.wrongPassphrase`; `.busy` if other processes keep changing
     ///   the protectors; `.corrupt` if a private key cannot be opened.
-    package func rekey(passphrase: borrowing Passphrase?) async throws(KeystoreError) -> Int {
+    package func rekey(
+        passphrase: borrowing Passphrase?,
+        at time: Date
+    ) async throws(KeystoreError) -> (keys: Int, oldKeyFile: String?) {
         try database.checkWritable()
         var changes = 0
         while true {
             let before = try await database.read { try Protectors(in: $0) }
-            do throws(KeystoreError) { return try await rekey(passphrase: passphrase, from: before) } catch {
+            do throws(KeystoreError) { return try await rekey(passphrase: passphrase, from: before, at: time) } catch {
                 try await count(&changes, since: before, or: error)
             }
         }
@@ -97,8 +102,9 @@ extension Store {
 
     private func rekey(
         passphrase: borrowing Passphrase?,
-        from before: Protectors
-    ) async throws(KeystoreError) -> Int {
+        from before: Protectors,
+        at time: Date
+    ) async throws(KeystoreError) -> (keys: Int, oldKeyFile: String?) {
         let new = try attempt { try StoreKey.generate() }
         var after = Protectors()
         let old: StoreKey
@@ -117,12 +123,22 @@ extension Store {
         let protectors = after
         return try await change { store, engine, file in
             var after = protectors
-            if before.keyFile != nil {
-                let fileKey = try SealingKey.generate()
-                try file.prepare(fileKey)
+            let fileKey = before.keyFile == nil ? nil : try SealingKey.generate()
+            var kept: String?
+            if let fileKey {
                 after.keyFile = try new.sealed(under: fileKey)
+                kept = try file.keep(at: time)
             }
-            return try store.save(after, from: before, with: engine) { try Self.reseal(from: old, to: new, in: $0) }
+            do {
+                if let fileKey { try file.prepare(fileKey) }
+                return (
+                    try store.save(after, from: before, with: engine) { try Self.reseal(from: old, to: new, in: $0) },
+                    kept
+                )
+            } catch {
+                if let kept { file.forget(kept) }
+                throw error
+            }
         }
     }
 

@@ -23,9 +23,8 @@ extension Store {
             guard !folders.isEmpty else { return [] }
             let lock = try StoreLock(location)
             var kept: [String] = []
-            let stamp = time.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
             for folder in folders {
-                let name = "\(folder).old-\(stamp)"
+                let name = "\(folder).old-\(time.fileStamp)"
                 guard rename(folder, name) == 0 else {
                     throw .writeFailed(path: folder, reason: String(cString: strerror(errno)))
                 }
@@ -35,4 +34,9 @@ extension Store {
             return kept
         }
     }
+}
+
+extension Date {
+    /// The time in a form for names of files, such as `20261127T051500Z`.
+    var fileStamp: String { formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)) }
 }

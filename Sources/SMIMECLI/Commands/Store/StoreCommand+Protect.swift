@@ -41,6 +41,9 @@ extension SMIMECommand.StoreCommand {
             try report.print(["before": before.rawValue, "after": protection.rawValue]) {
                 "protected by \(protection.words), before by \(before.words)"
             }
+            guard before == .keyFile, protection == .passphrase else { return }
+            Console.note("older copies of the store cannot be opened any more, unless you have a copy of the key file")
+            Console.hint("make a new copy: \(store.copying)")
         }
 
         /// The new passphrase; nil if the present passphrase is kept, or if the store is to have none.
@@ -68,8 +71,8 @@ extension SMIMECommand.StoreCommand {
             abstract: "Seal all private keys with a new store key, and make a new key file.",
             discussion: """
                 Use this if another person may have the key file. A passphrase of the store stays the same. The new \
-                key file replaces the old one. Keep the old key file with older copies of the store: they can only be \
-                opened with it.
+                key file replaces the old one, which gets another name beside it: older copies of the store can only \
+                be opened with it. Remove it when you have no such copies any more.
 
                   smime store rekey
                   smime store rekey --password-file FILE
@@ -82,20 +85,33 @@ extension SMIMECommand.StoreCommand {
 
         func run() async throws {
             let store = try await global.existingStore(.readWrite)
-            let keyFile = try await store.protection() == .passphrase ? nil : store.location.keyFile
             let needsPassphrase = try await store.protection() != .keyFile
             let kept = try await store.nameForAgent()
-            let count = try await store.rekey(
-                passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil
+            let result = try await store.rekey(
+                passphrase: needsPassphrase ? try StorePassphrase(origin: passwords.origin).passphrase() : nil,
+                at: .now
             )
             KeyAgentUse.forget(kept)
             try await store.close()
-            try report.print(["keys": count]) { "\(counted(count, "private key")) sealed anew" }
-            guard let keyFile else { return }
-            Console.note("older copies of the store need the old key file, which was \(keyFile)")
-            let copying = store.location.server == nil ? "smime store backup -o FILE" : "pg_dump for the database"
-            Console.hint("make new copies of both: \(copying)")
+            try report.print(RekeyReport(keys: result.keys, oldKeyFile: result.oldKeyFile)) {
+                "\(counted(result.keys, "private key")) sealed anew"
+            }
+            guard let old = result.oldKeyFile else { return }
+            Console.note("older copies of the store need the old key file, which is now \(old)")
+            Console.hint("make new copies of both: \(store.copying)")
         }
+
+        private struct RekeyReport: Encodable {
+            let keys: Int
+            let oldKeyFile: String?
+        }
+    }
+}
+
+extension Store {
+    /// The command that makes a copy of the store's database.
+    fileprivate var copying: String {
+        location.server == nil ? "smime store backup -o FILE" : "pg_dump for the database"
     }
 }
 
