@@ -20,7 +20,7 @@ struct VerdictAxis {
         let isProven = signer.integrity.holds && signer.chain.holds
         let (sender, trusted) = (state(signer.identity), state(signer.chain))
         return [
-            VerdictAxis(name: "unchanged", state: state(signer.integrity)),
+            VerdictAxis(name: "unchanged", state: integrity(of: signer)),
             VerdictAxis(name: "sender", state: sender == .ok && !isProven ? .unknown : sender),
             VerdictAxis(
                 name: "trusted",
@@ -29,6 +29,11 @@ struct VerdictAxis {
             VerdictAxis(name: "revocation", state: revocation(of: signer)),
             VerdictAxis(name: "in time", state: state(signer.time)),
         ]
+    }
+
+    /// The state of the integrity axis. Without the signer's certificate, it is unknown whether the content was changed.
+    private static func integrity(of signer: VerificationReport.Signer) -> State {
+        signer.certificate == nil && !signer.isContentChanged ? .unknown : state(signer.integrity)
     }
 
     /// The state of the revocation axis. An unknown status is not shown as failed, even if the caller requires a known
