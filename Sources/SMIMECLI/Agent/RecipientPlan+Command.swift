@@ -67,7 +67,8 @@ extension Failure {
                 untrusted.rank == 0
                 ? "trust \(shell: untrusted.address)"
                 : "add \(shell: untrusted.address) \(shell: file ?? "FILE") --trust"
-            return "trust its root (smime trust add FILE), with every authority below the root imported (smime import FILE); "
+            return
+                "trust its root (smime trust add FILE), with every authority below the root imported (smime import FILE); "
                 + "or compare fingerprints and: smime recipient \(pin)"
         }
     }

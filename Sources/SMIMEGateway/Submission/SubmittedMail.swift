@@ -106,9 +106,10 @@ package struct SubmittedMail: Sendable {
             let list = try Self.list(field.value, qualifier)
             guard list.defects.isDisjoint(with: [.malformed]) else {
                 throw GatewayRefusal(
-                    .recipient,
+                    .message,
                     "5.1.3",
-                    explanation: "\(field.name): not an address list: \(field.value.escapedForDisplay)"
+                    explanation:
+                        "\(field.name): it contains text that is not an address: \(field.value.escapedForDisplay)"
                 )
             }
             return list.addresses.map(\.text)

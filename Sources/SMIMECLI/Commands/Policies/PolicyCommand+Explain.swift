@@ -100,7 +100,7 @@ extension SMIMECommand.PolicyCommand {
         }
 
         private static func recipients(of header: HeaderBlock) throws -> [EmailAddress] {
-            let addresses = try ["To", "Cc", "Bcc"].flatMap { try header.addresses($0) }
+            let addresses = try RecipientPlan.everyRecipient(of: header)
             guard !addresses.isEmpty else {
                 throw Failure(.usage, "the message names no recipients", hints: ["name them with --to ADDR"])
             }
