@@ -3,13 +3,6 @@ package import InternetMessage
 package import SMIMEStore
 
 extension Store {
-    /// Whether the folder that `setting` names can be read; true if the value is empty, or for another setting than
-    /// revocation.directory.
-    package func canReadFolder(of setting: Setting) async -> Bool {
-        guard setting == .revocationDirectory else { return true }
-        return (try? await revocationLists()) != nil
-    }
-
     /// Checks that `setCipher` will succeed.
     ///
     /// - Throws: `AgentError.noCipherRule` if the address cannot be written in the setting; `SettingError.notUnderstood`.

@@ -22,7 +22,8 @@ extension SMIMECommand {
                 filter.recipient-delimiter: the characters that begin a detail in an address, such as + in \
                 alice+tag@example.org. Such mail follows the rules and uses the account of alice@example.org. Like \
                 Postfix's recipient_delimiter. If empty, addresses have no details.
-                filter.sendmail: the program that `smime filter` passes mail to, with its arguments.
+                filter.sendmail: the program that `smime filter` passes mail to, with its arguments. A program without \
+                arguments gets -G -i.
                 filter.decrypted-sender: the envelope sender of mail that `smime filter incoming` decrypted. This \
                 address receives the bounce if such mail cannot be delivered. If empty, the null sender: the original \
                 sender must not get the decrypted mail back.
@@ -122,7 +123,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
         var key: SettingKey
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
@@ -145,7 +146,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
         var key: SettingKey
         @Argument(help: "The new value of the setting.")
         var value: String
@@ -161,19 +162,9 @@ extension SMIMECommand.ConfigCommand {
         func run() async throws {
             let store = try await global.store(.readWrite)
             try await store.settings.set(key.name, to: value)
-            let isMissing = await !store.canReadFolder(of: key.setting)
-            let password = try await store.settings.value(of: Setting.lookupLDAPPassword.rawValue) ?? ""
-            try await store.close()
             if report.json { try Report.print(key.report(value)) }
-            if key.setting == .lookupLDAPName, !value.isEmpty, password.isEmpty {
-                Console.warning("no password is set, so the LDAP server cannot be queried")
-                Console.hint(
-                    "give the password in a file: lookup.ldap.password-file, or the systemd credential smime-ldap-password"
-                )
-            }
-            guard isMissing else { return }
-            Console.warning("\(value): not a readable folder, so its revocation lists are not used")
-            Console.hint("create the folder, readable for the user of the store, then: smime doctor")
+            try await warn(of: value, in: store)
+            try await store.close()
         }
     }
 
@@ -187,7 +178,7 @@ extension SMIMECommand.ConfigCommand {
                 """
         )
 
-        @Argument(help: ArgumentHelp("The setting.", valueName: "key"))
+        @Argument(help: ArgumentHelp("The setting: see `smime config --help`.", valueName: "key"))
         var key: SettingKey
         @OptionGroup var report: ReportOptions
         @OptionGroup var global: GlobalOptions
