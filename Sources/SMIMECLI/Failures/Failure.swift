@@ -93,6 +93,13 @@ struct Failure: Error {
         if !(error is Failure), cause == nil { cause = error }
     }
 
+    /// The failure with one more hint.
+    func adding(hint: String) -> Failure {
+        var failure = Failure(status, message, hints: hints + [hint])
+        (failure.cause, failure.isReported) = (cause, isReported)
+        return failure
+    }
+
     /// `text` with `subject` and a colon in front of it; `text` alone if `subject` is nil.
     static func said(_ text: String, of subject: String?) -> String { subject.map { "\($0): \(text)" } ?? text }
 }

@@ -70,11 +70,7 @@ extension SMIMECommand {
         }
 
         func run() async throws {
-            let contents = try ImportedFiles(
-                files,
-                passphrases: passwords,
-                maximumIterations: maxIterations ?? PKCS12.maximumIterations
-            ) { try InputFile.open($0, mayBeSecret: true, limit: KeyMaterial.limit) }
+            let contents = try contents()
             let imports = FileImport(
                 for: account,
                 trusting: trust,
@@ -106,6 +102,21 @@ extension SMIMECommand {
             try print(outcome, outcome.failure.map { Failure($0) } ?? unreadable.worstFailure)
             if let failure = outcome.failure { throw failure }
             try [unreadable.worst].throwWorst()
+        }
+
+        /// The contents of all files. If one of several files cannot be read, a note says that nothing was imported.
+        private func contents() throws -> ImportedFiles {
+            do {
+                return try ImportedFiles(
+                    files,
+                    passphrases: passwords,
+                    maximumIterations: maxIterations ?? PKCS12.maximumIterations
+                ) { try InputFile.open($0, mayBeSecret: true, limit: KeyMaterial.limit) }
+            } catch {
+                let failure = Failure(error)
+                guard files.count > 1 else { throw failure }
+                throw failure.adding(hint: "nothing was imported; to import the other files, leave this one out")
+            }
         }
 
         /// Warns of newly trusted certificates that differ from the certificates known for their addresses.
