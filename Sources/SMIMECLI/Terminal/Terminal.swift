@@ -37,10 +37,10 @@ enum Terminal {
             )
         }
         defer { close(terminal) }
-        var first = try line("passphrase \(purpose): ", from: terminal)
+        var first = try line("\(isNew ? "new " : "")passphrase \(purpose): ", from: terminal)
         defer { first.wipe() }
         if isNew {
-            var second = try line("the same passphrase again: ", from: terminal)
+            var second = try line("the new passphrase again: ", from: terminal)
             defer { second.wipe() }
             guard first == second else { throw Failure(.noPermission, "the two passphrases differ") }
         }

@@ -49,27 +49,52 @@ extension AccountStore {
             let id = try AccountRecord.existing(address, in: database)
             let account = try AccountRecord.account(id, in: database)
             try database.execute("DELETE FROM account WHERE id = ?", [id])
-            var keys: [Certificate] = []
-            for certificate in account.identities.map(\.certificate) {
-                guard let row = try CertificateRecord.id(of: certificate.fingerprint, in: database) else { continue }
-                let count = try database.execute(
-                    """
-                    DELETE FROM private_key WHERE certificate = ?1
-                        AND NOT EXISTS (SELECT 1 FROM identity WHERE certificate = ?1)
-                    """,
-                    [row]
-                )
-                guard count > 0 else { continue }
-                keys.append(certificate)
-                // Without the private key, mail encrypted to this certificate can no longer be read.
-                try database.execute(
-                    "DELETE FROM recipient WHERE certificate = ? AND source = ?",
-                    [row, KnownRecipient.Source.identity.rawValue]
-                )
-                try CertificateRecord.removeUnused([row], from: database)
+            let keys = try account.identities.map(\.certificate).filter { certificate in
+                guard let row = try CertificateRecord.id(of: certificate.fingerprint, in: database) else {
+                    return false
+                }
+                return try Self.removeUnusedKey(row, in: database)
             }
             return (account, keys, try Self.removeRules(of: account, in: database))
         }
+    }
+
+    /// Removes one identity from the account of `address`, and its private key if no other account has it.
+    ///
+    /// - Returns: whether the private key was removed.
+    /// - Throws: `.unknownAccount`; `.unknownCertificate` if the account has no such identity.
+    package func remove(
+        _ fingerprint: Fingerprint,
+        from address: EmailAddress
+    ) async throws(KeystoreError) -> Bool {
+        try await database.write { database in
+            let account = try AccountRecord.existing(address, in: database)
+            guard let row = try CertificateRecord.id(of: fingerprint, in: database),
+                try database.execute("DELETE FROM identity WHERE account = ? AND certificate = ?", [account, row]) > 0
+            else { throw KeystoreError.unknownCertificate(fingerprint) }
+            return try Self.removeUnusedKey(row, in: database)
+        }
+    }
+
+    /// Removes the private key in the row `certificate` unless an account has it.
+    ///
+    /// - Returns: whether the key was removed.
+    private static func removeUnusedKey(_ certificate: Int64, in database: SQLDatabase) throws -> Bool {
+        let count = try database.execute(
+            """
+            DELETE FROM private_key WHERE certificate = ?1
+                AND NOT EXISTS (SELECT 1 FROM identity WHERE certificate = ?1)
+            """,
+            [certificate]
+        )
+        guard count > 0 else { return false }
+        // Without the private key, mail encrypted to this certificate can no longer be read.
+        try database.execute(
+            "DELETE FROM recipient WHERE certificate = ? AND source = ?",
+            [certificate, KnownRecipient.Source.identity.rawValue]
+        )
+        try CertificateRecord.removeUnused([certificate], from: database)
+        return true
     }
 
     /// Removes the rules whose sender is an address of `account`; rules for a whole domain stay.

@@ -67,7 +67,8 @@ extension SMIMECommand.RecipientCommand {
             commandName: "remove",
             abstract: "Remove the certificates of an address.",
             discussion: """
-                Asks before it removes a pinned certificate (`smime recipient trust`), unless --yes is given.
+                Asks before it removes a pinned or a distrusted certificate (`smime recipient trust`, `smime recipient \
+                distrust`), unless --yes is given. A certificate that was removed can be learned again.
 
                   smime recipient remove bob@example.org
                   smime recipient remove bob@example.org --fingerprint 55bc33f5
@@ -79,10 +80,13 @@ extension SMIMECommand.RecipientCommand {
         @OptionGroup var confirmation: ConfirmationOptions
 
         func run() async throws {
-            let pins = try await target.known().filter { $0.trust == .pinned }
-            if !pins.isEmpty {
-                let names = pins.map { "\($0.certificate.fingerprint)" }.joined(separator: ", ")
-                try confirmation.confirm("\(target.address): the pin of \(names) would be lost")
+            let known = try await target.known()
+            let lost = [(KnownRecipient.Trust.pinned, "pin"), (.distrusted, "distrust")].compactMap { trust, word in
+                let names = known.filter { $0.trust == trust }.map { "\($0.certificate.fingerprint)" }
+                return names.isEmpty ? nil : "the \(word) of \(names.joined(separator: ", "))"
+            }
+            if !lost.isEmpty {
+                try confirmation.confirm("\(target.address): \(lost.joined(separator: " and ")) would be lost")
             }
             try await target.run("removed") { store in
                 try await store.recipients.remove(target.address, fingerprint: try await target.selected(in: store))
