@@ -163,31 +163,14 @@ extension SMIMECommand {
             if let object = try verification.object(in: source) {
                 let surroundings = try verification.surroundings(in: source)
                 let content = try await opener.verify(cms: object, detached: nil, surroundings: surroundings)
-                if content.report.isMalformed { try rejectCertificates(in: opened, path) }
+                if content.report.isMalformed { try KeyMaterial.reject(in: opened, path) }
                 let step = content.report.undecrypted.map { _ in decryption(of: path) }
                 return Checked(content: content, step: step)
             }
             try MessageInput.checkSingle(source, at: path)
             let content = try await opener.verify(source)
-            if content.report.isMalformed { try rejectCertificates(in: opened, path) }
+            if content.report.isMalformed { try KeyMaterial.reject(in: opened, path) }
             return Checked(content: content)
-        }
-
-        /// Rejects a file of certificates, which is not a damaged message.
-        private func rejectCertificates(in source: any ByteSource, _ path: String) throws {
-            guard let items = try? KeyMaterial.read(InputFile.bytes(of: source, at: path)), !items.isEmpty else {
-                return
-            }
-            let isOther = items.contains { item in
-                if case .certificate = item { false } else { true }
-            }
-            guard !isOther else { return }
-            let file = path == "-" ? "FILE" : VerdictStep.argument(path)
-            throw Failure(
-                .badData,
-                "\(InputFile.name(path)): \(items.count == 1 ? "a certificate" : "certificates"), and not a message",
-                hints: ["to see what is in it: smime inspect \(file); to use it: smime import \(file)"]
-            )
         }
 
         /// The command for a bare encrypted object, which `smime read` does not take.
