@@ -131,6 +131,20 @@ import Testing
         }
     }
 
+    @Test func `a key that cannot be unwrapped is replaced by the same substitute at each attempt`() throws {
+        let message = try encrypt(sample(50), to: ["alice"], "aes-256-cbc", wrapping: .pkcs1)
+        let data = try EnvelopedData(reading: ByteStream(message))
+        let recipient = try #require(data.recipients.first)
+        func content(as name: String) throws -> [UInt8] {
+            let key = try data.key(for: recipient, with: TestIdentity(name).key)
+            return try data.substitute(with: key).stream.bytes()
+        }
+        let first = try content(as: "bob")
+        #expect(try content(as: "bob") == first)
+        #expect(try content(as: "carol") != first)
+        #expect(try content(as: "alice").starts(with: sample(50)))
+    }
+
     @Test func `a truncated message never decrypts`() throws {
         let message = try encrypt(sample(500), to: ["carol"], "aes-256-cbc")
         for count in 0..<message.count {

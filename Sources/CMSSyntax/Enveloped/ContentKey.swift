@@ -2,9 +2,9 @@ import LibCrypto
 import PKIX
 import SwiftASN1
 
-/// The content-encryption key from a RecipientInfo, or a random key if unwrapping failed.
+/// The content-encryption key from a RecipientInfo, or a substitute if unwrapping failed.
 ///
-/// Callers cannot tell the two apart: with a random key decryption fails for the same visible reason as for damaged content
+/// Callers cannot tell the two apart: with the substitute decryption fails for the same visible reason as for damaged content
 /// (RFC 3218 §2.3.2).
 package struct ContentKey: Sendable {
     let bytes: SecretBytes
@@ -29,9 +29,9 @@ extension RecipientInfo {
     /// Unwraps the content-encryption key of `count` bytes.
     ///
     /// - Throws: `CMSError.unsupported` for an unsupported kind or algorithm, which everyone can read in the message. If the
-    ///   private key does not match, the result is a random key, not an error.
+    ///   private key does not match, the result is a substitute, not an error.
     func unwrap(with key: PrivateKey, keyCount count: Int) throws -> ContentKey {
-        let substitute = try SecretBytes.random(count: count)
+        let substitute = try substitute(for: key, count: count)
         switch wrapping {
         case .unsupported(let what):
             throw CMSError.unsupported(what)
@@ -64,6 +64,15 @@ extension RecipientInfo {
             return ContentKey(unproven: unwrapped.flatMap { $0.count == count ? $0 : nil } ?? substitute)
         default: throw CMSError.unsupported("\(kind.rawValue) recipients with another kind of secret")
         }
+    }
+
+    /// The key that replaces a key which cannot be unwrapped. It cannot be predicted without the private key. It is always the
+    /// same for one encrypted key: if each attempt had another one, an attacker could repeat a message until the attempts
+    /// differ, and so learn that the padding was wrong.
+    private func substitute(for key: PrivateKey, count: Int) throws -> SecretBytes {
+        let secret = try key.handle.withPKCS8 { SecretBytes(copying: $0) }
+        let info = Array("smime substitute key".utf8) + encryptedKey
+        return try KeyDerivationFunction.hkdf(salt: [], info: info).derive(secret, digest: .sha256, count: count)
     }
 
     /// Chooses between the decrypted key and the substitute. The code does not branch, so the duration does not reveal the

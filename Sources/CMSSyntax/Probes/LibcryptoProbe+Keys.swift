@@ -14,7 +14,7 @@ extension LibcryptoProbe {
                 ? .failed("an OAEP block that was changed is opened")
                 : .passed("an OAEP block that was changed is refused")
         },
-        // libcrypto may behave either way: if it reports the wrong padding, smime uses a random key instead.
+        // libcrypto may behave either way: if it reports the wrong padding, smime uses a substitute key instead.
         LibcryptoProbe("rsa-implicit-rejection") {
             let key = try Handle(generating: .rsa(bits: 1024))
             // The ciphertext is the number 3. Its decryption has no valid PKCS#1 padding.
@@ -24,7 +24,7 @@ extension LibcryptoProbe {
             return .passed(
                 opened.result == 1
                     ? "wrong PKCS#1 padding gives a random value"
-                    : "wrong PKCS#1 padding is refused here; smime uses a random key instead"
+                    : "wrong PKCS#1 padding is refused here; smime uses a substitute key instead"
             )
         },
         LibcryptoProbe("x25519-zero") {
