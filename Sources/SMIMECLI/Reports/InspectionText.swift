@@ -153,7 +153,7 @@ struct InspectionText {
         add("mac \(outline.mac ?? "none")", level)
         for part in outline.parts {
             let bags = part.bags.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-            add(part.encryption.map { "encrypted with \($0)" } ?? "not encrypted: \(bags)", level)
+            add(part.encryption.map { "encrypted with \($0)" } ?? "not encrypted as a whole: \(bags)", level)
             for encryption in part.keyEncryptions { add("key encrypted with \(encryption)", level + 1) }
         }
     }

@@ -114,7 +114,10 @@ extension SMIMECommand {
         private func decrypt(_ path: String, _ opener: MessageOpener) async throws -> OpenedMessage {
             let source = files.measured(try InputFile.open(path), passes: 2)
             if let object = try verification.object(in: source) {
-                return try await opener.decrypt(cms: object, in: source)
+                do { return try await opener.decrypt(cms: object, in: source) } catch let error as CMSError {
+                    if case .malformed = error { try KeyMaterial.reject(in: source, path) }
+                    throw error
+                }
             }
             try MessageInput.checkSingle(source, at: path)
             do { return try await opener.decrypt(source) } catch MessageError.notEncrypted {
