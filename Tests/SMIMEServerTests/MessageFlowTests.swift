@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    /// Workers that know which messages are recorded, as the journal does. Each recipient gets a form of the message.
+    /// Workers that know which messages are recorded, as the journal does. Each recipient gets a copy of the message.
     ///
     /// - Parameters:
     ///   - isWritable: whether the journal can be written.
@@ -58,11 +58,11 @@ import Testing
                 if recorded.withLock({ $0.contains(name) }) {
                     return .handled(number: job.number, .served, WorkerLog())
                 }
-                let forms = job.recipients.map {
-                    WorkerMessageForm(sender: job.sender, recipients: [$0], isEightBit: false, content: job.content)
+                let copies = job.recipients.map {
+                    WorkerMessageCopy(sender: job.sender, recipients: [$0], isEightBit: false, content: job.content)
                 }
                 let entry = job.queueName.map { DeliveryJournal.Entry(queueID: $0, digest: [1]) }
-                return .handled(number: job.number, .forms(forms, entry: entry, learns: false), WorkerLog())
+                return .handled(number: job.number, .copies(copies, entry: entry, learns: false), WorkerLog())
             case .settle(let settlement):
                 guard answersJournalChecks || !settlement.checksJournal else { return nil }
                 guard isWritable() else {
@@ -224,12 +224,12 @@ import Testing
         try await onLoop { scene.value.pool.close() }
     }
 
-    @Test func `while nothing can be recorded, a message in several forms is not sent again and again`() async throws {
+    @Test func `while nothing can be recorded, a message in several copies is not sent again and again`() async throws {
         let isWritable = Mutex(false)
         let scene = try await scene(Self.workers(isWritable: { isWritable.withLock { $0 } }))
         try await deliverHalf("Q1", in: scene)
         #expect(try await onLoop { scene.value.pool.isJournalFailing })
-        // A message in one form needs no record.
+        // A message in one copy needs no record.
         try await onLoop {
             scene.value.bring("Q1", to: Self.both, confirms: true)
             scene.value.bring("Q2", confirms: true)

@@ -61,15 +61,15 @@ import Testing
         ),
         .handled(
             number: 3,
-            .forms(
+            .copies(
                 [
-                    WorkerMessageForm(
+                    WorkerMessageCopy(
                         sender: "",
                         recipients: ["x@y.z"],
                         isEightBit: true,
                         content: .bytes(ByteBuffer())
                     ),
-                    WorkerMessageForm(sender: "s@y.z", recipients: [], isEightBit: false, content: .spooled(5..<5)),
+                    WorkerMessageCopy(sender: "s@y.z", recipients: [], isEightBit: false, content: .spooled(5..<5)),
                 ],
                 entry: entry,
                 learns: true

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Replaces a message in the mail server by one of its forms: the header as a list of changes, and the body in pieces, as
+/// Replaces a message in the mail server by one of its copies: the header as a list of changes, and the body in pieces, as
 /// fast as the socket accepts them.
 final class InPlaceSender {
     /// The number of bytes of the body that are read at once.
@@ -8,7 +8,7 @@ final class InPlaceSender {
     /// The maximum length of the new header in bytes: the original header and the additions of smime.
     private static let maximumHeader = 2 << 20
 
-    private let form: MessageFlow.MessageForm
+    private let copy: MessageFlow.MessageCopy
     private let slot: MessageSlot
     private let channel: any Channel
     private let header: [UInt8]
@@ -17,41 +17,41 @@ final class InPlaceSender {
     private var write: (ByteBuffer) -> Void = { _ in }
     private var end: ((_ failure: String?) -> Void)?
 
-    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the form's header has no end.
-    init(_ form: MessageFlow.MessageForm, _ slot: MessageSlot, over channel: any Channel) throws {
-        self.form = form
+    /// - Throws: errors of reading; `MilterEditError.malformedHeader` if the copy's header has no end.
+    init(_ copy: MessageFlow.MessageCopy, _ slot: MessageSlot, over channel: any Channel) throws {
+        self.copy = copy
         self.slot = slot
         self.channel = channel
         let original = try slot.content()
-        let length = try Self.headerLength(form.content) { try slot.bytes(of: form.content, in: $0) }
+        let length = try Self.headerLength(copy.content) { try slot.bytes(of: copy.content, in: $0) }
         let oldLength = try Self.headerLength(original) { try slot.originalBytes(in: $0) }
-        header = Array(try slot.bytes(of: form.content, in: 0..<length).readableBytesView)
-        unsent = length..<form.content.count
-        isBodyUnchanged = try Self.isSame(unsent, as: oldLength..<original.count, of: form, in: slot)
+        header = Array(try slot.bytes(of: copy.content, in: 0..<length).readableBytesView)
+        unsent = length..<copy.content.count
+        isBodyUnchanged = try Self.isSame(unsent, as: oldLength..<original.count, of: copy, in: slot)
     }
 
     private static func isSame(
         _ body: Range<Int>,
         as old: Range<Int>,
-        of form: MessageFlow.MessageForm,
+        of copy: MessageFlow.MessageCopy,
         in slot: MessageSlot
     ) throws -> Bool {
         guard body.count == old.count else { return false }
         return try stride(from: 0, to: old.count, by: window).allSatisfy { offset in
             let count = min(window, old.count - offset)
             let (mine, theirs) = (body.lowerBound + offset, old.lowerBound + offset)
-            return try slot.bytes(of: form.content, in: mine..<mine + count)
+            return try slot.bytes(of: copy.content, in: mine..<mine + count)
                 == slot.originalBytes(in: theirs..<theirs + count)
         }
     }
 
     /// The verdict that the session must send first. `envelope` is the envelope of the received message.
     func verdict(for envelope: MilterEnvelope) -> MilterVerdict {
-        let kept = Set(form.envelope.recipients.map(\.address))
+        let kept = Set(copy.envelope.recipients.map(\.address))
         let removed = envelope.recipients.indices.filter { !kept.contains(envelope.recipients[$0].address) }
         var sender: MilterAddress?
-        if form.envelope.sender != envelope.sender.address {
-            sender = MilterAddress("<\(form.envelope.sender)>", parameters: envelope.sender.parameters)
+        if copy.envelope.sender != envelope.sender.address {
+            sender = MilterAddress("<\(copy.envelope.sender)>", parameters: envelope.sender.parameters)
         }
         let body: MilterReplacement.Body = isBodyUnchanged ? .unchanged : .follows
         return .replace(MilterReplacement(header: header, body: body, removing: removed, sender: sender))
@@ -71,7 +71,7 @@ final class InPlaceSender {
         do {
             while !unsent.isEmpty, channel.isWritable {
                 let piece = unsent.prefix(Self.window)
-                let bytes = try slot.bytes(of: form.content, in: piece)
+                let bytes = try slot.bytes(of: copy.content, in: piece)
                 // This is set first, because `write` may call this function again.
                 unsent = piece.upperBound..<unsent.upperBound
                 write(bytes)

@@ -1,23 +1,23 @@
 import NIOCore
 import SMIMEGateway
 
-/// Decides which form replaces the message in the mail server and which forms go to the next hop.
+/// Decides which copy replaces the message in the mail server and which copies go to the next hop.
 extension MilterConnection {
-    /// Sends all forms except one to the next hop. The remaining form replaces the message in the mail server.
+    /// Sends all copies except one to the next hop. The remaining copy replaces the message in the mail server.
     func place(_ delivery: MessageFlow.PendingDelivery) {
-        let place = Self.stayingForm(of: delivery.forms, sender: envelope.sender.address)
-        let form = delivery.forms[place]
-        var others = delivery.forms
+        let place = Self.stayingCopy(of: delivery.copies, sender: envelope.sender.address)
+        let copy = delivery.copies[place]
+        var others = delivery.copies
         others.remove(at: place)
-        guard !others.isEmpty else { return send(form, delivery, placement: MessageFlow.Placement()) }
+        guard !others.isEmpty else { return send(copy, delivery, placement: MessageFlow.Placement()) }
         // This checks whether the mail server allows the changes before copies are sent.
-        if let failure = failure(of: form, delivery) { return delivery.done(failure) }
+        if let failure = failure(of: copy, delivery) { return delivery.done(failure) }
         guard let hop = settings.nextHop else {
             let reply = SMTPReply(451, "4.3.5", text: "the gateway cannot send the recipients different messages")
             return delivery.done(.failed(reply, "--next-hop \(role.rawValue)=smtp:ADDRESS is needed for it"))
         }
         let generation = generation
-        let copies = MessageFlow.PendingDelivery(forms: others, slot: delivery.slot, record: delivery.record) {
+        let sent = MessageFlow.PendingDelivery(copies: others, slot: delivery.slot, record: delivery.record) {
             [self] placement in
             guard placement.failure == nil else { return delivery.done(placement) }
             // The mail server may stop before it receives the verdict and then send the message again.
@@ -27,27 +27,27 @@ extension MilterConnection {
                     failed.failure = .undetermined
                     return delivery.done(failed)
                 }
-                send(form, delivery, placement: placement)
+                send(copy, delivery, placement: placement)
             }
         }
-        hop.deliver(copies)
+        hop.deliver(sent)
     }
 
-    /// The index of the form that replaces the message: the form for the most recipients among those with the same sender.
-    private static func stayingForm(of forms: [MessageFlow.MessageForm], sender: String) -> Int {
-        let places = forms.indices.filter { forms[$0].envelope.sender == sender }
-        return (places.isEmpty ? Array(forms.indices) : places)
-            .max { forms[$0].envelope.recipients.count < forms[$1].envelope.recipients.count } ?? 0
+    /// The index of the copy that replaces the message: the copy for the most recipients among those with the same sender.
+    private static func stayingCopy(of copies: [MessageFlow.MessageCopy], sender: String) -> Int {
+        let places = copies.indices.filter { copies[$0].envelope.sender == sender }
+        return (places.isEmpty ? Array(copies.indices) : places)
+            .max { copies[$0].envelope.recipients.count < copies[$1].envelope.recipients.count } ?? 0
     }
 
-    /// The failure to report if `form` cannot replace the message; nil if it can.
+    /// The failure to report if `copy` cannot replace the message; nil if it can.
     private func failure(
-        of form: MessageFlow.MessageForm,
+        of copy: MessageFlow.MessageCopy,
         _ delivery: MessageFlow.PendingDelivery
     ) -> MessageFlow.Placement? {
         do {
             var trial = session
-            _ = try trial.finish(try InPlaceSender(form, delivery.slot, over: channel).verdict(for: envelope))
+            _ = try trial.finish(try InPlaceSender(copy, delivery.slot, over: channel).verdict(for: envelope))
             return nil
         } catch let error as MilterEditError {
             return .failed(error.reply, "\(error)")
@@ -57,7 +57,7 @@ extension MilterConnection {
     }
 
     private func send(
-        _ form: MessageFlow.MessageForm,
+        _ copy: MessageFlow.MessageCopy,
         _ delivery: MessageFlow.PendingDelivery,
         placement: MessageFlow.Placement
     ) {
@@ -67,7 +67,7 @@ extension MilterConnection {
             return delivery.done(failed)
         }
         do {
-            let sender = try InPlaceSender(form, delivery.slot, over: channel)
+            let sender = try InPlaceSender(copy, delivery.slot, over: channel)
             let first = try session.finish(sender.verdict(for: envelope))
             flow?.beginReply()
             channel.write(first, promise: nil)

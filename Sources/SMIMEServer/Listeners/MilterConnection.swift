@@ -211,7 +211,7 @@ final class MilterConnection: ChannelInboundHandler, ListenerConnection {
         }
     }
 
-    /// Sends the verdict on a message to the mail server, unless it was already sent together with a form that replaces the
+    /// Sends the verdict on a message to the mail server, unless it was already sent together with a copy that replaces the
     /// message.
     private func answer(_ reply: SMTPReply) {
         let isTold = sender != nil

@@ -50,6 +50,6 @@ extension MilterEditError {
 }
 
 extension MessageFlow.Placement {
-    /// A failure before any form was sent.
+    /// A failure before any copy was sent.
     static func failed(_ reply: SMTPReply, _ reason: String) -> Self { Self(failure: reply, reason: reason) }
 }

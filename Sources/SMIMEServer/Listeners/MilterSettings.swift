@@ -2,6 +2,6 @@
 struct MilterSettings {
     /// The maximum size of a message in bytes.
     let maximumSize: Int
-    /// The server for copies to recipients who get a different form of the message; nil if there is none.
+    /// The server that gets all copies of a message but the one that replaces it; nil if there is none.
     let nextHop: NextHop?
 }

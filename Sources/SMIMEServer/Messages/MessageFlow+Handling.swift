@@ -2,7 +2,7 @@ import ByteStreams
 import NIOCore
 import SMIMEGateway
 
-/// Handling by a worker, and delivery of the forms to the next hop.
+/// Handling by a worker, and delivery of the copies to the next hop.
 extension MessageFlow {
     func submit(rescuedFrom: Int32?) {
         guard let slot else { return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message")) }
@@ -67,34 +67,34 @@ extension MessageFlow {
         case .refused(let refusal):
             log.fail(refusal.detail.isEmpty ? refusal.sentence : refusal.detail)
             end(refusal.reply)
-        case .forms where isLate && claim == nil:
+        case .copies where isLate && claim == nil:
             log.fail("ready too late")
             end(.late)
-        case .forms(let forms, let entry, let learns):
-            guard let slot, !forms.isEmpty else {
+        case .copies(let copies, let entry, let learns):
+            guard let slot, !copies.isEmpty else {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for this message"))
             }
             (self.entry, self.learns) = (entry, learns)
-            slot.hasSpooledForms = forms.contains { if case .spooled = $0.content { true } else { false } }
-            let placed = forms.map {
-                MessageForm(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
+            slot.hasSpooledCopies = copies.contains { if case .spooled = $0.content { true } else { false } }
+            let placed = copies.map {
+                MessageCopy(envelope: envelope.narrowed(to: $0), isEightBit: $0.isEightBit, content: $0.content)
             }
             // This makes sure that no recipient is lost, even if the worker and the envelope write the same address
             // differently.
-            guard zip(placed, forms).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
+            guard zip(placed, copies).allSatisfy({ $0.envelope.recipients.count >= $1.recipients.count }) else {
                 return end(SMTPReply(451, "4.3.0", text: "the gateway has no result for a recipient"))
             }
             isInJournal =
                 journalName(envelope) != nil
                 && placed.reduce(0) { $0 + $1.envelope.recipients.count } < envelope.recipients.count
             let delivery = PendingDelivery(
-                forms: placed,
+                copies: placed,
                 slot: slot,
                 record: { [self] in record($0, $1) },
                 done: { [self] in self.placed($0) }
             )
-            guard core.pool.isJournalFailing, entry != nil, forms.count > 1 else { return place(delivery) }
-            // If nothing can be recorded, every attempt would send the forms that are accepted once more.
+            guard core.pool.isJournalFailing, entry != nil, copies.count > 1 else { return place(delivery) }
+            // If nothing can be recorded, every attempt would send the copies that are accepted once more.
             core.pool.checkJournal { [self] isWritable in
                 if isLate, claim == nil {
                     log.fail("ready too late")
@@ -102,7 +102,7 @@ extension MessageFlow {
                 }
                 guard !isWritable else { return place(delivery) }
                 core.metrics.storeErrors += 1
-                log.fail("the journal cannot be written, and the message has several versions")
+                log.fail("the journal cannot be written, and the message has several copies")
                 end(SMTPReply(451, "4.3.0", text: "the gateway cannot work now"))
             }
         }
@@ -127,7 +127,7 @@ extension MessageFlow {
         record(placement.served) { [self] in end(failure) }
     }
 
-    /// Records that the recipients `served` have their form, and calls `then`.
+    /// Records that the recipients `served` have their copy, and calls `then`.
     private func record(_ served: [String], _ then: @escaping () -> Void) {
         guard let worker, let entry, !served.isEmpty else { return then() }
         isInJournal = true

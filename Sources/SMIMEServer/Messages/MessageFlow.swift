@@ -9,23 +9,23 @@ import SMIMEStore
 /// The mail server gets a positive reply only after the next hop has accepted everything. Everything here runs on the event
 /// loop.
 package final class MessageFlow {
-    /// A form of a finished message: one version of the message, for some of its recipients.
-    package struct MessageForm {
+    /// A finished copy of a message, for some of its recipients. Other recipients may get a copy with other protection.
+    package struct MessageCopy {
         let envelope: SMTPEnvelope
         /// Whether the content contains a byte above 127.
         let isEightBit: Bool
         let content: WorkerContent
     }
 
-    /// The result of sending the forms.
+    /// The result of sending the copies.
     package struct Placement {
-        /// The recipients whose form was accepted.
+        /// The recipients whose copy was accepted.
         package var served: [String] = []
         /// The next hop's queue ids of the messages.
         var names: [String] = []
         /// The next hop's replies to the messages, for the log.
         var replies: [String] = []
-        /// The reply for the mail server if a form was not accepted; nil if all were.
+        /// The reply for the mail server if a copy was not accepted; nil if all were.
         var failure: SMTPReply?
         /// The reason for a failed connection, for the log; nil if there is none.
         var reason: String?
@@ -38,19 +38,19 @@ package final class MessageFlow {
         }
     }
 
-    /// All forms of one message, to be sent to the next hop or to replace the message.
+    /// All copies of one message, to be sent to the next hop or to replace the message.
     package struct PendingDelivery {
-        var forms: [MessageForm]
-        /// The slot that contains spooled forms.
+        var copies: [MessageCopy]
+        /// The slot that contains spooled copies.
         let slot: MessageSlot
-        /// Records that the recipients `served` have their form, and calls `then`. If the service stops before all forms are
+        /// Records that the recipients `served` have their copy, and calls `then`. If the service stops before all copies are
         /// sent, the next attempt sends the message only to the other recipients.
         let record: (_ served: [String], _ then: @escaping () -> Void) -> Void
-        /// Reports the result for all forms.
+        /// Reports the result for all copies.
         package let done: (Placement) -> Void
     }
 
-    /// Sends the forms.
+    /// Sends the copies.
     package typealias Place = (PendingDelivery) -> Void
 
     let core: GatewayCore
@@ -76,7 +76,7 @@ package final class MessageFlow {
     var learns = false
     /// Whether the journal contains recipients of this message, from this attempt or an earlier one.
     var isInJournal = false
-    /// Whether all forms were accepted.
+    /// Whether all copies were accepted.
     var isTaken = false
     /// The name that this message claims, so that no other message with the name is handled; nil before and after handling.
     var claim: String?
@@ -95,7 +95,7 @@ package final class MessageFlow {
     ///   - journalName: returns the message's name in the journal; nil if it has none.
     ///   - forgetsConfirmed: whether another message may have the same name, so that the journal forgets the name when the
     ///     mail server has received the reply.
-    ///   - place: sends the forms, usually to the next hop.
+    ///   - place: sends the copies, usually to the next hop.
     package init(
         _ core: GatewayCore,
         role: GatewayRole,

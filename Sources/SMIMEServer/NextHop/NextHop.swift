@@ -27,7 +27,7 @@ final class NextHop {
         self.loop = loop
     }
 
-    /// Sends the forms of `delivery` one after the other over one connection, and reports the result to `delivery`.
+    /// Sends the copies of `delivery` one after the other over one connection, and reports the result to `delivery`.
     func deliver(_ delivery: MessageFlow.PendingDelivery) { run(NextHopDelivery(delivery)) }
 
     /// Closes the idle connections.

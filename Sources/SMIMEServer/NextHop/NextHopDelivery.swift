@@ -1,14 +1,14 @@
 import Foundation
 import NIOCore
 
-/// The delivery of the forms of one message to the next hop.
+/// The delivery of the copies of one message to the next hop.
 ///
-/// If there are several forms, the next hop is asked about all recipients before the first content is sent. So either all
-/// forms are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
-/// one form, the other forms are still sent.
+/// If there are several copies, the next hop is asked about all recipients before the first content is sent. So either all
+/// copies are sent or none, unless the next hop later refuses recipients that it accepted first. If it refuses the content of
+/// one copy, the other copies are still sent.
 final class NextHopDelivery {
     private let delivery: MessageFlow.PendingDelivery
-    private var forms: [MessageFlow.MessageForm] { delivery.forms }
+    private var copies: [MessageFlow.MessageCopy] { delivery.copies }
     private var placement = MessageFlow.Placement()
     private var place = 0
     private var isProbing: Bool
@@ -17,13 +17,13 @@ final class NextHopDelivery {
 
     init(_ delivery: MessageFlow.PendingDelivery) {
         self.delivery = delivery
-        isProbing = delivery.forms.count > 1
+        isProbing = delivery.copies.count > 1
     }
 
     /// Calls `then` when the next transaction may begin. If there is a next transaction, the recipients served so far are
     /// recorded first.
     func prepareNext(_ then: @escaping () -> Void) {
-        guard !placement.served.isEmpty, place < forms.count, placement.served.count > recordedCount else {
+        guard !placement.served.isEmpty, place < copies.count, placement.served.count > recordedCount else {
             return then()
         }
         let new = Array(placement.served.dropFirst(recordedCount))
@@ -33,42 +33,42 @@ final class NextHopDelivery {
 
     /// The next transaction; nil when all are done, in which case the result is reported to the delivery.
     func next() -> SMTPTransaction? {
-        if place == forms.count, isProbing { (place, isProbing) = (0, false) }
-        guard place < forms.count else {
+        if place == copies.count, isProbing { (place, isProbing) = (0, false) }
+        guard place < copies.count else {
             delivery.done(placement)
             return nil
         }
-        let form = forms[place]
+        let copy = copies[place]
         return SMTPTransaction(
-            form.envelope,
-            content: SMTPTransaction.Content(size: form.content.count, isEightBit: form.isEightBit),
+            copy.envelope,
+            content: SMTPTransaction.Content(size: copy.content.count, isEightBit: copy.isEightBit),
             isProbe: isProbing
         )
     }
 
     /// The content of the current transaction.
-    var content: WorkerContent { forms[place].content }
+    var content: WorkerContent { copies[place].content }
 
     /// A piece of the current content, which is spooled.
-    func bytes(in range: Range<Int>) throws -> ByteBuffer { try delivery.slot.formBytes(in: range) }
+    func bytes(in range: Range<Int>) throws -> ByteBuffer { try delivery.slot.copyBytes(in: range) }
 
-    /// Records that the next hop accepted the current form.
+    /// Records that the next hop accepted the current copy.
     func accepted(_ reply: SMTPReply) {
-        placement.served += forms[place].envelope.recipients.map(\.address)
+        placement.served += copies[place].envelope.recipients.map(\.address)
         if let name = Self.name(in: reply.text) { placement.names.append(name) }
         placement.replies.append(Self.logged(reply))
         place += 1
     }
 
-    /// Records that the next hop accepts the recipients of the current form.
+    /// Records that the next hop accepts the recipients of the current copy.
     func probed() { place += 1 }
 
-    /// Records that the next hop refused the current form.
+    /// Records that the next hop refused the current copy.
     func refused(_ refusals: [SMTPRefusal]) {
         let replies = refusals.map(\.reply)
         note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", text: "refused"))
         // While probing, no content was sent yet, and after a refusal none is sent.
-        place = isProbing ? forms.count : place + 1
+        place = isProbing ? copies.count : place + 1
         isProbing = false
     }
 
@@ -80,7 +80,7 @@ final class NextHopDelivery {
         delivery.done(placement)
     }
 
-    /// Records a failed form. A permanent failure of one form is a permanent failure of the message.
+    /// Records a failed copy. A permanent failure of one copy is a permanent failure of the message.
     private func note(_ reply: SMTPReply) {
         let reply = reply.passedOn
         guard placement.failure?.isPermanent != true else { return }

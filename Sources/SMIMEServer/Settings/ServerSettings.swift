@@ -32,7 +32,7 @@ package struct ServerSettings: Sendable {
             if Set(listeners.map(\.socket)).count < listeners.count {
                 throw .settings("--listen: two listeners have the same address")
             }
-            // A milter needs a next hop only for messages of which recipients get different forms.
+            // A milter needs a next hop only for messages with several copies.
             guard listener.scheme == .milter || nextHops[listener.role] != nil else {
                 throw .settings("\(listener) needs --next-hop \(listener.role.rawValue)=smtp:ADDRESS")
             }

@@ -7,25 +7,25 @@ import NIOCore
 /// Everything here runs on the event loop.
 package final class MessageSlots {
     private let messages: [ReusableSpool]
-    private let forms: [ReusableSpool]
+    private let copies: [ReusableSpool]
     private var free: [Int]
     private var waiting = CircularBuffer<(ticket: UInt64, completion: (MessageSlot) -> Void)>()
     private var lastTicket: UInt64 = 0
 
     /// - Throws: `StreamError` if the temporary files cannot be created.
     package init(count: Int) throws(StreamError) {
-        var (messages, forms): ([ReusableSpool], [ReusableSpool]) = ([], [])
+        var (messages, copies): ([ReusableSpool], [ReusableSpool]) = ([], [])
         for _ in 0..<count {
             messages.append(try ReusableSpool())
-            forms.append(try ReusableSpool())
+            copies.append(try ReusableSpool())
         }
         self.messages = messages
-        self.forms = forms
+        self.copies = copies
         free = Array((0..<count).reversed())
     }
 
     /// The descriptors of the spools, in the order of `ServerWorker.spools`.
-    var descriptors: [Int32] { zip(messages, forms).flatMap { [$0.descriptor, $1.descriptor] } }
+    var descriptors: [Int32] { zip(messages, copies).flatMap { [$0.descriptor, $1.descriptor] } }
 
     /// The number of slots.
     var count: Int { messages.count }
@@ -56,7 +56,7 @@ package final class MessageSlots {
     }
 
     private func slot(_ number: Int) -> MessageSlot {
-        MessageSlot(number: number, message: messages[number], forms: forms[number])
+        MessageSlot(number: number, message: messages[number], copies: copies[number])
     }
 }
 
@@ -64,16 +64,16 @@ package final class MessageSlots {
 final class MessageSlot {
     let number: Int
     private let message: ReusableSpool
-    private let forms: ReusableSpool
+    private let copies: ReusableSpool
     private var memory = ByteBuffer()
     private var spooled = 0
-    /// Whether a worker wrote forms into the second spool.
-    var hasSpooledForms = false
+    /// Whether a worker wrote copies into the second spool.
+    var hasSpooledCopies = false
 
-    init(number: Int, message: ReusableSpool, forms: ReusableSpool) {
+    init(number: Int, message: ReusableSpool, copies: ReusableSpool) {
         self.number = number
         self.message = message
-        self.forms = forms
+        self.copies = copies
     }
 
     /// The number of bytes of the message received so far.
@@ -96,21 +96,21 @@ final class MessageSlot {
         return .spooled(0..<spooled)
     }
 
-    /// A range of a form that a worker wrote.
+    /// A range of a copy that a worker wrote.
     ///
     /// - Throws: `StreamError.readFailed`
-    func formBytes(in range: Range<Int>) throws -> ByteBuffer {
-        ByteBuffer(bytes: try forms.source(in: range).bytes(in: 0..<range.count))
+    func copyBytes(in range: Range<Int>) throws -> ByteBuffer {
+        ByteBuffer(bytes: try copies.source(in: range).bytes(in: 0..<range.count))
     }
 
-    /// A range of `form`, counted from the start of the form.
+    /// A range of `copy`, counted from the start of the copy.
     ///
     /// - Throws: errors of reading.
-    func bytes(of form: WorkerContent, in range: Range<Int>) throws -> ByteBuffer {
-        switch form {
+    func bytes(of copy: WorkerContent, in range: Range<Int>) throws -> ByteBuffer {
+        switch copy {
         case .bytes(let bytes): try bytes.slice(range)
         case .spooled(let place):
-            try formBytes(in: place.lowerBound + range.lowerBound..<place.lowerBound + range.upperBound)
+            try copyBytes(in: place.lowerBound + range.lowerBound..<place.lowerBound + range.upperBound)
         }
     }
 
@@ -136,9 +136,9 @@ final class MessageSlot {
         memory = ByteBuffer()
         // A failure to free the disk space is ignored: the next message overwrites the file from its start.
         if spooled > 0 { try? message.clear() }
-        // A worker that died may have left an incomplete form.
-        if spooled > 0 || hasSpooledForms { try? forms.clear() }
-        (spooled, hasSpooledForms) = (0, false)
+        // A worker that died may have left an incomplete copy.
+        if spooled > 0 || hasSpooledCopies { try? copies.clear() }
+        (spooled, hasSpooledCopies) = (0, false)
     }
 }
 

@@ -25,7 +25,7 @@ package struct MessageWorker {
     }
 
     private var socket: WorkerSocket
-    private let spools: [(message: ReusableSpool, forms: ReusableSpool)]
+    private let spools: [(message: ReusableSpool, copies: ReusableSpool)]
     private let tools: Tools
     private var learnable = LearnableMessages()
     private var counted = (hits: 0, misses: 0, crypto: CryptoTime())
@@ -152,9 +152,9 @@ package struct MessageWorker {
         learns: Bool
     ) -> WorkerOutcome {
         do {
-            var writer = FormWriter(spools[job.slot].forms)
+            var writer = CopyWriter(spools[job.slot].copies)
             let messages = processed.delivery.messages
-            // Recipients without a form have already got the message. Only the journal can know this, so the message must
+            // Recipients without a copy have already got the message. Only the journal can know this, so the message must
             // have a name in it.
             let missing = Set(job.recipients).subtracting(messages.flatMap(\.recipients))
             guard missing.isEmpty || job.queueName != nil else {
@@ -164,8 +164,8 @@ package struct MessageWorker {
                     explanation: "no message for \(missing.sorted().joined(separator: ", "))"
                 )
             }
-            let forms = try messages.map { try writer.form($0, from: $0.sender ?? job.sender) }
-            return .forms(forms, entry: entry, learns: learns)
+            let copies = try messages.map { try writer.copy($0, from: $0.sender ?? job.sender) }
+            return .copies(copies, entry: entry, learns: learns)
         } catch {
             return .refused(WorkerRefusal(GatewayRefusal(error, in: job.role)))
         }

@@ -15,7 +15,7 @@ package struct ServerWorker: Sendable {
     package let service: pid_t
     /// The descriptor of the socket that is connected to the service.
     package let socket: Int32
-    /// The descriptors of the spools: for each slot one for the message and one for its forms.
+    /// The descriptors of the spools: for each slot one for the message and one for its copies.
     package let spools: [Int32]
     /// The service's arguments, without the program's name.
     package let arguments: [String]

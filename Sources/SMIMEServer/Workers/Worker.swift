@@ -41,7 +41,7 @@ package final class Worker {
         self.pool = pool
     }
 
-    /// The buffer is large enough for an answer with a form of usual size, so one system call reads it.
+    /// The buffer is large enough for an answer with a copy of usual size, so one system call reads it.
     private static let allocator = AdaptiveRecvByteBufferAllocator(
         minimum: 8 << 10,
         initial: 16 << 10,

@@ -3,11 +3,11 @@ package import NIOCore
 import SMIMEGateway
 package import SMIMEStore
 
-/// A form of a message: finished content with its envelope.
-package struct WorkerMessageForm: Equatable, Sendable {
+/// A copy of a message: finished content with its envelope.
+package struct WorkerMessageCopy: Equatable, Sendable {
     /// The envelope sender; empty for the null sender.
     package let sender: String
-    /// The recipients of this form, which are some of the job's recipients, as the job names them.
+    /// The recipients of this copy, which are some of the job's recipients, as the job names them.
     package let recipients: [String]
     /// Whether the content contains a byte above 127.
     package let isEightBit: Bool
@@ -55,9 +55,9 @@ package struct WorkerRefusal: Equatable, Sendable {
 
 /// The result of handling a message.
 package enum WorkerOutcome: Equatable, Sendable {
-    /// The forms to send to the next hop. `entry` is the message's entry in the journal, or nil if it has none; `learns` is
+    /// The copies to send to the next hop. `entry` is the message's entry in the journal, or nil if it has none; `learns` is
     /// true if there are certificates to learn from the message.
-    case forms([WorkerMessageForm], entry: DeliveryJournal.Entry?, learns: Bool)
+    case copies([WorkerMessageCopy], entry: DeliveryJournal.Entry?, learns: Bool)
     /// All recipients have already got the message.
     case served
     case refused(WorkerRefusal)
@@ -113,8 +113,8 @@ package enum WorkerAnswer: Equatable, Sendable {
     }
 
     private var contentCount: Int {
-        guard case .handled(_, .forms(let forms, _, _), _) = self else { return 0 }
-        return forms.reduce(0) { $0 + $1.content.countInFrame }
+        guard case .handled(_, .copies(let copies, _, _), _) = self else { return 0 }
+        return copies.reduce(0) { $0 + $1.content.countInFrame }
     }
 
     /// Parses a frame without its length.
@@ -157,13 +157,13 @@ package enum WorkerAnswer: Equatable, Sendable {
 extension ByteBuffer {
     fileprivate mutating func writeOutcome(_ outcome: WorkerOutcome) {
         switch outcome {
-        case .forms(let forms, let entry, let learns):
+        case .copies(let copies, let entry, let learns):
             writeInteger(UInt8(0))
-            writeList(forms) { buffer, form in
-                buffer.writeText(form.sender)
-                buffer.writeTexts(form.recipients)
-                buffer.writeFlag(form.isEightBit)
-                buffer.writeContent(form.content)
+            writeList(copies) { buffer, copy in
+                buffer.writeText(copy.sender)
+                buffer.writeTexts(copy.recipients)
+                buffer.writeFlag(copy.isEightBit)
+                buffer.writeContent(copy.content)
             }
             writeOptional(entry) { $0.writeEntry($1) }
             writeFlag(learns)
@@ -181,8 +181,8 @@ extension ByteBuffer {
     fileprivate mutating func readOutcome() throws(WorkerFrameError) -> WorkerOutcome {
         switch try readNumber(UInt8.self) {
         case 0:
-            let forms = try readList { (buffer) throws(WorkerFrameError) in
-                WorkerMessageForm(
+            let copies = try readList { (buffer) throws(WorkerFrameError) in
+                WorkerMessageCopy(
                     sender: try buffer.readText(),
                     recipients: try buffer.readTexts(),
                     isEightBit: try buffer.readFlag(),
@@ -190,7 +190,7 @@ extension ByteBuffer {
                 )
             }
             let entry = try readOptional { (buffer) throws(WorkerFrameError) in try buffer.readEntry() }
-            return .forms(forms, entry: entry, learns: try readFlag())
+            return .copies(copies, entry: entry, learns: try readFlag())
         case 1: return .served
         case 2:
             return .refused(

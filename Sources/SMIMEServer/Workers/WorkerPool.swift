@@ -76,8 +76,8 @@ package final class WorkerPool {
     package internal(set) var failure: WorkerFailure? = WorkerFailure("starting", isLasting: false)
     /// The reason that no private key can be used, although the store can; nil if private keys can be used.
     var keyFailure: String?
-    /// Whether the journal could not be written at the last attempt. Then a message in several forms could be sent again and
-    /// again to those recipients whose form was accepted.
+    /// Whether the journal could not be written at the last attempt. Then a message in several copies could be sent again and
+    /// again to those recipients whose copy was accepted.
     package internal(set) var isJournalFailing = false {
         didSet { if isJournalFailing != oldValue { onChange() } }
     }

@@ -3,12 +3,12 @@ import InternetMessage
 import NIOCore
 import SMIMEGateway
 
-/// Writes finished messages for the service: small ones into the frame, others into the spool for forms.
-struct FormWriter {
+/// Writes finished messages for the service: small ones into the frame, others into the spool for copies.
+struct CopyWriter {
     private let spool: ReusableSpool
     private var position = 0
 
-    /// The number of bytes left for all forms together in the frame, not counting the envelope.
+    /// The number of bytes left for all copies together in the frame, not counting the envelope.
     private var room = 1 << 20
 
     init(_ spool: ReusableSpool) { self.spool = spool }
@@ -17,8 +17,8 @@ struct FormWriter {
     /// with its envelope.
     ///
     /// - Throws: errors of reading and writing.
-    mutating func form(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageForm {
-        if let form = try smallForm(message, from: sender) { return form }
+    mutating func copy(_ message: Delivery.Message, from sender: String) throws -> WorkerMessageCopy {
+        if let copy = try smallCopy(message, from: sender) { return copy }
         let statistics = try LineStatistics(of: message.content.reader())
         // The content may have been encrypted with bare line feeds, but SMTP allows only CRLF.
         let isConverted = statistics.bareLF > 0
@@ -37,7 +37,7 @@ struct FormWriter {
             content = .spooled(position..<sink.position)
             position = sink.position
         }
-        return WorkerMessageForm(
+        return WorkerMessageCopy(
             sender: sender,
             recipients: message.recipients,
             isEightBit: statistics.has8Bit,
@@ -45,18 +45,18 @@ struct FormWriter {
         )
     }
 
-    /// A form in the frame for a message that can be copied unchanged and is small enough; nil for any other message.
-    private mutating func smallForm(
+    /// A copy in the frame for a message that can be copied unchanged and is small enough; nil for any other message.
+    private mutating func smallCopy(
         _ message: Delivery.Message,
         from sender: String
-    ) throws -> WorkerMessageForm? {
+    ) throws -> WorkerMessageCopy? {
         let count = message.content.count
         guard count <= min(WorkerContent.maximumInFrame, room) else { return nil }
         let bytes = try message.content.bytes(in: 0..<count)
         let statistics = LineStatistics(of: bytes)
         guard statistics.bareLF == 0 else { return nil }
         room -= count
-        return WorkerMessageForm(
+        return WorkerMessageCopy(
             sender: sender,
             recipients: message.recipients,
             isEightBit: statistics.has8Bit,

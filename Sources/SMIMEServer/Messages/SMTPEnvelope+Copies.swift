@@ -13,12 +13,12 @@ extension SMTPEnvelope {
         return identifier
     }
 
-    /// The envelope of one version of the message: its sender and recipients, with the parameters that the client gave for
+    /// The envelope of one copy of the message: its sender and recipients, with the parameters that the client gave for
     /// them.
-    func narrowed(to version: WorkerMessageForm) -> SMTPEnvelope {
+    func narrowed(to copy: WorkerMessageCopy) -> SMTPEnvelope {
         var narrowed = self
-        narrowed.sender = version.sender
-        let wanted = Set(version.recipients)
+        narrowed.sender = copy.sender
+        let wanted = Set(copy.recipients)
         narrowed.recipients = recipients.filter { wanted.contains($0.address) }
         return narrowed
     }
