@@ -72,6 +72,24 @@ import Testing
         #expect(report.problems.isEmpty)
     }
 
+    @Test func `of two RecipientInfos for one certificate, the supported one is used`() async throws {
+        let alice = Recipient(unchecked: try TestIdentity("alice").certificate, rsaWrapping: .pkcs1)
+        let cipher = try #require(ContentCipher(writable: "aes-256-gcm"))
+        let content = Array("hello".utf8)
+        let sink = MemorySink()
+        try EnvelopedDataWriter(to: [alice, alice], cipher: cipher, contentCount: content.count).write(to: sink) {
+            try $0.write(content)
+        }
+        var object = sink.bytes
+        let identifier: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
+        let places = object.indices.filter { object[$0...].starts(with: identifier) }
+        try #require(places.count == 2)
+        object[places[0] + 8] = 0x63
+        let opener = MessageOpener(try Keyring(people: ["alice"]), at: .judged)
+        let opened = try await opener.decrypt(cms: MemorySource(object).stream(), in: MemorySource(object))
+        #expect(try await opened.bytes() == content)
+    }
+
     @Test func `an encrypted object is unsigned, with a warning`() async throws {
         let object = try CryptographicMessage.encrypt(.init("text".utf8), to: [Recipient(password: "correct horse")])
         let report = try await verify(object)

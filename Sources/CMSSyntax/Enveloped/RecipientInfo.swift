@@ -41,6 +41,11 @@ package struct RecipientInfo: Sendable {
     let wrapping: Wrapping
     let encryptedKey: [UInt8]
 
+    /// Whether the kind and the algorithm are supported.
+    package var isSupported: Bool {
+        if case .unsupported = wrapping { false } else { true }
+    }
+
     /// The parameters of the key-encryption algorithm for users; nil if there are none or they are unknown.
     package var algorithmDetail: String? {
         switch wrapping {

@@ -62,13 +62,15 @@ package struct EncryptedLayer: Sendable {
         )
     }
 
-    /// Decrypts with the first RecipientInfo that names the certificate of `identity`. No other RecipientInfo is tried.
+    /// Decrypts with the first supported RecipientInfo that names the certificate of `identity`. No other RecipientInfo is
+    /// tried. Everyone can see which ones are supported, so this choice reveals nothing.
     ///
     /// - Throws: `MessageError.notARecipient`, `MessageError.needsSecret`; `CMSError.decryptionFailed` for every later fault.
     func decrypt(with identity: Identity?) throws -> Plaintext {
-        let named = data.recipients.first { recipient in
+        let all = data.recipients.filter { recipient in
             identity.flatMap { recipient.identifier?.matches($0.certificate) } == true
         }
+        let named = all.first(where: \.isSupported) ?? all.first
         if let identity, let named { return try plaintext(data.key(for: named, with: identity.key)) }
         throw recipientIdentifiers.isEmpty && data.recipients.contains(where: \.isForSecret)
             ? MessageError.needsSecret : .notARecipient
