@@ -7,8 +7,8 @@ extension ProblemCode {
         case .certificateExpired: "ask the owner for the new certificate; older mail can be judged with --time"
         case .chainNoAnchor:
             """
-            if you know the authority: smime trust add FILE-OR-MAIL. If the certificate of an authority below the root is \
-            missing: smime import FILE. If you compared fingerprints: smime recipient trust ADDR --from MAIL
+            if you know the root: smime trust add FILE-OR-MAIL. If its issuer is missing: smime import FILE. Or compare \
+            fingerprints: smime recipient trust ADDR
             """
         case .crlExpired, .signerCertificateMissing: "\(advice): smime import FILE"
         case .headerDiffers, .headerUnprotected: "\(advice): smime verify --verbose FILE"
