@@ -116,6 +116,8 @@ package struct ImportPlan {
                 "\(name): is marked as an authority (CA:TRUE), so recipients reject mail signed with it"
             )
             advice.append(.reissueAsEndEntity)
+        } else if case .other(let kind) = certificate.publicKeyAlgorithm {
+            warn(.keyUsage, "\(name): smime does not support keys of the kind \(kind)")
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
         }
