@@ -37,7 +37,7 @@ package struct CryptoTime: Equatable, Sendable {
     }
 }
 
-/// The time that this process needed.
+/// The time that libcrypto needed in this process.
 extension CryptoTime {
     private static let total = Mutex(CryptoTime())
 

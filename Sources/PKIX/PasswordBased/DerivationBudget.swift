@@ -47,7 +47,8 @@ package struct DerivationCost {
     /// The iterations that are run.
     let runs: Int
 
-    /// One run of `iterations` for each block of `blockCount` bytes in `count`.
+    /// The cost of a key of `count` bytes: the function makes `blockCount` bytes at a time, and each time runs `iterations`
+    /// iterations.
     init(_ iterations: Int, count: Int, blockCount: Int) {
         // A number that exceeds libcrypto's maximum is reduced to that maximum plus one, so that no sum overflows.
         self.iterations = min(iterations, DerivationBudget.mostIterations + 1)

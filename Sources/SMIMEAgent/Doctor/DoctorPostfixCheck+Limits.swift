@@ -29,8 +29,8 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks that an smtpd with a filter leaves the expansion of aliases to the smtpd behind the filter, and how large a
-    /// mail it accepts.
+    /// Checks that an smtpd with a filter leaves the expansion of aliases to the smtpd behind the filter. Also checks the
+    /// size of mail that it accepts.
     mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""

@@ -9,8 +9,7 @@ package struct WorkerLog: Equatable, Sendable {
     package var details: [LogField] = []
     /// Sentences for the administrator.
     package var warnings: [String] = []
-    /// The number of look-ups in the store since the last message that the cache answered, and the number of those that it
-    /// did not answer.
+    /// How many look-ups in the store its cache answered since the last message, and how many it did not.
     package var cacheHits = 0, cacheMisses = 0
     /// The time that libcrypto used since the last message.
     package var cryptoTime = CryptoTime()
