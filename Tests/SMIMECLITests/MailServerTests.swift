@@ -18,13 +18,6 @@ import Testing
         try await TestProgram("Tests/MailServers/exim", seconds: 600).run()
     }
 
-    /// OPENSMTPD_DEBS names a folder with OpenSMTPD's packages; scripts/test fetches them.
-    @Test func `OpenSMTPD set up as in docs/filter-opensmtpd runs no address as a command`()
-        async throws
-    {
-        try await TestProgram("Tests/MailServers/opensmtpd", seconds: 900).run()
-    }
-
     /// SMIME_TEST_KILLED sets the number of messages while processes are killed, SMIME_TEST_SOAK the number in the soak
     /// test.
     @Test(.serialized, arguments: ["delivery", "milter", "exim", "operations", "kills", "abuse", "soak"])
@@ -37,7 +30,8 @@ import Testing
         try await TestProgram("Tests/MailServers/serve", seconds: 1200 + 4 * killed + soak / 5).run(part)
     }
 
-    /// The arguments are the set-ups of docs/postfix.md, then docs/exim.md and docs/opensmtpd.md.
+    /// The arguments are the set-ups of docs/postfix.md, then docs/exim.md and docs/opensmtpd.md. OPENSMTPD_DEBS names a
+    /// folder with OpenSMTPD's packages; scripts/test fetches them.
     @Test(.serialized, arguments: ["users", "exchange", "people", "exim", "opensmtpd"])
     func `The service set up by the listings of docs as they are printed signs, encrypts, returns and verifies`(
         page: String

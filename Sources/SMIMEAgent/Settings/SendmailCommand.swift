@@ -1,6 +1,6 @@
 /// A sendmail program, with the arguments that precede the sender and the recipients.
 package struct SendmailCommand: Hashable, Sendable {
-    /// The path of sendmail in Postfix, Exim and OpenSMTPD.
+    /// The path of sendmail in Postfix and Exim.
     package static let standardProgram = "/usr/sbin/sendmail"
     /// `-G`: the mail comes from a gateway (Postfix). `-i`: a line with a single dot does not end the mail.
     package static let standardArguments = ["-G", "-i"]

@@ -10,7 +10,7 @@ public struct SendmailTransport: ContentTransport {
     private let command: SendmailCommand
 
     /// - Parameters:
-    ///   - program: the absolute path of the program; nil means the path used by Postfix, Exim and OpenSMTPD.
+    ///   - program: the absolute path of the program; nil means the path used by Postfix and Exim.
     ///   - arguments: the arguments before sender and recipients. Nil means the default: the mail comes from a gateway
     ///     (Postfix), and a line with a single dot does not end the mail.
     public init(program: String? = nil, arguments: [String]? = nil) {

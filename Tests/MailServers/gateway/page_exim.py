@@ -3,6 +3,7 @@
 import glob
 import os
 import shutil
+import smtplib
 
 from host import SINK, MissingPackage, step
 from listings import Page, changed
@@ -78,6 +79,14 @@ def exim(host):
     host.run("sh", "-c", f"/usr/sbin/exim4 -i bob@example.com <{host.name('local.eml')}")
     local = host.wait_for("<local@test>", "bob@example.com")
     check(b"From cron." in local and b"pkcs7" not in local, f"local mail was changed: {local[:800]!r}")
+    step("exim: non-ASCII addresses are refused at once")
+    for sender, to in (("zo\u00eb@example.com", "alice@example.org"), ("bob@example.com", "zo\u00eb@example.org")):
+        with smtplib.SMTP("127.0.0.1", 25, local_hostname="client.example.net", timeout=60, source_address=("203.0.113.5", 0)) as client:
+            client.ehlo()
+            for command in (f"MAIL FROM:<{sender}>", f"RCPT TO:<{to}>", "DATA"):
+                client.send(f"{command}\r\n".encode())
+                code, said = client.getreply()
+            check(code in (503, 550), f"{sender}, {to}: {code} {said}")
     step("exim: an unknown recipient is refused at once")
     refusal = host.is_refused("bob@example.com", "unknown@example.org", content, 25, source="203.0.113.5")
     check(refusal and "55" in refusal, f"unknown@example.org: {refusal}")
