@@ -90,6 +90,6 @@ final class NextHop {
     /// Removes the connection `connection`, which has ended.
     func ended(_ connection: NextHopConnection) { idle.removeAll { $0 === connection } }
 
-    /// Delivers over a new connection, because the next hop had closed the idle one.
+    /// Delivers over a new connection, because the old one cannot be used any more.
     func runAnew(_ delivery: NextHopDelivery) { connect(delivery) }
 }

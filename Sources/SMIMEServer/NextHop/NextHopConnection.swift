@@ -15,6 +15,12 @@ final class NextHopConnection: ChannelInboundHandler {
     private var timer: DeadlineTimer?
     /// Whether the connection was idle before, and nothing was sent for the current message yet.
     private var isUntried = false
+    /// The number of transactions that began on this connection.
+    private var transactionCount = 0
+    /// Whether the content of the current transaction was begun.
+    private var isContentBegun = false
+    /// Whether the connection is used for no other message, and ends as soon as the session is ready.
+    private var isSpent = false
     /// The part of a spooled message that was not sent yet; nil if no spooled message is being sent.
     private var unsent: Range<Int>?
     private var isClosed = false
@@ -65,6 +71,8 @@ final class NextHopConnection: ChannelInboundHandler {
             timer?.set(hop.settings.idleTime)
             return hop.becameIdle(self)
         }
+        transactionCount += 1
+        isContentBegun = false
         session.begin(transaction)
         drain()
     }
@@ -86,21 +94,35 @@ final class NextHopConnection: ChannelInboundHandler {
             case .ready:
                 if hasWritten { channel.flush() }
                 hasWritten = false
-                if delivery != nil { begin() }
+                if delivery != nil { begin() } else if isSpent { quit() }
             case .sendContent:
-                isUntried = false
+                (isUntried, isContentBegun) = (false, true)
                 sendContent()
                 hasWritten = true
             case .accepted(let reply): delivery?.accepted(reply)
             case .probed: delivery?.probed()
             case .refused(let refusals):
                 unsent = nil
-                delivery?.refused(refusals)
+                if isLimit(refusals) { continueAnew() } else { delivery?.refused(refusals) }
             case .unusable(let failure): end(failure)
             }
         }
         if hasWritten { channel.flush() }
         if !isClosed, !(session.isReady && delivery == nil) { timer?.set(session.timeout) }
+    }
+
+    /// Whether `refusals` may only mean that the next hop takes no more messages over this connection: it refused the sender
+    /// for now, after other transactions. OpenSMTPD does so after a hundred messages (`smtp limit max-mails`).
+    private func isLimit(_ refusals: [SMTPRefusal]) -> Bool {
+        transactionCount > 1 && refusals.count == 1 && refusals.contains { $0.subject == .sender && !$0.reply.isPermanent }
+    }
+
+    /// Continues the delivery with the refused message over a new connection, and ends this one.
+    private func continueAnew() {
+        guard let left = delivery else { return }
+        delivery = nil
+        isSpent = true
+        hop.runAnew(left)
     }
 
     private func sendContent() {
@@ -165,7 +187,9 @@ final class NextHopConnection: ChannelInboundHandler {
         delivery = nil
         channel.close(promise: nil)
         guard let left else { return }
-        if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
+        // A next hop may also end the connection because it takes no more messages over it.
+        let isAtLimit = transactionCount > 1 && !isContentBegun && failure.outcome == .notTaken
+        if isUntried && failure.outcome != .unknown || isAtLimit { return hop.runAnew(left) }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the mail server behind the gateway ended the connection"),
             failure

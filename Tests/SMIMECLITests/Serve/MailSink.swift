@@ -15,10 +15,18 @@ final class MailSink: Sendable {
     /// A message with this text gets its reply when the test releases it.
     private let heldText: String?
     private let held = Mutex((count: 0, isReleased: false))
+    /// The number of messages that are accepted over one connection.
+    private let limit: Int
 
-    init(on path: String, refusing refusals: [String: String] = [:], holding heldText: String? = nil) throws {
+    init(
+        on path: String,
+        refusing refusals: [String: String] = [:],
+        holding heldText: String? = nil,
+        limit: Int = .max
+    ) throws {
         self.refusals = refusals
         self.heldText = heldText
+        self.limit = limit
         let listener = try LineSocket.listen(on: path)
         Thread { [self] in
             while case let peer = accept(listener, nil, nil), peer >= 0 {
@@ -44,14 +52,18 @@ final class MailSink: Sendable {
     private func serve(_ socket: LineSocket) {
         socket.send("220 sink ESMTP\r\n")
         var mail = Mail()
+        var count = 0
         while let line = socket.line().map({ String(decoding: $0, as: UTF8.self) }) {
             switch line.prefix(4).uppercased() {
             case "EHLO": socket.send("250-sink\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-DSN\r\n250 SMTPUTF8\r\n")
             case "MAIL":
-                mail = Mail(envelope: [line])
-                socket.send("250 2.1.0 Ok\r\n")
+                count += 1
+                mail = Mail(envelope: count > limit ? [] : [line])
+                socket.send(count > limit ? "452 4.5.3 Too many messages sent\r\n" : "250 2.1.0 Ok\r\n")
             case "RCPT":
-                if let refusal = refusals.first(where: { line.contains("<\($0.key)") }) {
+                if mail.envelope.isEmpty {
+                    socket.send("503 5.5.1 no sender\r\n")
+                } else if let refusal = refusals.first(where: { line.contains("<\($0.key)") }) {
                     socket.send(refusal.value + "\r\n")
                 } else {
                     mail.envelope.append(line)

@@ -16,18 +16,20 @@ final class ServeScene {
     ///   - variables: additional environment variables.
     ///   - refusals: see `MailSink`.
     ///   - heldText: see `MailSink`.
+    ///   - limit: see `MailSink`.
     init(
         _ options: [String] = [],
         variables: [String: String] = [:],
         refusing refusals: [String: String] = [:],
-        holding heldText: String? = nil
+        holding heldText: String? = nil,
+        limit: Int = .max
     ) throws {
         folder = try TemporaryFolder()
         smime = try Tool.smime()
         self.options = options
         environment = ProcessInfo.processInfo.environment
             .merging(["SMIME_HOME": folder.file("home").path]) { $1 }.merging(variables) { $1 }
-        sink = try MailSink(on: folder.file("hop").path, refusing: refusals, holding: heldText)
+        sink = try MailSink(on: folder.file("hop").path, refusing: refusals, holding: heldText, limit: limit)
         try Data("test".utf8).write(to: folder.file("pw"))
         try run(["import", Fixtures.certs.appending(path: "alice/alice.p12").path, "--password-file", path("pw")])
         try run(["import", "--trust", Fixtures.certs.appending(path: "ca/root.pem").path])

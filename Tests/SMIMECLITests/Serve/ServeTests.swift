@@ -7,7 +7,7 @@ import Testing
     private let alice = "alice@example.com"
     private let bob = "bob@example.com"
 
-    @Test func `outgoing mail is signed and encrypted, in as many forms as its recipients need`() throws {
+    @Test func `outgoing mail is signed and encrypted, in as many copies as its recipients need`() throws {
         let scene = try ServeScene()
         let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
         #expect(replies == ["250 2.0.0 sent as Q1, Q2"])
@@ -53,13 +53,24 @@ import Testing
         #expect(scene.sink.all.count == 1)
     }
 
-    @Test func `no recipient gets a message of which a form cannot be sent`() throws {
+    @Test func `no recipient gets a message of which a copy cannot be sent`() throws {
         let scene = try ServeScene(refusing: ["eve": "550 5.1.1 unknown", "mallory": "451 4.2.0 later"])
         let refused = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
         #expect(refused == ["550 5.1.1 unknown"])
         let delayed = try scene.send(ServeScene.mail(), from: alice, to: [bob, "mallory@example.org"], via: "out")
         #expect(delayed == ["451 4.2.0 later"])
         #expect(scene.sink.all.isEmpty)
+    }
+
+    @Test func `a next hop that takes few messages over a connection gets more connections`() throws {
+        // Two copies need four transactions, because the next hop is first asked about all recipients.
+        let scene = try ServeScene(limit: 3)
+        for _ in 0..<5 {
+            let replies = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
+            #expect(replies.first?.hasPrefix("250") == true, "\(replies)")
+        }
+        #expect(scene.sink.all.count == 10)
+        #expect(scene.sink.all.filter { $0.envelope.last?.contains("eve") == true }.count == 5)
     }
 
     @Test func `a message that ends its worker is tried once more, and other messages are served`() throws {
