@@ -92,13 +92,16 @@ final class NextHopDelivery {
         String(reply.description.prefix(200)).replacing(",", with: "%2C")
     }
 
-    /// The next hop's queue id in a reply such as `Ok: queued as 4XyZ` or Exim's `OK id=1rK-0001`; nil if there is none.
+    /// The next hop's queue id in a reply such as `Ok: queued as 4XyZ`, Exim's `OK id=1rK-0001`, or OpenSMTPD's and
+    /// Sendmail's `4f1c2a3b Message accepted for delivery`; nil if there is none.
     static func name(in text: String) -> String? {
-        for mark in ["queued as ", "id="] {
-            guard let range = text.range(of: mark) else { continue }
-            let name = text[range.upperBound...].prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
-            if !name.isEmpty, name.count <= 64 { return String(name) }
+        func isPart(_ character: Character) -> Bool {
+            character.isASCII && (character.isLetter || character.isNumber || character == "-")
         }
-        return nil
+        let rests = ["queued as ", "id="].compactMap { text.range(of: $0) }.map { text[$0.upperBound...] }
+        let names =
+            rests.map { $0.prefix(while: isPart) }
+            + (text.hasSuffix(" Message accepted for delivery") ? [text.prefix(while: isPart)] : [])
+        return names.first { !$0.isEmpty && $0.count <= 64 }.map(String.init)
     }
 }

@@ -84,7 +84,9 @@ final class MailSink: Sendable {
                     mails.append(mail)
                     return mails.count
                 }
-                socket.send("250 2.0.0 Ok: queued as Q\(number)\r\n")
+                // The first form is that of Postfix, the second that of OpenSMTPD.
+                let forms = ["Ok: queued as Q\(number)", "Q\(number) Message accepted for delivery"]
+                socket.send("250 2.0.0 \(forms[number % 2])\r\n")
             case "QUIT":
                 socket.send("221 2.0.0 Bye\r\n")
                 return
