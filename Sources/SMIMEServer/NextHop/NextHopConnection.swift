@@ -114,7 +114,8 @@ final class NextHopConnection: ChannelInboundHandler {
     /// Whether `refusals` may only mean that the next hop takes no more messages over this connection: it refused the sender
     /// for now, after other transactions. OpenSMTPD does so after a hundred messages (`smtp limit max-mails`).
     private func isLimit(_ refusals: [SMTPRefusal]) -> Bool {
-        transactionCount > 1 && refusals.count == 1 && refusals.contains { $0.subject == .sender && !$0.reply.isPermanent }
+        transactionCount > 1 && refusals.count == 1
+            && refusals.contains { $0.subject == .sender && !$0.reply.isPermanent }
     }
 
     /// Continues the delivery with the refused message over a new connection, and ends this one.
