@@ -46,13 +46,14 @@ struct KeyFile {
 
     /// Gives the key file a second name, under which it stays when its successor replaces it. The caller holds `StoreLock`.
     ///
-    /// - Returns: the second name.
-    func keep(at time: Date) throws(KeystoreError) -> String {
+    /// - Returns: the second name; nil if there is no key file, because it was lost.
+    func keep(at time: Date) throws(KeystoreError) -> String? {
         guard source.isOurs else { throw .notWritable(path: path) }
         let name = "\(path).old-\(time.fileStamp)"
         // The key may have been changed in the same second before.
         for name in [name] + (2...20).map({ "\(name)-\($0)" }) {
             if link(path, name) == 0 { return name }
+            if errno == ENOENT { return nil }
             guard errno == EEXIST else { break }
         }
         throw .writeFailed(path: name, reason: String(cString: strerror(errno)))
