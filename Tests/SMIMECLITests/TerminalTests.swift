@@ -129,7 +129,10 @@ import Testing
             let (unknown, silent) = try runner.run(Array(verb.dropLast()) + ["00000000"], answering: ["y"])
             #expect(unknown.status == 67 && silent.isEmpty, "\(unknown.errorText)\(silent)")
             let refused = try runner.run(verb)
-            #expect(refused.status == 64 && refused.errorText.contains("sha256: and 64 digits"), "\(refused.errorText)")
+            #expect(
+                refused.status == 64 && refused.errorText.contains("sha256: and 64 hexadecimal digits"),
+                "\(refused.errorText)"
+            )
         }
     }
 

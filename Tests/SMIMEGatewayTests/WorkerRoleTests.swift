@@ -31,7 +31,7 @@ import Testing
         #expect(WorkerRole(line.split(separator: " ").map(String.init)) == nil)
     }
 
-    @Test func `arguments reach the worker unchanged, including empty and non-UTF-8 ones`() {
+    @Test func `decoding restores the encoded arguments, including empty and non-UTF-8 ones`() {
         let many = (0..<100_000).map { Array("recipient-\($0)@example.com".utf8) }
         for arguments in [[], [[]], [[], []], [[1], [], [0xFF, 0xC3]], many] as [[[UInt8]]] {
             #expect(FilterWorker.decode(FilterWorker.encode(arguments)) == arguments)

@@ -7,8 +7,9 @@ import SMIME
 import TestSupport
 import Testing
 
-/// The same tests with large mails, in a few combinations. Their content is beyond the 32 MiB that a CMS object may have
-/// around its content (`SignedData`, `EnvelopedLayout`), and beyond everything that is kept in memory.
+/// Tests as in InteropSigningTests and InteropEncryptionTests, with large mails and in a few combinations. The content of
+/// the mails is beyond the 32 MiB that a CMS object may have around its content (`SignedData`, `EnvelopedLayout`), and
+/// beyond everything that is kept in memory.
 @Suite(.serialized) struct InteropLargeTests {
     private static let certs = Fixtures.certs.path
     private static let large = SampleMail(from: "alice", count: 34_000_000, lineEnd: .crlf)

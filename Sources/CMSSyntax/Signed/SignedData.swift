@@ -77,7 +77,7 @@ package struct SignedData: Sendable {
             let isSame = detached.allSatisfy { contentDigests[$0.key] == $0.value } && !detached.isEmpty
             problems.append(
                 isSame
-                    ? Problem(.contentEmbedded, "the detached signature holds the content once more")
+                    ? Problem(.contentEmbedded, "the detached signature also contains the content, unchanged")
                     : Problem(.contentMismatch, "the content inside the signature differs from the one beside it")
             )
         }

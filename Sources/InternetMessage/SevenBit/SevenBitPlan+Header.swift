@@ -14,7 +14,7 @@ extension SevenBitPlan {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let replacement {
-            // The other fields are not changed, even if they are 8-bit: the author is responsible for them.
+            // Only the Content fields are converted to 7 bits. All other fields stay as the author of the mail wrote them.
             return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
         guard newEncoding != nil || header.has8Bit else {

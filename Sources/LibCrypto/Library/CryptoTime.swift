@@ -37,11 +37,11 @@ package struct CryptoTime: Equatable, Sendable {
     }
 }
 
-/// The time that libcrypto needed in this process.
+/// The time that this process has spent in libcrypto.
 extension CryptoTime {
     private static let total = Mutex(CryptoTime())
 
-    /// The time that all threads of this process have spent so far.
+    /// The time that all threads of this process have spent in libcrypto so far.
     package static var spent: CryptoTime { total.withLock { $0 } }
 
     /// Adds the time of an operation that began at `start` and ends now.

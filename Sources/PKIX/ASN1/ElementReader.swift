@@ -106,7 +106,7 @@ extension ASN1Node {
         return Array(bytes.dropFirst())
     }
 
-    /// The value of an INTEGER, which must lie between 0 and `limit`.
+    /// The value of an INTEGER, which must lie between 0 and `limit`, and be less than 2^56.
     package func integer(upTo limit: Int = .max) throws -> Int {
         let bytes = try primitive()
         guard let first = bytes.first, first < 0x80, bytes.drop(while: { $0 == 0 }).count < 8 else {

@@ -32,7 +32,7 @@ public struct Fingerprint: Hashable, Sendable {
     /// by trial.
     package var short: String { String(hexadecimal.prefix(16)) }
 
-    /// The 64 digits without the prefix.
+    /// The 64 hexadecimal digits without the prefix.
     public var hexadecimal: String { bytes.hexadecimal }
 }
 

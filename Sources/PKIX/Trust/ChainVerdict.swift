@@ -34,7 +34,7 @@ package struct ChainVerdict: Hashable, Sendable {
         mutating func leaveOpen() {
             if status == .good { status = .unknown }
             if !unknownPlaces.contains(0) { unknownPlaces.insert(0, at: 0) }
-            let text = "there is not enough time to check the certificate's revocation with all its issuers"
+            let text = "finding out whether any issuer of the certificate revoked it takes too long"
             problems = (problems.filter { $0.kind != .revocationUnknown } + [Problem(.revocationUnknown, text)])
         }
     }

@@ -57,7 +57,7 @@ struct RevocationCheck {
         }
         _ = apply(asked, to: &statuses, lists, isCutShort: &isCutShort)
         if isCutShort {
-            problems.append(Problem(.revocationUnknown, "what OCSP responses say takes too long to find out"))
+            problems.append(Problem(.revocationUnknown, "reading the OCSP responses takes too long"))
         }
         var worst = ChainVerdict.Revocation.Status.good
         var unknownPlaces: [Int] = []
@@ -136,13 +136,13 @@ struct RevocationCheck {
         let usable = lists.selection(for: path.certificates, at: date, hasAnchor: path.end == .anchor)
         usesAllEvidence = usable.forged.isEmpty && usable.unreadable.isEmpty
         problems += usable.forged.map {
-            Problem(.crlSignature, "a revocation list in the name of \($0.issuer) is not signed by it")
+            Problem(.crlSignature, "a revocation list that names the issuer \($0.issuer) is not signed by this issuer")
         }
         problems += usable.unreadable.map {
-            Problem(.crlUnreadable, "a revocation list in the name of \($0.issuer) cannot be read")
+            Problem(.crlUnreadable, "a revocation list that names the issuer \($0.issuer) cannot be read")
         }
         if usable.isCutShort {
-            problems.append(Problem(.revocationUnknown, "who signed the revocation lists takes too long to find out"))
+            problems.append(Problem(.revocationUnknown, "finding the signers of the revocation lists takes too long"))
         }
         if usable.hasTooMany {
             let text = "more than \(RevocationLists.maximumLists) available revocation lists might cover the chain"
@@ -152,13 +152,13 @@ struct RevocationCheck {
         guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {
-            problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
+            problems.append(Problem(.revocationUnknown, "reading the revocation lists takes too long"))
             return [:]
         }
         let reading = RevocationListReading(path, places: places, at: date, signers: usable.signers)
         let (statuses, isCutShort) = reading.statuses(usable.lists, lists, problems: &problems)
         if isCutShort {
-            problems.append(Problem(.revocationUnknown, "what revocation lists say takes too long to find out"))
+            problems.append(Problem(.revocationUnknown, "reading the revocation lists takes too long"))
         }
         return statuses
     }

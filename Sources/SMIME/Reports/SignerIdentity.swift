@@ -148,7 +148,7 @@ package struct SignerIdentity {
 
     private func replaced(_ own: Set<EmailAddress>) -> Mismatch {
         let outside = from.isEmpty ? "nothing" : from.map(\.text).listedForDisplay
-        let text = "From is \(Self.list(own)), as it was signed; outside it is \(outside)"
+        let text = "From inside the signature is \(Self.list(own)), but the outer From is \(outside)"
         return Mismatch(reason: .notFrom, problem: Problem(.signerNotFrom, text))
     }
 

@@ -28,7 +28,7 @@ extension DoctorPostfixCheck {
                     "\(port.name): \(own) may send mail to other hosts there, and none of this mail is signed or encrypted, whatever a rule requires",
                 remedies: [
                     .advice(
-                        "let them send by a port with the outgoing filter, and take mail for this host's domains only: -o smtpd_relay_restrictions=reject_unauth_destination"
+                        "let them send through a port with the outgoing filter; at \(port.name) accept only mail for this host's domains: -o smtpd_relay_restrictions=reject_unauth_destination"
                     )
                 ]
             )

@@ -29,8 +29,8 @@ extension DoctorPostfixCheck {
         }
     }
 
-    /// Checks that an smtpd with a filter leaves the expansion of aliases to the smtpd behind the filter. Also checks the
-    /// size of mail that it accepts.
+    /// Checks a port with a filter: the smtpd behind the filter must expand the aliases, not this port; and mail of the
+    /// largest size that this port accepts must not exceed Postfix's limit after signing and encryption.
     mutating func checkMail(of port: PostfixWiring.Service) {
         let name = "receive_override_options"
         let options = port.override(name) ?? wiring.parameters[name] ?? ""

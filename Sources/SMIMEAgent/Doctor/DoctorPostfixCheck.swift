@@ -168,7 +168,7 @@ struct DoctorPostfixCheck: DoctorCheck {
             add(
                 "mta-senders",
                 .warning,
-                text: "\(port.name): users may write any sender, and get that account's signature",
+                text: "\(port.name): users may use any sender address, and the gateway signs as the account with it",
                 remedies: [.advice("add -o smtpd_sender_restrictions=reject_sender_login_mismatch")]
             )
         }
@@ -180,7 +180,7 @@ struct DoctorPostfixCheck: DoctorCheck {
                 "mta-senders",
                 .warning,
                 text:
-                    "\(port.name): \(permits) accepts any sender before the sender is checked, and gives that account's signature",
+                    "\(port.name): \(permits) accepts any sender address before it is checked, and the gateway signs as the account with it",
                 remedies: [.advice("name reject_sender_login_mismatch first in smtpd_sender_restrictions")]
             )
         }

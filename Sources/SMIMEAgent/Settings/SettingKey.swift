@@ -21,7 +21,7 @@ package struct SettingKey: Hashable, Sendable {
         domain = sender.asciiDomain
     }
 
-    /// Reads `filter.tags`, or `filter.bounce-text.example.org`; nil if there is no such setting.
+    /// Parses a name such as `filter.tags` or `filter.bounce-text.example.org`; nil if there is no such setting.
     package init?(_ name: String) {
         if let setting = Setting(rawValue: name) {
             self.init(setting)

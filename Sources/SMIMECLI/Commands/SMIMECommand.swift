@@ -5,8 +5,8 @@ import SMIMEGateway
 
 /// The command `smime`.
 struct SMIMECommand: AsyncParsableCommand {
-    /// The name of the command. Verbs that programs call for every mail give this name as their super command, so that the
-    /// parser skips its search for completion scripts, which only the whole command has.
+    /// The name of the command. Verbs that should start quickly pass it as `_superCommandName`. The parser then does not
+    /// check whether a completion script was requested; only `smime` itself writes such scripts.
     static let name = "smime"
 
     static let configuration = CommandConfiguration(

@@ -27,7 +27,7 @@ enum ExitStatus: Int32, Error, Comparable {
     case inputOutput = 74
     case tryAgain = 75
     case protocolError = 76
-    /// A wrong passphrase, a locked key, or missing permissions.
+    /// A wrong passphrase, a locked key, no key for this mail, missing permissions, or no confirmation by the user.
     case noPermission = 77
     /// The configuration or the store is unusable.
     case configuration = 78

@@ -35,7 +35,7 @@ extension FingerprintPrefix: ExpressibleByArgument {
             .usage,
             tooShort,
             hints: [
-                "a whole fingerprint is sha256: and 64 digits; at a terminal the first 8 are enough: the command shows the rest and asks"
+                "a whole fingerprint is sha256: and 64 hexadecimal digits; at a terminal the first 8 are enough: the command shows the rest and asks"
             ]
         )
     }

@@ -25,7 +25,8 @@ enum Extraction: String, Choice {
         let texts = self == .addresses ? certificates.flatMap(\.addresses).map(Self.line) : certificates.map(\.pem)
         var seen: Set<String> = []
         let unique = texts.filter { seen.insert($0).inserted }
-        guard !unique.isEmpty else { throw Failure(.badData, "\(file): no \(rawValue) to be found") }
+        let what = self == .signers ? "certificates of signers" : rawValue
+        guard !unique.isEmpty else { throw Failure(.badData, "\(file): contains no \(what)") }
         try Console.print(unique.joined())
     }
 

@@ -90,7 +90,8 @@ struct PartOutput: Encodable {
         parts = inside + outputs
     }
 
-    /// Adds `layer`, and the layers directly inside it, to the layers; returns the parts inside.
+    /// Adds `layer` and all layers inside it to `layers`. Returns the part inside the innermost of the directly nested
+    /// layers; empty if there is none.
     static func content(
         of layer: Inspection.Layer,
         into layers: inout [LayerOutput],

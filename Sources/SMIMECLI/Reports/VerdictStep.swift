@@ -148,13 +148,13 @@ struct VerdictStep {
         guard let signer, let validity = validity(of: signer) else { return nil }
         if let claimed = signer.signingTime, validity.contains(claimed) {
             return (
-                "if you have had it since the signing time that the signer states, judge it as of then",
+                "if you have had the mail since the signing time that it states, judge it as of that time",
                 "smime \(verb) --time \(claimed.timestamp) \(file)"
             )
         }
         guard problem?.kind == .certificateExpired else { return nil }
         return (
-            "if you had it before the certificate expired, judge it as of the last day of that certificate",
+            "if you had the mail before the certificate expired, judge it as of the last day of that certificate",
             "smime \(verb) --time \(validity.upperBound.timestamp) \(file)"
         )
     }
@@ -166,7 +166,7 @@ struct VerdictStep {
     ) -> (String, String)? {
         signer.flatMap(validity).map {
             (
-                "check your clock; to judge it as of the certificate's first day",
+                "check your clock; to judge the mail as of the certificate's first day",
                 "smime \(verb) --time \($0.lowerBound.timestamp) \(file)"
             )
         }

@@ -4,15 +4,15 @@ import SMIMEStore
 
 /// An address whose sender rules apply to a message, with its account.
 struct RuledSender: Sendable {
-    /// The address; nil if neither the envelope nor From has an address.
+    /// The address; nil stands for an envelope sender without a domain, such as the null sender.
     let address: EmailAddress?
     /// The main address of the account; nil if the address belongs to no account.
     let account: EmailAddress?
     /// Whether the address is from From, because the envelope sender has no domain.
     let isClaimed: Bool
 
-    /// The senders whose rules apply to a message: the envelope sender. If that has no domain, as the null sender, all
-    /// addresses in From that are an account or have a rule. An address without an account can only add protection.
+    /// The senders whose rules apply to a message: the envelope sender or, if that has no domain (such as the null sender),
+    /// all addresses in From that are an account or have a rule. An address without an account can only add protection.
     static func all(
         for sender: EnvelopeSender,
         _ claimed: [EmailAddress],

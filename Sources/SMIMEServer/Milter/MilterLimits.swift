@@ -1,4 +1,5 @@
-/// The limits of a milter connection. The connection is closed if a limit is exceeded.
+/// The limits of a milter connection. The connection is closed if a limit other than `header` and `headerFields` is
+/// exceeded.
 package struct MilterLimits: Hashable, Sendable {
     /// The maximum length of a packet's command byte and data, in bytes. Sendmail and Postfix send body chunks of up to
     /// 65,535 bytes.
@@ -8,7 +9,7 @@ package struct MilterLimits: Hashable, Sendable {
     /// The maximum size of the header of one message, in bytes. A larger header cannot be changed:
     /// `MilterEditError.headerTooLarge`.
     package var header = 1_048_576
-    /// The maximum number of header fields in one message.
+    /// The maximum number of header fields in one message. With more fields the header cannot be changed, either.
     package var headerFields = 20_000
     /// The maximum number of recipients of one message.
     package var recipients = 20_000

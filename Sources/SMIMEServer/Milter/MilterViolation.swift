@@ -33,7 +33,7 @@ extension MilterViolation: LocalizedError, CustomStringConvertible {
         case .unknownCommand(let command): "milter: unknown command \(Self.name(command))"
         case .unexpectedCommand(let command): "milter: command \(Self.name(command)) out of order"
         case .packetTooLarge(let length): "milter: a packet of \(length) bytes"
-        case .envelopeTooLarge: "milter: too many recipients or arguments"
+        case .envelopeTooLarge: "milter: too many recipients, or too long addresses and parameters"
         case .tooManyCommands: "milter: too many commands without a message"
         }
     }

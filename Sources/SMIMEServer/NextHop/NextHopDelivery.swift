@@ -67,7 +67,7 @@ final class NextHopDelivery {
     func refused(_ refusals: [SMTPRefusal]) {
         let replies = refusals.map(\.reply)
         note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", text: "refused"))
-        // While probing, no content was sent yet, and after a refusal none is sent.
+        // A refusal while probing ends the delivery before any content is sent. A later one ends only the current copy.
         place = isProbing ? copies.count : place + 1
         isProbing = false
     }

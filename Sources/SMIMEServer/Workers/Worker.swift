@@ -106,7 +106,8 @@ package final class Worker {
         closeIfDone()
     }
 
-    /// Observes whether the worker works or waits, and ends it.
+    /// Called when the time limit of the current message has passed. Measures for `observationTime` whether the worker
+    /// computes or waits, and then kills the worker unless it has finished the message.
     private func endOverTime() {
         let (before, start, job) = (process.busyTime, NIODeadline.now(), jobCount)
         _ = channel?.eventLoop.assumeIsolated().scheduleTask(in: pool.settings.observationTime) { [self] in

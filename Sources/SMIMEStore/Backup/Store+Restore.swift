@@ -29,7 +29,7 @@ extension Store {
 
     private static func restoreNow(_ location: StoreLocation, from path: String) throws -> StoreRestored {
         guard location.server == nil else {
-            let why = "a copy is put back with: smime store copy --to URL"
+            let why = "`smime store restore` is for stores in files; restore this database with pg_restore"
             throw KeystoreError.notOnServer(path: location.path, why: why)
         }
         let copy = try StoreCopy(path)

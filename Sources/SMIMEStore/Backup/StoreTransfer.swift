@@ -1,7 +1,7 @@
 import ByteStreams
 import LibCrypto
 
-/// Copies all data from one database to another one, also between engines, and verifies the copy.
+/// Copies the data from one database to another one, also between engines, and verifies the copy.
 ///
 /// Private keys stay sealed, and the protectors are copied: the same key file or passphrase opens both stores.
 struct StoreTransfer {

@@ -144,7 +144,7 @@ extension PostgreSQLEngine {
         for migration in migrations {
             try pool.withSession { session in
                 try transaction(session, beginning: Self.changingTables) { database in
-                    let found = try Self.version(marking: migration.applicationID, in: database)
+                    let found = try Self.versionCreatingTable(applicationID: migration.applicationID, in: database)
                     guard found < migration.number else { return }
                     for statement in migration.statements { try database.execute(Self.translated(statement)) }
                     let update = "UPDATE store_version SET number = ?, serves = ?"
@@ -165,7 +165,7 @@ extension PostgreSQLEngine {
     ]
 
     /// The number of the last migration. A database without a store gets the version table, with the number 0.
-    private static func version(marking applicationID: Int, in database: SQLDatabase) throws -> Int {
+    private static func versionCreatingTable(applicationID: Int, in database: SQLDatabase) throws -> Int {
         let hasSchema = "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'smime')"
         if try database.value(hasSchema, as: Bool.self) != true { try database.execute("CREATE SCHEMA smime") }
         let hasTable = "SELECT to_regclass('smime.store_version') IS NOT NULL"

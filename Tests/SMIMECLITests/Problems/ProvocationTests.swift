@@ -8,7 +8,8 @@ import Testing
 
     /// One way to provoke each problem. The test fails for a code without one.
     private static let recipes: [[ProblemCode: Recipe]] = [
-        SignatureProvocations.recipes, ChainProvocations.recipes, MessageProvocations.recipes, FileProvocations.recipes,
+        SignatureProvocations.recipes, ChainProvocations.recipes, MessageProvocations.recipes,
+        PKCS12Provocations.recipes,
         CommandProvocations.recipes, OpeningProvocations.recipes,
     ]
 

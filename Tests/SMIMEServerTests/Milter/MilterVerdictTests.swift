@@ -91,7 +91,7 @@ import Testing
         #expect(session.finishBody().readableBytes == 0)
     }
 
-    @Test func `no change is sent to a server that allows none`() throws {
+    @Test func `only changes that the server allows are sent`() throws {
         var session = waiting(MilterOptions(version: 6, actions: .addHeaders, steps: MilterClientSide.postfix.steps))
         let added = Self.header + Array("X-A: 1\r\n".utf8)
         #expect(throws: MilterEditError.actionNotOffered(.changeBody)) {

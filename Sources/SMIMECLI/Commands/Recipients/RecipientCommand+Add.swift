@@ -41,7 +41,11 @@ extension SMIMECommand.RecipientCommand {
 
         func run() async throws {
             if let prefix = fingerprint.first(where: { $0.whole == nil }) {
-                throw Failure(.usage, prefix.tooShort, hints: ["a whole fingerprint is sha256: and 64 digits"])
+                throw Failure(
+                    .usage,
+                    prefix.tooShort,
+                    hints: ["a whole fingerprint is sha256: and 64 hexadecimal digits"]
+                )
             }
             let batch = try await batch()
             for item in batch.recipients { warn(of: item.certificate) }

@@ -35,7 +35,7 @@ extension SMIMECommand.RecipientCommand {
             guard outcome.new + outcome.known + outcome.intermediates > 0 else {
                 throw Failure(
                     .badData,
-                    "\(InputFile.name(file)): not LDIF with certificates of people",
+                    "\(InputFile.name(file)): contains no LDIF entry with a usable certificate",
                     hints: ["to import files of certificates: smime import FILE"]
                 )
             }

@@ -5,10 +5,10 @@ extension SMIMECommand.StoreCommand {
     struct Copy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "copy",
-            abstract: "Copy the whole store to a PostgreSQL server, or back.",
+            abstract: "Copy the store to a PostgreSQL server, or back.",
             discussion: """
-                The target store must not exist yet. Everything is copied in one transaction and verified; the same \
-                key file opens both stores. A copy leaves out the settings that name programs, files, directories and \
+                The target store must not exist yet. The copy is made in one transaction and verified; the same key \
+                file opens both stores. A copy leaves out the settings that name programs, files, directories and \
                 sockets of one host. Put them into /etc/smime/host.conf on each host, and after a copy from a server \
                 set them again: filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, \
                 lookup.ldap.password-file, lookup.smimea.trust-anchor, revocation.directory, and lookup.ldap if its \

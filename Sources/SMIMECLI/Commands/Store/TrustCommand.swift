@@ -189,7 +189,8 @@ extension SMIMECommand.TrustCommand {
             let anchors = all.filter { fingerprints.contains($0.certificate.fingerprint) }
             if !anchors.isEmpty {
                 let names = anchors.map { "\($0.certificate.subject)" }.joined(separator: "; ")
-                try confirmation.confirm("\(names): certificates that chain to it would no longer be trusted")
+                let them = anchors.count == 1 ? "it" : "them"
+                try confirmation.confirm("\(names): certificates that chain to \(them) would no longer be trusted")
             }
             let store = try await global.store(.readWrite)
             let lists = try await store.anchors.revocationLists().filter { fingerprints.contains($0.fingerprint) }
