@@ -71,7 +71,8 @@ extension RecipientInfo {
     /// differ, and so learn that the padding was wrong.
     private func substitute(for key: PrivateKey, count: Int) throws -> SecretBytes {
         let secret = try key.handle.withPKCS8 { SecretBytes(copying: $0) }
-        let info = Array("smime substitute key".utf8) + encryptedKey
+        // libcrypto limits the length of `info`.
+        let info = try Array("smime substitute key".utf8) + DigestAlgorithm.sha256.digest(encryptedKey)
         return try KeyDerivationFunction.hkdf(salt: [], info: info).derive(secret, digest: .sha256, count: count)
     }
 

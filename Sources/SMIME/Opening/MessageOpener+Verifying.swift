@@ -55,6 +55,7 @@ extension MessageOpener {
                     }
                     try await verify(LayerWalker(part.place), part.header, coverage: .part, into: &result)
                 }
+                result.report.noteOtherSenders(message.header)
             }
         } catch {
             try result.report.note(error)

@@ -76,6 +76,14 @@ struct ReportBuilder: Sendable {
         }
     }
 
+    /// Records for each signer of a part that `header`, which is that of the whole message, names another sender.
+    mutating func noteOtherSenders(_ header: HeaderBlock) {
+        let sender = SignerIdentity(header)
+        for layer in layers.indices where layers[layer].isPart {
+            for index in layers[layer].signers.indices { layers[layer].signers[index].recordOtherSender(sender) }
+        }
+    }
+
     /// Marks other people who signed exactly the same content as the sender as cosigners.
     ///
     /// Other signatures do not weaken the sender's signature: they add a name and no content. The caller calls this after all

@@ -139,6 +139,12 @@ extension VerificationReport.Signer {
         isMismatched = isMismatched || found.problem.level == .error
     }
 
+    /// Records that the sender of the whole message is not the signer, who is the author of an attached message.
+    mutating func recordOtherSender(_ sender: SignerIdentity) {
+        guard mismatches.isEmpty, let found = certificate.flatMap({ sender.judge($0).mismatch }) else { return }
+        mismatches.insert(found.reason)
+    }
+
     /// Turns the error that the signer is not the sender into a warning, if it is the signer's only error.
     mutating func acceptAsCosigner() {
         guard isMismatched, !isIdentityUnclear, [integrity, chain, time].allSatisfy({ $0.ok == true }),

@@ -41,6 +41,9 @@ struct VerdictStep {
             switch report.status {
             case .valid, .malformed: (String, String)?.none
             case .unsigned: Self.unsigned(report, file)
+            // Certificates are only taken from mail that is signed as a whole.
+            case .untrusted where report.coverage == .part && problem?.kind == .chainNoAnchor && !context.isOwn:
+                (String, String)?.none
             case .untrusted: Self.untrusted(signer, problem, context: context, file: file, verb: verb)
             case .expired: Self.expired(signer, problem, file: file, verb: verb)
             case .notYetValid: Self.notYetValid(signer, file: file, verb: verb)
@@ -51,7 +54,9 @@ struct VerdictStep {
             case .revoked: ("what this means", "smime explain \((problem?.kind ?? .certificateRevoked).rawValue)")
             }
         self = known.map { Self(reason: $0.0, command: $0.1) } ?? Self(explaining: problem)
-        guard report.status == .untrusted, problem?.kind == .chainNoAnchor, let signer else { return }
+        guard report.status == .untrusted, report.coverage == .whole, problem?.kind == .chainNoAnchor, let signer else {
+            return
+        }
         alternative = Self.authority(above: signer, context: context, file: file)
     }
 

@@ -29,7 +29,9 @@ struct VerdictWords {
             case .expired: "NOT valid: \(claim), \(Self.end(problem, signer))"
             case .notYetValid: "NOT valid: \(claim), \(Self.beginning(problem, signer))"
             case .mismatch: "NOT valid: \(claim), \(Self.mismatchText(problem)) (\(why))"
-            case .partial: "NOT valid for the whole message: a part is \(claim)"
+            case .partial:
+                "NOT valid for the whole message: a part is \(claim)"
+                    + (signer?.isOtherThanFrom == true ? ", who is not the sender" : "")
             }
     }
 

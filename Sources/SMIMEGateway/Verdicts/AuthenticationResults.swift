@@ -59,6 +59,10 @@ struct AuthenticationResults {
                 let code = ProblemCode.revocationUnknown.rawValue
                 return Finding(result: .temporaryError, reason: code, properties: properties)
             }
+            if report.status(of: signer) == .partial, signer.isOtherThanFrom {
+                let problem = Problem(.signerNotFrom, "the signer of a part is not the sender of the message")
+                return Self.finding(.policy, .mismatch, problems: [problem], properties: properties)
+            }
             let problems = report.problems + signer.problems
             return Self.finding(report.status(of: signer), problems, properties: properties, malformed: malformed)
         }

@@ -36,7 +36,9 @@ struct VerdictTags {
         } else if report.status == .valid {
             tags.append("[\(Self.doubtful)]")
         } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
-            tags.append("[\(Self.name(report.status))]")
+            // A part that another person signed must not look as if the sender had signed it.
+            let isForeign = report.status == .partial && report.signers.contains(where: \.isOtherThanFrom)
+            tags.append("[\(Self.name(isForeign ? .mismatch : report.status))]")
         }
         text = tags.joined(separator: " ")
     }

@@ -12,7 +12,11 @@ extension WorkerPool {
             return false
         }
         isRenewed = true
-        for worker in Array(workers.values) { retire(worker) }
+        for worker in Array(workers.values) {
+            retire(worker)
+            // It has no message, and may wait for the store for ever.
+            if !worker.isReady { worker.failed() }
+        }
         for _ in 0..<settings.width { startWorker() }
         allowRenewalLater()
         return true

@@ -20,9 +20,12 @@ extension AnchorStore {
     package func chainEnd(above certificate: Certificate) async throws(KeystoreError) -> ChainEnd {
         let authorities = try await chain(above: certificate, includingRoots: true)
         var (last, seen) = (certificate, Set([certificate.fingerprint]))
-        while !last.isSelfIssued, let issuer = authorities.first(where: { $0.subject.matches(last.issuer) }),
-            seen.insert(issuer.fingerprint).inserted
-        {
+        while !last.isSelfIssued {
+            let issuers = authorities.filter { $0.subject.matches(last.issuer) }
+            // A root may also have been certified by another authority.
+            guard let issuer = issuers.first(where: \.isSelfIssued) ?? issuers.first,
+                seen.insert(issuer.fingerprint).inserted
+            else { break }
             last = issuer
         }
         return last.isSelfIssued ? .root(last) : .missingIssuer(of: last)

@@ -56,12 +56,17 @@ struct KeyFile {
             if errno == ENOENT { return nil }
             guard errno == EEXIST else { break }
         }
-        throw .writeFailed(path: name, reason: String(cString: strerror(errno)))
+        // Some file systems have no hard links.
+        guard let key = try read(path) else { return nil }
+        try write(key, to: name)
+        return name
     }
 
-    /// Removes the name that `keep(at:)` returned if the key file was not replaced.
+    /// Removes the name that `keep(at:)` returned, unless the key file was replaced or may still be replaced: its successor
+    /// then exists.
     func forget(_ name: String) {
-        var (current, kept) = (stat(), stat())
+        var (successor, current, kept) = (stat(), stat(), stat())
+        guard lstat(successorPath, &successor) != 0, errno == ENOENT else { return }
         guard lstat(path, &current) == 0, lstat(name, &kept) == 0, current.st_ino == kept.st_ino else { return }
         unlink(name)
     }
