@@ -53,9 +53,11 @@ extension MessageOpener {
                         result.report.note(Problem(.tooManySignatures, text))
                         break
                     }
+                    let start = result.report.layers.count
                     try await verify(LayerWalker(part.place), part.header, coverage: .part, into: &result)
+                    guard part.place.depth > place.depth else { continue }
+                    result.report.compareSigners(from: start, withSenderIn: message.header)
                 }
-                result.report.noteOtherSenders(message.header)
             }
         } catch {
             try result.report.note(error)

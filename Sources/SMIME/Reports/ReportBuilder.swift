@@ -76,11 +76,12 @@ struct ReportBuilder: Sendable {
         }
     }
 
-    /// Records for each signer of a part that `header`, which is that of the whole message, names another sender.
-    mutating func noteOtherSenders(_ header: HeaderBlock) {
+    /// Compares the signers in the layers from `start` on, which are in an attached message, with the sender in `header`, which
+    /// is that of the whole message.
+    mutating func compareSigners(from start: Int, withSenderIn header: HeaderBlock) {
         let sender = SignerIdentity(header)
-        for layer in layers.indices where layers[layer].isPart {
-            for index in layers[layer].signers.indices { layers[layer].signers[index].recordOtherSender(sender) }
+        for layer in layers.indices.dropFirst(start) {
+            for index in layers[layer].signers.indices { layers[layer].signers[index].compare(withSender: sender) }
         }
     }
 

@@ -81,6 +81,8 @@ extension VerificationReport {
         private(set) var mismatches: Set<SignerIdentity.Mismatch.Reason>
         /// Whether From names another person than the certificate.
         package var isOtherThanFrom: Bool { !mismatches.isEmpty }
+        /// Whether the signer signed an attached message, and is not certainly the sender of the whole message.
+        package fileprivate(set) var isOtherThanSender = false
         /// Whether there is another error about the identity.
         let isIdentityUnclear: Bool
         /// The warning that the signer signed in addition to the sender; nil for other signers.
@@ -139,10 +141,11 @@ extension VerificationReport.Signer {
         isMismatched = isMismatched || found.problem.level == .error
     }
 
-    /// Records that the sender of the whole message is not the signer, who is the author of an attached message.
-    mutating func recordOtherSender(_ sender: SignerIdentity) {
-        guard mismatches.isEmpty, let found = certificate.flatMap({ sender.judge($0).mismatch }) else { return }
-        mismatches.insert(found.reason)
+    /// Records whether the signer, who signed an attached message, is another person than `sender`, the sender of the whole
+    /// message, or whether that sender is unclear.
+    mutating func compare(withSender sender: SignerIdentity) {
+        guard let finding = certificate.map(sender.judge) else { return }
+        isOtherThanSender = finding.mismatch != nil || finding.isUnclear
     }
 
     /// Turns the error that the signer is not the sender into a warning, if it is the signer's only error.

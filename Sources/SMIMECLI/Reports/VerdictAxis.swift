@@ -18,7 +18,8 @@ struct VerdictAxis {
     /// certificate.
     static func all(of signer: VerificationReport.Signer) -> [VerdictAxis] {
         let isProven = signer.integrity.holds && signer.chain.holds
-        let (sender, trusted) = (state(signer.identity), state(signer.chain))
+        let sender = signer.isOtherThanSender ? State.failed : state(signer.identity)
+        let trusted = state(signer.chain)
         return [
             VerdictAxis(name: "unchanged", state: integrity(of: signer)),
             VerdictAxis(name: "sender", state: sender == .ok && !isProven ? .unknown : sender),

@@ -31,7 +31,7 @@ struct VerdictWords {
             case .mismatch: "NOT valid: \(claim), \(Self.mismatchText(problem)) (\(why))"
             case .partial:
                 "NOT valid for the whole message: a part is \(claim)"
-                    + (signer?.isOtherThanFrom == true ? ", who is not the sender" : "")
+                    + (signer?.isOtherThanSender == true ? ", who is not the sender" : "")
             }
     }
 

@@ -59,7 +59,7 @@ struct AuthenticationResults {
                 let code = ProblemCode.revocationUnknown.rawValue
                 return Finding(result: .temporaryError, reason: code, properties: properties)
             }
-            if report.status(of: signer) == .partial, signer.isOtherThanFrom {
+            if report.status(of: signer) == .partial, signer.isOtherThanSender {
                 let problem = Problem(.signerNotFrom, "the signer of a part is not the sender of the message")
                 return Self.finding(.policy, .mismatch, problems: [problem], properties: properties)
             }

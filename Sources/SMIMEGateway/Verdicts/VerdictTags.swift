@@ -37,7 +37,7 @@ struct VerdictTags {
             tags.append("[\(Self.doubtful)]")
         } else if !report.signers.isEmpty || report.layers.contains(where: { $0.kind == .signed }) {
             // A part that another person signed must not look as if the sender had signed it.
-            let isForeign = report.status == .partial && report.signers.contains(where: \.isOtherThanFrom)
+            let isForeign = report.status == .partial && report.signers.contains(where: \.isOtherThanSender)
             tags.append("[\(Self.name(isForeign ? .mismatch : report.status))]")
         }
         text = tags.joined(separator: " ")

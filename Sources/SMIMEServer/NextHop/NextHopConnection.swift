@@ -17,8 +17,6 @@ final class NextHopConnection: ChannelInboundHandler {
     private var isUntried = false
     /// The number of transactions that began on this connection.
     private var transactionCount = 0
-    /// Whether the content of the current transaction was begun.
-    private var isContentBegun = false
     /// Whether the connection is used for no other message, and ends as soon as the session is ready.
     private var isSpent = false
     /// The part of a spooled message that was not sent yet; nil if no spooled message is being sent.
@@ -72,7 +70,6 @@ final class NextHopConnection: ChannelInboundHandler {
             return hop.becameIdle(self)
         }
         transactionCount += 1
-        isContentBegun = false
         session.begin(transaction)
         drain()
     }
@@ -96,7 +93,7 @@ final class NextHopConnection: ChannelInboundHandler {
                 hasWritten = false
                 if delivery != nil { begin() } else if isSpent { quit() }
             case .sendContent:
-                (isUntried, isContentBegun) = (false, true)
+                isUntried = false
                 sendContent()
                 hasWritten = true
             case .accepted(let reply): delivery?.accepted(reply)
@@ -188,9 +185,7 @@ final class NextHopConnection: ChannelInboundHandler {
         delivery = nil
         channel.close(promise: nil)
         guard let left else { return }
-        // A next hop may also end the connection because it takes no more messages over it.
-        let isAtLimit = transactionCount > 1 && !isContentBegun && failure.outcome == .notTaken
-        if isUntried && failure.outcome != .unknown || isAtLimit { return hop.runAnew(left) }
+        if isUntried, failure.outcome != .unknown { return hop.runAnew(left) }
         left.fail(
             SMTPReply(451, "4.4.2", text: "the mail server behind the gateway ended the connection"),
             failure

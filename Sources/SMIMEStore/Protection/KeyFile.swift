@@ -49,17 +49,18 @@ struct KeyFile {
     /// - Returns: the second name; nil if there is no key file, because it was lost.
     func keep(at time: Date) throws(KeystoreError) -> String? {
         guard source.isOurs else { throw .notWritable(path: path) }
-        let name = "\(path).old-\(time.fileStamp)"
+        let first = "\(path).old-\(time.fileStamp)"
         // The key may have been changed in the same second before.
-        for name in [name] + (2...20).map({ "\(name)-\($0)" }) {
+        for name in [first] + (2...20).map({ "\(first)-\($0)" }) {
             if link(path, name) == 0 { return name }
             if errno == ENOENT { return nil }
-            guard errno == EEXIST else { break }
+            guard errno != EEXIST, access(name, F_OK) != 0 else { continue }
+            // Some file systems have no hard links.
+            guard let key = try read(path) else { return nil }
+            try write(key, to: name)
+            return name
         }
-        // Some file systems have no hard links.
-        guard let key = try read(path) else { return nil }
-        try write(key, to: name)
-        return name
+        throw .writeFailed(path: first, reason: String(cString: strerror(EEXIST)))
     }
 
     /// Removes the name that `keep(at:)` returned, unless the key file was replaced or may still be replaced: its successor
