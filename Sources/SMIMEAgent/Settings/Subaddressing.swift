@@ -4,6 +4,9 @@ package import SMIMEStore
 
 /// The characters that begin a detail in a local part, as in `alice+tag@example.org`. Mail servers ignore the detail.
 ///
+/// Mail servers compare bytes, so everything here compares scalars: a combining mark after a delimiter is one `Character`
+/// with it, and some letters are one with the `@` after them.
+///
 /// RFC 5233; Postfix's `recipient_delimiter`
 package struct Subaddressing: Hashable, Sendable {
     private let delimiters: String
@@ -23,11 +26,10 @@ package struct Subaddressing: Hashable, Sendable {
     /// The address without its detail; nil if the address has none.
     package func base(of address: EmailAddress) -> EmailAddress? {
         // The key quotes the local part only if quotes are necessary.
-        guard let local = Self.localPart(of: address), let first = local.first,
-            let end = local.dropFirst().firstIndex(where: delimiters.contains)
+        guard let local = Self.localPart(of: address)?.unicodeScalars,
+            let end = local.dropFirst().firstIndex(where: delimiters.unicodeScalars.contains)
         else { return nil }
-        let base = String(first) + local[local.index(after: local.startIndex)..<end]
-        return Self.address(base, at: address.asciiDomain)
+        return Self.address(String(local[..<end]), at: address.asciiDomain)
     }
 
     /// Other addresses that may receive mail for `address`: the address without its detail, and those to which mail
@@ -48,27 +50,33 @@ package struct Subaddressing: Hashable, Sendable {
     }
 
     private static func routed(_ local: String) -> EmailAddress? {
-        if let at = local.lastIndex(where: { $0 == "@" || $0 == "%" }) {
-            return address(String(local[..<at]), at: String(local[local.index(after: at)...]))
+        let scalars = local.unicodeScalars
+        if let at = scalars.lastIndex(where: { $0 == "@" || $0 == "%" }) {
+            return address(String(scalars[..<at]), at: String(scalars[scalars.index(after: at)...]))
         }
-        guard let bang = local.firstIndex(of: "!") else { return nil }
-        return address(String(local[local.index(after: bang)...]), at: String(local[..<bang]))
+        guard let bang = scalars.firstIndex(of: "!") else { return nil }
+        return address(String(scalars[scalars.index(after: bang)...]), at: String(scalars[..<bang]))
     }
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
-        let quoted = local.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let quoted = replaced("\"", with: "\\\"", in: replaced("\\", with: "\\\\", in: local))
         return (try? EmailAddress(envelope: "\(local)@\(domain)"))
             ?? (try? EmailAddress(envelope: "\"\(quoted)\"@\(domain)"))
     }
 
     /// The local part in lower case, without quotes. Every address has a local part, so the result is never nil.
     private static func localPart(of address: EmailAddress) -> String? {
-        guard let at = address.key.lastIndex(of: "@") else { return nil }
-        var local = String(address.key[..<at])
-        guard local.hasPrefix("\""), local.hasSuffix("\""), local.count >= 2 else { return local }
-        local = String(local.dropFirst().dropLast())
-        return local.replacing("\\\"", with: "\"").replacing("\\\\", with: "\\")
+        let key = address.key.unicodeScalars
+        guard let at = key.lastIndex(of: "@") else { return nil }
+        let local = key[..<at]
+        guard local.first == "\"", local.last == "\"", local.count >= 2 else { return String(local) }
+        let inside = String(local.dropFirst().dropLast())
+        return replaced("\\\\", with: "\\", in: replaced("\\\"", with: "\"", in: inside))
+    }
+
+    private static func replaced(_ old: String, with new: String, in text: String) -> String {
+        text.replacingOccurrences(of: old, with: new, options: .literal)
     }
 }
 
