@@ -12,6 +12,14 @@ import Testing
         #expect(Subaddressing.standard.implied(by: address).contains(base))
     }
 
+    @Test(arguments: ["\"bob+\u{301}x\"", "\"a\\\"\u{301}b+x\""])
+    func `a quoted local part is read whatever characters are in it`(local: String) throws {
+        let address = try EmailAddress(envelope: "\(local)@bank.example")
+        let base = try #require(Subaddressing.standard.base(of: address))
+        #expect(base.asciiDomain == "bank.example")
+        #expect(!base.key.contains("+"))
+    }
+
     @Test(arguments: ["bob\u{D4E}%bank.example", "bank.example!\u{301}bob", "bob%bank.example", "bank.example!bob"])
     func `a routed address names its domain whatever characters are in it`(local: String) throws {
         let address = try EmailAddress(envelope: "\(local)@relay.example")

@@ -30,6 +30,7 @@ import Testing
         ("[[encrypt]]", "[]"), ("=?utf-8?B?W2VuY3J5cHRdIEdyw7zDn2U=?=", "Grüße"), ("=?utf-8?Q?[encrypt]?=", ""),
         ("=?utf-8?Q?[enc?= =?utf-8?Q?rypt]_x?=", "x"), ("[encrypt] Grüße", "Grüße"),
         ("[encrypt] =?x-none?Q?a?=", "=?x-none?Q?a?="), ("[encrypt]\r\n folded", "folded"),
+        ("[encrypt]\u{301} Hi", "\u{301} Hi"),
         ("=?utf-8?Q?[encrypt]_=3D=3Fx=3F=3D?=", "=?x?="),
         ("=?utf-8?Q?[encrypt]_a=0D=0ABcc:_eve@x.test?=", "a\r\nBcc: eve@x.test"),
     ])

@@ -128,7 +128,7 @@ private struct LocalPart {
         let folded = content.foldedForMail
         key =
             Self.isDotAtom(content)
-            ? folded : "\"\(folded.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+            ? folded : "\"\(folded.escapedForQuotes)\""
     }
 
     private static func isDotAtom(_ text: String) -> Bool {

@@ -41,7 +41,7 @@ package struct NewField: Sendable, Hashable {
             guard value.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") }) else {
                 return "\(name)=\"\(value)\""
             }
-            return "\(name)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+            return "\(name)=\"\(value.escapedForQuotes)\""
         }
     }
 

@@ -78,10 +78,10 @@ extension String {
     /// that the text after it is out of sight.
     fileprivate var asFileLabel: String {
         // Keeps the end of the name, which says what kind of file it is.
-        let name = asDisplayedLine.replacing("'", with: "_").withoutBrackets
+        let name = asDisplayedLine.replacing(scalar: "'", with: "_").withoutBrackets
         return name.count <= 80 ? name : "\(name.prefix(60))…\(name.suffix(19))"
     }
 
     /// The text with `_` in place of square brackets, which enclose the notices of smime.
-    var withoutBrackets: String { replacing("[", with: "_").replacing("]", with: "_") }
+    var withoutBrackets: String { replacing(scalar: "[", with: "_").replacing(scalar: "]", with: "_") }
 }

@@ -104,10 +104,12 @@ package struct SubjectTags: Hashable, Sendable {
     }
 
     /// Whether a word ends where `rest` begins.
-    private static func endsWord(_ rest: Substring) -> Bool { rest.first?.isWhitespace ?? true }
+    private static func endsWord(_ rest: Substring.UnicodeScalarView) -> Bool {
+        rest.first?.properties.isWhitespace ?? true
+    }
 
     /// Removes the tags and the blanks after them from `text`, and merges the tags' requests into `request`. If `isEncoded`,
-    /// tags inside encoded words are kept.
+    /// tags inside encoded words are kept. A tag is also found if a combining mark follows a bracket.
     private func remove(
         from text: String,
         isEncoded: Bool,
@@ -115,12 +117,12 @@ package struct SubjectTags: Hashable, Sendable {
         _ request: inout ProtectionRequest
     ) -> String {
         var output = ""
-        var rest = text[...]
-        let first = rest.firstIndex { !$0.isWhitespace }
+        var rest = text.unicodeScalars[...]
+        let first = rest.firstIndex { !$0.properties.isWhitespace }
         while let open = rest.firstIndex(of: "[") {
-            output += rest[..<open]
+            output.unicodeScalars += rest[..<open]
             rest = rest[open...]
-            let inner = rest.dropFirst().prefix(Self.maximumCount + 16).prefix { $0 != "]" && $0 != "[" }
+            let inner = rest.dropFirst().prefix(4 * Self.maximumCount).prefix { $0 != "]" && $0 != "[" }
             let end = inner.endIndex
             if end < rest.endIndex, rest[end] == "]", let meaning = meanings[Self.name(String(inner))],
                 !isEncoded || !Self.endsInWord(output),
@@ -136,7 +138,8 @@ package struct SubjectTags: Hashable, Sendable {
                 rest = rest.dropFirst()
             }
         }
-        return output + rest
+        output.unicodeScalars += rest
+        return output
     }
 }
 

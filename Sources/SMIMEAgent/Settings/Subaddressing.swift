@@ -60,9 +60,8 @@ package struct Subaddressing: Hashable, Sendable {
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
         let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
-        let quoted = replaced("\"", with: "\\\"", in: replaced("\\", with: "\\\\", in: local))
         return (try? EmailAddress(envelope: "\(local)@\(domain)"))
-            ?? (try? EmailAddress(envelope: "\"\(quoted)\"@\(domain)"))
+            ?? (try? EmailAddress(envelope: "\"\(local.escapedForQuotes)\"@\(domain)"))
     }
 
     /// The local part in lower case, without quotes. Every address has a local part, so the result is never nil.
@@ -71,12 +70,12 @@ package struct Subaddressing: Hashable, Sendable {
         guard let at = key.lastIndex(of: "@") else { return nil }
         let local = key[..<at]
         guard local.first == "\"", local.last == "\"", local.count >= 2 else { return String(local) }
-        let inside = String(local.dropFirst().dropLast())
-        return replaced("\\\\", with: "\\", in: replaced("\\\"", with: "\"", in: inside))
-    }
-
-    private static func replaced(_ old: String, with new: String, in text: String) -> String {
-        text.replacingOccurrences(of: old, with: new, options: .literal)
+        var (unescaped, isEscaped) = (String.UnicodeScalarView(), false)
+        for scalar in local.dropFirst().dropLast() {
+            isEscaped = scalar == "\\" && !isEscaped
+            if !isEscaped { unescaped.append(scalar) }
+        }
+        return String(unescaped)
     }
 }
 

@@ -32,10 +32,11 @@ public enum EnvelopeSender: Hashable, Sendable {
     /// A domain's rules also apply to an address that no account can have, such as one with a long local part, with
     /// misplaced dots, or with a dot at the end of the domain.
     var ruled: EmailAddress? {
-        guard case .other(let text) = self, let at = text.lastIndex(of: "@") else { return address }
-        var domain = text[text.index(after: at)...]
+        // Mail servers compare bytes: no letter forms one character with the at sign.
+        guard case .other(let text) = self, let at = text.unicodeScalars.lastIndex(of: "@") else { return address }
+        var domain = text.unicodeScalars[text.unicodeScalars.index(after: at)...]
         if domain.last == "." { domain = domain.dropLast() }
-        let local = text[..<at]
+        let local = text.unicodeScalars[..<at]
         // No rule is for the last form itself, but rules for its domain apply to it.
         let forms = ["\(local)@\(domain)", "\"\(local)\"@\(domain)", "\"no address\"@\(domain)"]
         return forms.lazy.compactMap { try? EmailAddress($0) }.first
