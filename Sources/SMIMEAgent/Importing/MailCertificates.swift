@@ -25,13 +25,6 @@ package struct MailCertificates: Sendable {
 
     /// The highest authority above `signer` in the mail; nil if there is none.
     package func authority(above signer: Certificate) -> Certificate? {
-        var (found, last) = (Certificate?.none, signer)
-        for _ in authorities {
-            guard !last.isSelfIssued, let next = authorities.first(where: { $0.subject.matches(last.issuer) }) else {
-                break
-            }
-            (found, last) = (next, next)
-        }
-        return found
+        signer.issuers(among: authorities).last
     }
 }

@@ -107,7 +107,7 @@ struct InspectionText {
     /// Adds the certificates, each below the one that it issued. A certificate that is already in the tree is left out.
     private mutating func add(_ certificates: [Certificate], _ level: Int) {
         let issuers = Set(
-            certificates.flatMap { ChainText.issuers(above: $0, among: certificates).map(\.fingerprint) }
+            certificates.flatMap { $0.issuers(among: certificates).map(\.fingerprint) }
         )
         // Certificates that issued each other in a circle have no lowest one.
         let lowest = certificates.filter { !issuers.contains($0.fingerprint) }
@@ -121,7 +121,7 @@ struct InspectionText {
         add("certificate \(certificate.subject)", level)
         drawn.insert(certificate.fingerprint)
         var (last, level) = (certificate, level + 1)
-        for issuer in ChainText.issuers(above: certificate, among: known) {
+        for issuer in certificate.issuers(among: known) {
             addDetails(of: last, level)
             let isNew = drawn.insert(issuer.fingerprint).inserted
             add("issued by \(issuer.subject)\(isNew ? "" : ", shown above")", level)

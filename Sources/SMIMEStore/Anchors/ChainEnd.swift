@@ -19,15 +19,7 @@ extension AnchorStore {
     /// The end of the chain of `certificate`; the certificate itself if it is self-issued.
     package func chainEnd(above certificate: Certificate) async throws(KeystoreError) -> ChainEnd {
         let authorities = try await chain(above: certificate, includingRoots: true)
-        var (last, seen) = (certificate, Set([certificate.fingerprint]))
-        while !last.isSelfIssued {
-            let issuers = authorities.filter { $0.subject.matches(last.issuer) }
-            // A root may also have been certified by another authority.
-            guard let issuer = issuers.first(where: \.isSelfIssued) ?? issuers.first,
-                seen.insert(issuer.fingerprint).inserted
-            else { break }
-            last = issuer
-        }
+        let last = certificate.issuers(among: authorities).last ?? certificate
         return last.isSelfIssued ? .root(last) : .missingIssuer(of: last)
     }
 }

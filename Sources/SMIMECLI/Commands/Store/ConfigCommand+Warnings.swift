@@ -22,7 +22,7 @@ extension SMIMECommand.ConfigCommand.Set {
         }
         let order =
             try await store.settings.value(of: Setting.lookupOrder.rawValue) ?? Setting.lookupOrder.standard
-        guard let source = key.setting.source, value != "", value != "off",
+        guard let source = key.setting.source, !value.isEmpty, value != "off",
             !order.split(whereSeparator: { $0 == " " || $0 == "," }).contains(Substring(source))
         else { return }
         Console.warning("lookup.order does not name \(source), so this source is not used")
@@ -42,7 +42,7 @@ extension Setting {
         }
     }
 
-    /// Why the file or folder at `path` cannot be used for now; nil if it can, or if the value is not a path.
+    /// Why the file, folder or program at `path` cannot be used for now; nil if it can, or if the value is not a path.
     fileprivate func obstacle(of path: String) -> String? {
         guard !path.isEmpty else { return nil }
         var isFolder: ObjCBool = false
@@ -54,6 +54,9 @@ extension Setting {
         case .revocationDirectory:
             return exists && isFolder.boolValue && access(path, R_OK | X_OK) == 0
                 ? nil : "not a readable folder, so its revocation lists are not used"
+        case .sendmail:
+            let program = SendmailCommand(parsing: path)?.program
+            return program.map { access($0, X_OK) == 0 } == true ? nil : "not an executable program"
         case .lookupCommand:
             return exists && !isFolder.boolValue && access(path, X_OK) == 0 ? nil : "not an executable program"
         case .lookupLDAPAuthorities, .lookupLDAPPassword, .lookupSMIMEATrustAnchor:
