@@ -36,10 +36,10 @@ public enum EnvelopeSender: Hashable, Sendable {
         guard case .other(let text) = self, let at = text.unicodeScalars.lastIndex(of: "@") else { return address }
         var domain = text.unicodeScalars[text.unicodeScalars.index(after: at)...]
         if domain.last == "." { domain = domain.dropLast() }
-        let local = text.unicodeScalars[..<at]
+        let local = String(text.unicodeScalars[..<at])
         // No rule is for the last form itself, but rules for its domain apply to it.
-        let forms = ["\(local)@\(domain)", "\"\(local)\"@\(domain)", "\"no address\"@\(domain)"]
-        return forms.lazy.compactMap { try? EmailAddress($0) }.first
+        return [local, "\"\(local)\"", "\"no address\""].lazy
+            .compactMap { try? EmailAddress("\($0)@\(String(domain))") }.first
     }
 
     /// The sender as an argument for sendmail; empty for the null sender.
