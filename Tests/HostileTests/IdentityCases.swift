@@ -63,6 +63,11 @@ enum IdentityCases {
             try from("From: bob@example.com", "Sender: us: alice@example.com;")
         },
         HostileCase("id-nul-in-from", .reject(1)) { try from("From: alice@example.com\0@evil.test") },
+        HostileCase("id-folded-comment", .reject(1)) {
+            try from("From: (\r\n bob. alice@example.com .evil.test) <alice@example.com>")
+        },
+        HostileCase("id-folded-quotes", .reject(1)) { try from("From: \"bob\r\n \" <alice@example.com>") },
+        HostileCase("id-comment-before-at", .reject(1)) { try from("From: alice(Chief)@example.com") },
         HostileCase("id-reply-to", .reject(1)) { try from("From: mallory@evil.test", "Reply-To: alice@example.com") },
         HostileCase("id-resent-from", .reject(1)) {
             try from("From: mallory@evil.test", "Resent-From: alice@example.com")

@@ -2,10 +2,10 @@ import Foundation
 
 /// Cases about the MIME structure around CMS.
 enum MIMECases {
-    static let all = coverage + shapes + transport + lineDefects
+    static let all = coverage + shapes + transport + lineDefects + readings
 
     /// alice's signature over the usual text, as a multipart/signed modified by `change`.
-    private static func shaped(
+    static func shaped(
         _ content: [UInt8] = MailForge.text,
         header: [String] = [],
         _ change: (inout SignedShape) -> Void = { _ in }
@@ -18,7 +18,7 @@ enum MIMECases {
     }
 
     /// The same message with one piece of text replaced.
-    private static func replaced(_ piece: String, with other: String) throws -> [UInt8] {
+    static func replaced(_ piece: String, with other: String) throws -> [UInt8] {
         Array(String(decoding: try shaped(), as: UTF8.self).replacing(piece, with: other).utf8)
     }
 
@@ -306,7 +306,10 @@ enum MIMECases {
             let text = String(decoding: try SignedCases.opaque(), as: UTF8.self)
             return Array(text.replacing(" smime-type=signed-data;", with: "").utf8)
         },
-        HostileCase("mime-nested-signed", .accept) { try SignedCases.detached(try signedPart()) },
+        HostileCase("mime-nested-signed", .accept) {
+            let inner = SignedShape(boundary: "inner").entity(MailForge.text, signature: try signature())
+            return try SignedCases.detached(inner)
+        },
     ]
 
     private static let lineDefects = [

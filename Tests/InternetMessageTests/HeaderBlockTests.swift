@@ -39,7 +39,7 @@ import Testing
     @Test(arguments: [
         ("A : b\r\n\r\n", MIMEDefect.blankBeforeColon),
         ("A: b\r\r\n\r\n", .bareCR),
-        ("A: b\u{0}c\r\n\r\n", .nul),
+        ("A: b\u{0}c\r\nB: d\r\n\r\n", .nul),
         ("\u{FEFF}A: b\r\n\r\n", .byteOrderMark),
         ("A: b\r\nB: c\n\r\n", .bareLF),
         ("From - Sat Apr 14 14:01:30 2018\r\nA: b\r\n\r\n", .mboxLine),
@@ -67,6 +67,19 @@ import Testing
         ("A: b\nno field\n\nFrom: x\n\n", false),
     ])
     func `fields that only some programs see are an error`(text: String, isHidden: Bool) throws {
+        #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
+    }
+
+    /// Some programs join a line with a NUL and the next line. Some unfold lines before they look for names.
+    @Test(arguments: [
+        ("A: b\nContent-Ty\u{0}x: y\npe: text/html\n\n", true), ("A: b\nFr\u{0}x: y\nom: c\n\n", true),
+        ("A: b\u{0}c\nFrom: d\nB: e\n\n", true), ("A: b\u{0}c\n\nFrom: d\n", true),
+        ("Content-Type: text/plain; x=a\u{0}\nB: ; y=z\nC: d\n\n", true),
+        ("Subject: b\u{0}c\nDate: d\nB: e\n\n", false),
+        ("A: b\nFrom\n : c\n\n", true), ("A: b\nContent\n -Type\n\t: c\n\n", true), ("A: b\nx\n From\n\n : c\n", false),
+        ("A: b\nFrom\n x: c\n\n", false), ("A: b\nfrom here\n on: c\n\n", false),
+    ])
+    func `fields that other programs join from two lines are an error`(text: String, isHidden: Bool) throws {
         #expect(try HeaderBlock(parsing: text.bytes).defects.contains(.hiddenFields) == isHidden)
     }
 

@@ -123,6 +123,13 @@ import Testing
         #expect(defect.isError)
     }
 
+    @Test func `the lines of an OpenPGP signature are no defect`() throws {
+        let signature = "-----BEGIN PGP SIGNATURE-----\n\niQ==\n-----END PGP SIGNATURE-----\n"
+        let part = "Content-Type: application/pgp-signature\n\n\(signature)"
+        let text = "Content-Type: multipart/signed; boundary=b\n\n--b\n\nx\n--b\n\(part)--b--\n"
+        #expect(try parse(text.bytes).0.defects.isEmpty)
+    }
+
     /// Each of these made a mail reader display other parts than those that were verified.
     @Test(arguments: [
         "boundary=b evil", "boundary=b \"x\"", "boundary=(x)b", "boundary=b(evil)", "(; boundary=evil;) boundary=b",

@@ -13,6 +13,8 @@ package struct ContentType: Hashable, Sendable {
     /// Whether all programs find the same type and subtype: there are no comments or other text beside them, and no blanks
     /// between them.
     package let hasPlainName: Bool
+    /// Whether the field may contain an encoded word (RFC 2047).
+    private let hasEncodedWord: Bool
 
     /// The default type of a part (RFC 2045 §5.2).
     package static let plainText = ContentType(type: "text", subtype: "plain")
@@ -24,6 +26,7 @@ package struct ContentType: Hashable, Sendable {
         self.subtype = subtype
         parameters = FieldParameters()
         hasPlainName = true
+        hasEncodedWord = false
     }
 
     /// Reads a Content-Type field; nil if it has no type and subtype.
@@ -46,7 +49,24 @@ package struct ContentType: Hashable, Sendable {
         hasPlainName =
             start.equalsIgnoringCase("\(type)/\(subtype)") && tokens.comments.isEmpty
             && (tokens.isAtEnd || tokens.next == UInt8(ascii: ";"))
+        hasEncodedWord = Self.beginsEncodedWord(bytes)
         parameters = FieldParameters(&tokens)
+    }
+
+    /// Whether an encoded word may begin in `bytes`. Programs differ on how it must end.
+    private static func beginsEncodedWord(_ bytes: [UInt8]) -> Bool {
+        zip(bytes, bytes.dropFirst()).contains { $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?") }
+    }
+
+    /// Whether the type is multipart/signed (RFC 1847 §2.1).
+    var isSigned: Bool { name == "multipart/signed" }
+
+    /// The boundary for programs that end an unquoted value at the first character that needs quotes (RFC 2045 §5.1); nil
+    /// if they find the same boundary or none.
+    var shortBoundary: [UInt8]? {
+        guard isMultipart, parameters.isUnquoted("boundary"), let boundary else { return nil }
+        let short = boundary.prefix { !"()<>@,;:\\\"/[]?=*".utf8.contains($0) }
+        return short.isEmpty || short.count == boundary.count ? nil : Array(short)
     }
 
     /// The media type without parameters, such as `text/plain`.
@@ -69,9 +89,11 @@ package struct ContentType: Hashable, Sendable {
 
     /// Whether other programs may use a different boundary or none.
     ///
-    /// Some programs treat angle brackets around a value as quotes, and do not count blanks before the value as part of it.
+    /// Some programs treat angle brackets around a value as quotes, do not count blanks before the value as part of it, or
+    /// decode encoded words, which RFC 2047 §5 does not allow here.
     var isBoundaryAmbiguous: Bool {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
+        if hasEncodedWord, isSigned || boundary.map(Self.beginsEncodedWord) == true { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
         guard let boundary else { return false }
         return boundary.first?.isBlank == true || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }

@@ -10,8 +10,10 @@ package struct FieldParameters: Hashable, Sendable {
     package private(set) var contradictions: Set<String> = []
     /// The names of parameters that other programs may read differently or not find, for one of these reasons:
     /// - The value is neither a token nor quoted, is divided into sections, or is next to a comment.
-    /// - The name also occurs in text that is skipped here.
+    /// - The name also occurs in text that is skipped here, or in a name with characters that a name must not have.
     package private(set) var irregularities: Set<String> = []
+    /// The names of parameters whose value is not quoted.
+    private var unquoted: Set<String> = []
 
     /// Whether other programs may divide the list in other places, because it has comments, backslashes, or quotes outside of
     /// values.
@@ -23,27 +25,37 @@ package struct FieldParameters: Hashable, Sendable {
     /// The names, in lower case.
     package var names: Set<String> { Set(values.keys) }
 
+    /// Whether the value of the parameter `name`, which must be in lower case, is not quoted.
+    func isUnquoted(_ name: String) -> Bool { unquoted.contains(name) }
+
     /// An empty list.
     init() {}
 
     /// Reads the rest of a field after the main value, from the first semicolon on.
     init(_ tokens: inout FieldTokens) {
         var sections: [String: [Int: Section]] = [:]
-        var (passedOver, isCut) = ([UInt8](), false)
+        var (passedOver, isCut) = (PassedOver(), false)
         while !tokens.isAtEnd {
             tokens.skipBlanksAndComments()
             guard !tokens.take(";") else { continue }
             let comments = tokens.comments.count
-            let name = String(mail: tokens.takeToken(until: ";=(")).lowercased()
+            let written = tokens.takeToken(until: ";=(")
+            let name = String(mail: written).lowercased()
             tokens.skipBlanksAndComments()
             guard tokens.take("=") else {
-                passedOver += name.utf8
+                passedOver.add(written)
                 if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") {
-                    passedOver += tokens.takeAll(until: ";")
+                    passedOver.add(tokens.takeAll(until: ";"))
                 }
                 continue
             }
+            // Some programs remove blanks of other character sets and control characters from a name.
+            if !written.allSatisfy({ $0.isWordByte || $0 == UInt8(ascii: "*") }) {
+                passedOver.add(written)
+                passedOver.add(written.filter(\.isWordByte))
+            }
             tokens.skipBlanksAndComments()
+            let isQuoted = tokens.next == UInt8(ascii: "\"")
             let (value, isRegular) = Self.takeValue(&tokens, &passedOver)
             guard !name.isEmpty else { continue }
             guard sections.count < 1_000 else {
@@ -54,6 +66,7 @@ package struct FieldParameters: Hashable, Sendable {
             if !isRegular || section.number != -1 || tokens.comments.count > comments {
                 irregularities.insert(section.name)
             }
+            if !isQuoted { unquoted.insert(section.name) }
             guard let number = section.number else { continue }
             if let known = sections[section.name]?[number] {
                 if known.value != section.value { contradictions.insert(section.name) }
@@ -64,30 +77,42 @@ package struct FieldParameters: Hashable, Sendable {
         values = sections.mapValues(Self.joined)
         isAmbiguous = tokens.isAmbiguous
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
-        let words = (passedOver + [0] + tokens.comments).split { !$0.isWordByte }.map { String(mail: $0).lowercased() }
-        irregularities.formUnion(isCut ? Set(values.keys) : Set(words).intersection(values.keys))
+        passedOver.add(tokens.comments)
+        irregularities.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
+    }
+
+    /// Text that is skipped here, and that other programs may interpret.
+    private struct PassedOver {
+        private var bytes: [UInt8] = []
+
+        mutating func add(_ piece: [UInt8]) { bytes += piece + [0] }
+
+        /// The words in the text, in lower case.
+        var words: Set<String> {
+            Set(bytes.split { !$0.isWordByte }.map { String(mail: $0).lowercased() })
+        }
     }
 
     /// Reads a value.
     ///
     /// - Parameter passedOver: receives text that is not valid here.
     /// - Returns: the value, and whether all programs read it the same way.
-    private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout [UInt8]) -> ([UInt8], Bool) {
+    private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout PassedOver) -> ([UInt8], Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
-            // RFC 2045 requires quotes around more characters. All programs read the characters allowed here as part of the
-            // value.
+            // RFC 2045 requires quotes around more characters. Most programs read the characters allowed here as part of the
+            // value; `ContentType.shortBoundary` is for the others.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
             // A comment may follow, or the rest of an unquoted file name with blanks.
             tokens.skipBlanksAndComments()
             guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
             let rest = tokens.takeAll(until: ";").trimmed
-            passedOver += rest
+            passedOver.add(rest)
             return (value + [UInt8(ascii: " ")] + rest, false)
         }
         let value = tokens.takeQuotedString()
         let rest = tokens.takeAll(until: ";").trimmed
-        passedOver += rest
+        passedOver.add(rest)
         return (value, !tokens.hasOpenQuote && rest.isEmpty)
     }
 

@@ -12,7 +12,7 @@ struct HeaderScan {
 
     private let isMessage: Bool
     /// Whether the header belongs to a whole message. The checks are then stricter, because its author must be unambiguous.
-    private let isWholeMessage: Bool
+    let isWholeMessage: Bool
 
     /// - Parameters:
     ///   - isMessage: whether a byte order mark and the From line of a mailbox are allowed at the start.
@@ -61,10 +61,39 @@ struct HeaderScan {
     private mutating func finish(fieldsEnd: Int, end: Int) -> Bool {
         self.fieldsEnd = fieldsEnd
         self.end = end
-        if let nul = firstIndex(of: 0, from: 0), nul < fieldsEnd { defects.insert(.nul) }
+        noteNULs(before: fieldsEnd)
         noteBareReturns(before: fieldsEnd)
         noteOtherSeparators(before: fieldsEnd)
         return true
+    }
+
+    /// Records NUL bytes. Programs in C end a line there, and some of them join it with the next line.
+    private mutating func noteNULs(before end: Int) {
+        guard let nul = firstIndex(of: 0, from: 0), nul < end else { return }
+        defects.insert(.nul)
+        guard isWholeMessage else { return }
+        // If the last field contains a NUL, the empty line after it may be joined, so that the header does not end there.
+        var next = [UInt8]("From".utf8)
+        for extent in extents.reversed() {
+            let name = Array(bytes[Int(extent.start)..<Int(extent.nameEnd)])
+            let hasNUL = bytes[Int(extent.start)..<Int(extent.end)].contains(0)
+            if hasNUL, Self.isStructural(name) || Self.isStructural(next) || Self.isAuthor(next) {
+                defects.insert(.hiddenFields)
+            }
+            next = name
+        }
+        let top = extents.first.map { Int($0.start) } ?? 0
+        if bytes[..<top].contains(0) { defects.insert(.hiddenFields) }
+    }
+
+    /// Whether the field with this name determines how the body is read.
+    private static func isStructural(_ name: [UInt8]) -> Bool {
+        ["content-transfer-encoding", "content-type", "mime-version"].contains { name.equalsIgnoringCase($0) }
+    }
+
+    /// Whether the field with this name says who wrote the message. A NUL in its own body is found where it is parsed.
+    private static func isAuthor(_ name: [UInt8]) -> Bool {
+        ["from", "reply-to", "sender"].contains { name.equalsIgnoringCase($0) }
     }
 
     /// Records carriage returns without a line feed, and whether the header has other fields for programs that end a line
@@ -100,80 +129,7 @@ struct HeaderScan {
         }
     }
 
-    /// The number of bytes that are checked in a part after the line that ends its header. In a message, the maximum size of
-    /// a header is checked.
-    private static let lookAhead = 65_536
-
-    /// Whether other programs, which skip a line that is not a field, find more fields from `start` on; nil if `bytes` end
-    /// too early to know.
-    private func hidesFields(from start: Int, isWhole: Bool) -> Bool? {
-        var start = start
-        let limit = isWholeMessage ? MIMELimit.headerBytes.rawValue : start + Self.lookAhead
-        while start < bytes.count {
-            let feed = firstIndex(of: .lineFeed, from: start)
-            let line = bytes[start..<(feed.map(contentEnd) ?? bytes.count)]
-            if line.isEmpty { return false }
-            if LineSeparator.pieces(of: line).contains(where: isDecisive) { return true }
-            guard let feed, feed < limit else {
-                return isWhole ? false : bytes.count >= limit ? isWholeMessage : nil
-            }
-            start = feed + 1
-        }
-        return isWhole ? false : nil
-    }
-
-    /// Whether programs that end lines only at CRLF find more fields after `line`, an empty line with a bare line feed in a
-    /// mail with CRLF; nil if `bytes` end too early to know.
-    private func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
-        guard isWholeMessage, lineEnd == .crlf, line.count == 1 else { return false }
-        var start = line.upperBound
-        while let feed = firstIndex(of: .lineFeed, from: start) {
-            let isEnd = feed > 0 && bytes[feed - 1] == .carriageReturn
-            if isEnd, feed - 1 == start { return false }
-            if isEnd, opensDecisively(feed + 1) { return true }
-            guard feed < MIMELimit.headerBytes.rawValue else { return true }
-            start = feed + 1
-        }
-        return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
-    }
-
-    /// Whether some program may interpret the line at `start` as a decisive field.
-    private func opensDecisively(_ start: Int) -> Bool {
-        let line = bytes[start...].prefix { $0 != .lineFeed && $0 != .carriageReturn }
-        guard let piece = LineSeparator.pieces(of: line).first, piece.startIndex == start else { return false }
-        return isDecisive(piece)
-    }
-
-    /// The decisive fields, which determine the author of a message and what is displayed.
-    private static let decisiveNames: Set<String> = [
-        "cc", "content-transfer-encoding", "content-type", "date", "from", "reply-to", "sender", "subject", "to",
-    ]
-
-    /// Whether some program may interpret `line` as a decisive field. In a whole message, characters other than letters and
-    /// hyphens in the name are ignored.
-    private func isDecisive(_ line: ArraySlice<UInt8>) -> Bool {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
-        let name = line[..<colon]
-        return Self.decisiveNames.contains(
-            isWholeMessage
-                ? Self.letters(of: name) : String(decoding: name.trimmingBlanks(), as: UTF8.self).lowercased()
-        )
-    }
-
-    /// The letters and hyphens of a name, in lower case; empty if the name is longer than every decisive name.
-    private static func letters(of name: ArraySlice<UInt8>) -> String {
-        var letters = ""
-        for byte in name {
-            let letter = byte.lowercased
-            guard UInt8(ascii: "a")...UInt8(ascii: "z") ~= letter || letter == UInt8(ascii: "-") else { continue }
-            // The longest decisive name has 25 characters.
-            guard letters.utf8.count < 25 else { return "" }
-            letters.unicodeScalars.append(Unicode.Scalar(letter))
-        }
-        return letters
-    }
-
-    private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+    func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         bytes.octets.firstOffset(of: byte, from: start)
     }
 
@@ -185,7 +141,7 @@ struct HeaderScan {
     }
 
     /// The end of the content of the line with the line feed at `feed`, without a carriage return.
-    private func contentEnd(_ feed: Int) -> Int {
+    func contentEnd(_ feed: Int) -> Int {
         feed > 0 && bytes[feed - 1] == .carriageReturn ? feed - 1 : feed
     }
 

@@ -2,14 +2,20 @@ import ByteStreams
 
 /// Finds the lines of a source that start with two hyphens, at the speed of memory.
 ///
-/// Only such lines can be boundaries; all other lines are skipped.
+/// Only such lines can be boundaries; all other lines are skipped. On request, hyphens far inside of a line are found, too.
 struct LineScanner {
+    /// A position, and whether a line starts there.
+    struct Place {
+        let position: Int
+        var isLineStart = true
+    }
+
     /// A line that was found.
     struct Line<Match> {
         /// The result of the caller's `match` for the line.
         let match: Match
-        /// The start of the next line.
-        let next: Int
+        /// Where to continue.
+        let next: Place
         /// The start of the line break before the line.
         let previousEnd: Int
     }
@@ -21,6 +27,8 @@ struct LineScanner {
         let isCut: Bool
         /// Whether the line starts after a bare carriage return, so that it is a line only for some programs.
         let isBehindReturn: Bool
+        /// Whether the bytes are not a line, but begin far inside of one.
+        var isInsideLine = false
     }
 
     /// The number of bytes that `match` receives at most: a boundary of 70 characters with its hyphens, and padding of
@@ -37,41 +45,58 @@ struct LineScanner {
         self.end = end
     }
 
+    /// Programs that read long lines in pieces have room for at least this many bytes.
+    private static let shortestPiece = 250
+    /// The number of hyphens before other text that matter: two, and those of a boundary.
+    private static let longestRun = 72
+
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
-    /// none. `start` must be the start of a line.
+    /// none.
+    ///
+    /// - Parameter insideLines: whether hyphens after the 250th byte of a line are also passed to `match`.
     mutating func next<Match>(
-        from start: Int,
+        from start: Place,
+        insideLines: Bool,
         where match: (Span<UInt8>, Context) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
-        var position = start
-        var isAtLineStart = true
-        while position < end {
-            try load(position, atLeast: 2)
-            if isAtLineStart, starts(at: position), let line = try line(at: position, where: match) { return line }
-            // Within a line, hyphens matter only after a line end.
-            guard let lineEnd = nextEndBeforeHyphens(from: position) else {
-                position = loaded.upperBound
-                isAtLineStart = window[loaded.count - 1].endsLines
-                continue
+        var place = start
+        while place.position < end {
+            try load(place.position, atLeast: 2)
+            if starts(at: place.position) {
+                let line =
+                    if place.isLineStart {
+                        try line(at: place.position, where: match)
+                    } else if insideLines {
+                        try piece(at: place.position, where: match)
+                    } else {
+                        Line<Match>?.none
+                    }
+                if let line { return line }
             }
-            (position, isAtLineStart) = (lineEnd + 1, true)
+            // Within a line, hyphens matter only after a line end, or on request.
+            place =
+                nextHyphens(from: place.position, insideLines: insideLines)
+                ?? Place(position: loaded.upperBound, isLineStart: window[loaded.count - 1].endsLines)
         }
         return nil
     }
 
-    /// The position of the first line feed or carriage return, in the window from `start` on, that is followed by two
-    /// hyphens; nil if there is none.
-    private func nextEndBeforeHyphens(from start: Int) -> Int? {
+    /// The next two hyphens in the window after `start` that begin a line or, if `insideLines` is true, are inside of one; nil
+    /// if there are none. Of a long run of hyphens inside a line, only the end counts.
+    private func nextHyphens(from start: Int, insideLines: Bool) -> Place? {
         let window = window
         let bytes = window.prefix(loaded.count)
         let first = start - loaded.lowerBound
         let hyphen = UInt8(ascii: "-")
         var offset = first
         while let found = bytes.firstOffset(of: hyphen, from: offset) {
-            let mayBeTwo = found + 1 == bytes.count || bytes[found + 1] == hyphen
-            if found > first, mayBeTwo, bytes[found - 1].endsLines { return loaded.lowerBound + found - 1 }
             offset = found + 1
             while offset < bytes.count, bytes[offset] == hyphen { offset += 1 }
+            guard offset - found > 1 || offset == bytes.count else { continue }
+            if found > first, bytes[found - 1].endsLines { return Place(position: loaded.lowerBound + found) }
+            let tail = max(found, offset - Self.longestRun)
+            guard insideLines, tail > first else { continue }
+            return Place(position: loaded.lowerBound + tail, isLineStart: false)
         }
         return nil
     }
@@ -100,9 +125,35 @@ struct LineScanner {
             isBehindReturn: before.last == .carriageReturn
         )
         guard let match = match(visible.extracting(first: length), context) else { return nil }
-        let next = start + (feed.map { $0 + 1 } ?? visible.count)
+        let next = Place(position: start + (feed.map { $0 + 1 } ?? visible.count), isLineStart: feed != nil)
         guard before.last == .lineFeed else { return Line(match: match, next: next, previousEnd: start) }
         return Line(match: match, next: next, previousEnd: start - (before.first == .carriageReturn ? 2 : 1))
+    }
+
+    /// The hyphens inside of a line at `start`; nil if `match` returns nil for them, or if they are near the line's start.
+    private mutating func piece<Match>(
+        at start: Int,
+        where match: (Span<UInt8>, Context) -> Match?
+    ) throws(MIMEError) -> Line<Match>? {
+        try load(start, atLeast: Self.longestLine)
+        let offset = start - loaded.lowerBound
+        let window = window
+        let visible = window[offset..<min(loaded.count, offset + Self.longestLine)]
+        let context = Context(isCut: false, isBehindReturn: false, isInsideLine: true)
+        guard let match = match(visible, context), try isFarInside(start) else { return nil }
+        return Line(match: match, next: Place(position: start, isLineStart: false), previousEnd: start)
+    }
+
+    /// Whether the line around `position` has at least `shortestPiece` bytes before it.
+    private func isFarInside(_ position: Int) throws(MIMEError) -> Bool {
+        let offset = position - loaded.lowerBound
+        guard offset < Self.shortestPiece else {
+            let window = window
+            let before = window[(offset - Self.shortestPiece)..<offset]
+            return before.indices.allSatisfy { !before[$0].endsLines }
+        }
+        let before = try source.mailBytes(in: max(0, position - Self.shortestPiece)..<position)
+        return before.count == Self.shortestPiece && !before.contains(where: \.endsLines)
     }
 
     /// The last two bytes before `start`; nil where the source has fewer.

@@ -8,11 +8,11 @@ struct StructureScan {
     private let range: Range<Int>
     private var scanner: LineScanner
     private var open: [Draft] = []
-    /// The boundary for each level of `open`; nil for entities without parts, and after the last part.
+    /// The boundaries of `open`.
     ///
-    /// This is a separate array because the scan holds a copy of it. If it were part of the drafts, each new part would copy
-    /// all earlier ones.
-    private var boundaries: [[UInt8]?] = []
+    /// They are separate because the scan holds a copy of them. If they were part of the drafts, each new part would copy all
+    /// earlier ones.
+    private var boundaries = OpenBoundaries()
     private var parts = 0
     private var headerBytes = 0
 
@@ -23,22 +23,29 @@ struct StructureScan {
     }
 
     mutating func run() throws(MIMEError) -> Entity {
-        var position = try openEntity(at: range.lowerBound, isInDigest: false)
+        var place = LineScanner.Place(position: try openEntity(at: range.lowerBound, isInDigest: false))
         // Without an open multipart there is no boundary to look for, so a long body need not be read.
-        while case let boundaries = boundaries, boundaries.contains(where: { $0 != nil }),
-            let line = try scanner.next(from: position, where: { Self.mark(of: $0, $1, among: boundaries) })
+        while case let boundaries = boundaries.looking(at: bareness), !boundaries.isEmpty,
+            let line = try scanner.next(
+                from: place,
+                insideLines: boundaries.isWatching,
+                where: { boundaries.mark(of: $0, $1) }
+            )
         {
-            position = line.next
-            guard case .delimiter(let level, let isClosing) = line.match else {
-                if case .likeness(let level, let isMere) = line.match { noteLikeness(of: level, isMere) }
-                continue
-            }
-            close(above: level, at: line.previousEnd)
-            if isClosing {
-                self.boundaries[level] = nil
-                open[level].isTerminated = true
-            } else {
-                position = try openEntity(at: position, isInDigest: open[level].contentType.subtype == "digest")
+            place = line.next
+            switch line.match {
+            case .likeness(let level, let isMere): noteLikeness(of: level, isMere)
+            case .contradiction(let level): noteContradiction(of: level)
+            case .delimiter(let level, let isClosing, let other):
+                if let other { noteContradiction(of: other) }
+                close(above: level, at: line.previousEnd)
+                if isClosing {
+                    self.boundaries.closeParts(of: level)
+                    open[level].isTerminated = true
+                } else {
+                    let isInDigest = open[level].contentType.subtype == "digest"
+                    place = LineScanner.Place(position: try openEntity(at: place.position, isInDigest: isInDigest))
+                }
             }
         }
         close(above: 0, at: range.upperBound)
@@ -53,14 +60,14 @@ struct StructureScan {
         let header = try HeaderBlock(reading: source, from: start, to: range.upperBound, isMessage: open.isEmpty) {
             line in
             let context = LineScanner.Context(isCut: false, isBehindReturn: false)
-            if case .delimiter = Self.mark(of: line.octets, context, among: boundaries) { return true }
+            if case .delimiter = boundaries.mark(of: line.octets, context) { return true }
             return false
         }
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
         let draft = Draft(header, isInDigest: isInDigest)
         open.append(draft)
-        self.boundaries.append(draft.boundary)
+        self.boundaries.open(draft.contentType)
         guard draft.boundary == nil || open.count <= MIMELimit.depth.rawValue else { throw .limitExceeded(.depth) }
         return header.separatorRange.upperBound
     }
@@ -68,47 +75,31 @@ struct StructureScan {
     /// Ends the entities above `level` and adds each to the children of its parent.
     private mutating func close(above level: Int, at end: Int) {
         while open.count > level + 1, let draft = open.popLast() {
-            boundaries.removeLast()
+            boundaries.closeInnermost()
             open[open.count - 1].children.append(draft.entity(end: end))
         }
     }
 
-    /// The meaning of a line for the multiparts around it.
-    private enum Mark {
-        case delimiter(level: Int, isClosing: Bool)
-        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
-        case likeness(level: Int, isMere: Bool)
-    }
-
-    private static let hyphens = Array("--".utf8)
-
-    /// The meaning of `line`: the delimiter of the innermost multipart with this boundary, or a line that begins like a
-    /// delimiter. Nil if it is neither.
-    private static func mark(
-        of line: Span<UInt8>,
-        _ context: LineScanner.Context,
-        among boundaries: [[UInt8]?]
-    ) -> Mark? {
-        var likeness: Mark?
-        for level in boundaries.indices.reversed() {
-            guard let boundary = boundaries[level] else { continue }
-            guard line.has(boundary, at: 2) else { continue }
-            let rest = line.extracting((2 + boundary.count)...)
-            let isClosing = rest.has(hyphens)
-            let padding = isClosing ? rest.extracting(2...) : rest
-            if !context.isCut, !context.isBehindReturn, padding.allSatisfy(\.isBlank) {
-                return .delimiter(level: level, isClosing: isClosing)
-            }
-            likeness = likeness ?? .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })
+    /// Where the scan is, if it is in a signed multipart but not in its signed part.
+    private var bareness: OpenBoundaries.Bareness? {
+        guard let inner = open.last else { return nil }
+        if inner.isSigned { return .init(level: open.count - 1, isBetweenParts: true) }
+        guard inner.boundary == nil, let outer = open.dropLast().last, outer.isSigned, outer.children.count == 1 else {
+            return nil
         }
-        return likeness
+        return .init(level: open.count - 2, isBetweenParts: false)
     }
 
     /// Records a line that some programs take as a delimiter.
     ///
     /// Inside a part, a line may legitimately begin like the outer delimiter: the delimiters of nested parts may do so.
     private mutating func noteLikeness(of level: Int, _ isMere: Bool) {
-        if isMere || open.count == level + 1 { open[level].defects.insert(.contradictoryBoundary) }
+        if isMere || open.count == level + 1 || bareness?.level == level { noteContradiction(of: level) }
+    }
+
+    private mutating func noteContradiction(of level: Int) {
+        open[level].defects.insert(.contradictoryBoundary)
+        boundaries.stopWatching(level)
     }
 }
 
@@ -142,6 +133,9 @@ private struct Draft {
         }
         isTerminated = boundary == nil
     }
+
+    /// Whether the entity is a signed multipart with a boundary.
+    var isSigned: Bool { contentType.isSigned && boundary != nil }
 
     func entity(end: Int) -> Entity {
         Entity(

@@ -20,14 +20,14 @@ package enum PEMObject {
         let bodyStart: Int
     }
 
-    /// Whether `source` is a CMS object in PEM, and not a mail that contains a PEM block.
-    package static func isThere(in source: any ByteSource) throws -> Bool {
+    /// Whether `source` is a CMS object in PEM, and not a mail that contains a PEM block, whatever stands before its fields.
+    ///
+    /// - Parameter others: whether also another PEM block at the start of `source` counts, even a malformed one.
+    package static func isThere(in source: any ByteSource, orOthers others: Bool = false) throws -> Bool {
         let head = try head(of: source)
-        guard let mark = mark(in: head), labels.contains(mark.label) else { return false }
-        guard !head.starts(with: begin) else { return true }
-        // A header beyond the limit is not a PEM object; the mail reader rejects it.
-        guard let header = try? HeaderBlock(parsing: head) else { return false }
-        return !header.isMail(besidePEM: true)
+        guard let mark = mark(in: head) else { return others && head.starts(with: begin) }
+        guard labels.contains(mark.label) || others && mark.start == 0 else { return false }
+        return !HeaderBlock.mayStand(HeaderBlock.mailFields, in: head[..<mark.start])
     }
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
@@ -134,12 +134,13 @@ extension HeaderBlock {
     ///   §5.2).
     func isMail(besidePEM: Bool) -> Bool {
         fields.contains { field in
-            Self.mailFields.contains { field.isNamed($0) } || !besidePEM && field.isNamed("Subject")
+            Self.mailFields.contains(field.name.lowercased()) || !besidePEM && field.isNamed("Subject")
         }
     }
 
-    private static let mailFields = [
-        "From", "To", "Cc", "Date", "Message-ID", "MIME-Version", "Content-Type", "Received", "Return-Path",
-        "Delivered-To", "Sender", "Reply-To", "Content-Transfer-Encoding",
+    /// The usual fields of mail, in lower case.
+    fileprivate static let mailFields: Set<String> = [
+        "from", "to", "cc", "date", "message-id", "mime-version", "content-type", "received", "return-path",
+        "delivered-to", "sender", "reply-to", "content-transfer-encoding",
     ]
 }

@@ -44,9 +44,7 @@ extension FormOptions.InputForm {
         case .der, .mime: false
         case .pem: true
         case .auto:
-            try !isDER(source)
-                && (source.bytes(in: 0..<min(source.count, 11)) == Array("-----BEGIN ".utf8)
-                    || PEMObject.isThere(in: source))
+            try !isDER(source) && PEMObject.isThere(in: source, orOthers: true)
         }
     }
 

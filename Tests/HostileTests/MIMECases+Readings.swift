@@ -1,0 +1,113 @@
+import Foundation
+
+/// Cases that another mail program, such as Python, NeoMutt or JavaMail, reads as another message.
+extension MIMECases {
+    private static let ambiguous = Expectation.reject(65, ["contradictory-boundary"])
+    private static let hidden = Expectation.reject(65, ["hidden-fields"])
+    private static let evil = "--evil\r\n\r\npay me\r\n--evil--\r\n"
+
+    static let readings = boundaries + delimiters + fields
+
+    private static let boundaries = [
+        HostileCase("mime-boundary-encoded-word", ambiguous) { try shaped { $0.boundary = "=?utf-8?q?evil?=" } },
+        HostileCase("mime-boundary-in-encoded-word", ambiguous) {
+            try shaped { $0.parameters += "; x=\"=?utf-8?q?a=22=3B_boundary=3Devil?=\"" }
+        },
+        HostileCase("mime-boundary-name-form-feed", ambiguous) {
+            try shaped { $0.parameters += "; boundary\u{C}=evil" }
+        },
+        HostileCase("mime-boundary-name-no-break-space", ambiguous) {
+            try shaped { $0.parameters += "; \u{A0}boundary=evil" }
+        },
+        HostileCase("mime-boundary-without-value", ambiguous) { try shaped { $0.parameters += "; boundary; x=a b" } },
+        HostileCase("mime-boundary-cut-at-equals-sign", ambiguous) {
+            let mail = try shaped(Array(inner("evil").utf8)) { $0.boundary = "evil=x" }
+            return Array(
+                String(decoding: mail, as: UTF8.self).replacing("boundary=\"evil=x\"", with: "boundary=evil=x").utf8
+            )
+        },
+        HostileCase("mime-boundary-cut-to-nothing", .accept) {
+            let mail = try shaped { $0.boundary = "=_x" }
+            return Array(String(decoding: mail, as: UTF8.self).replacing("boundary=\"=_x\"", with: "boundary==_x").utf8)
+        },
+        HostileCase("mime-boundary-of-inner", ambiguous) {
+            try shaped(Array(inner("bnd").utf8)) { $0.boundary = "bnd" }
+        },
+        HostileCase("mime-boundary-of-inner-is-close", ambiguous) {
+            try shaped(Array(inner("bnd--").utf8)) { $0.boundary = "bnd" }
+        },
+    ]
+
+    private static let delimiters = [
+        HostileCase("mime-delimiters-in-preamble", ambiguous) { try shaped { $0.preamble = evil } },
+        HostileCase("mime-delimiters-in-epilogue", ambiguous) { try shaped { $0.epilogue = evil } },
+        HostileCase("mime-delimiters-in-signature", .reject) { try shaped { $0.signatureType += "\r\n\r\n" + evil } },
+        HostileCase("mime-hyphens-in-preamble", .accept) {
+            try shaped {
+                $0.preamble = "-- \r\nsigned\r\n-----\r\n---- Message ----\r\n"
+                $0.epilogue = "\r\n--\r\na list\r\n"
+            }
+        },
+        HostileCase("mime-delimiter-after-long-line", ambiguous) {
+            try shaped { $0.preamble = String(repeating: "x", count: 1_023) + "--bnd\r\n\r\npay me\r\n" }
+        },
+        HostileCase("mime-delimiter-after-hyphens", ambiguous) {
+            try shaped { $0.preamble = String(repeating: "-", count: 70_000) + "bnd\r\n\r\npay me\r\n" }
+        },
+        HostileCase("mime-delimiter-in-short-line", .accept) { try shaped { $0.preamble = "see --bnd\r\n" } },
+        HostileCase("mime-delimiter-with-nul", ambiguous) {
+            var mail = try shaped { $0.encoding = "binary" }
+            let close = Array("\r\n--bnd--".utf8)
+            guard let end = mail.indices.last(where: { mail[$0...].starts(with: close) }) else { return [] }
+            mail.insert(contentsOf: Array("\r\n--bnd\0x\r\n\r\npay me\r\n".utf8), at: end)
+            return mail
+        },
+    ]
+
+    private static let fields = [
+        HostileCase("mime-nul-joins-content-type", hidden) {
+            try shaped { $0.extraFields = ["Content-Ty\0x: y", "pe: text/plain"] }
+        },
+        HostileCase("mime-nul-joins-from", hidden) {
+            try shaped { $0.extraFields = ["Fr\0x: y", "om: mallory@evil.test"] }
+        },
+        HostileCase("mime-nul-before-from", hidden) {
+            Array("X-A: a\0\r\n".utf8) + (try shaped { $0.extraFields = ["X-B: b"] })
+        },
+        HostileCase("mime-nul-in-content-type", hidden) { try shaped { $0.parameters += "; x=a\0" } },
+        HostileCase("mime-folded-from-behind-text", hidden) {
+            try shaped { $0.extraFields = ["From", " : mallory@evil.test"] }
+        },
+        HostileCase("mime-pem-behind-text", .reject(1)) { try armored(behind: "junk\r\n") },
+        HostileCase("mime-pem-behind-mailbox-line", .reject(1)) { try armored(behind: "From a\r\nFrom a\r\n") },
+        HostileCase("mime-pem-behind-begin-line", .reject) { try armored(behind: "-----BEGIN X-----\r\n") },
+        HostileCase("mime-pem-behind-folded-name", .reject) {
+            try armored(behind: "junk\r\n", header: ["From", " : alice@example.com"])
+        },
+    ]
+
+    /// A multipart with two parts.
+    private static func inner(_ boundary: String) -> String {
+        """
+        Content-Type: multipart/mixed; boundary="\(boundary)"\r
+        \r
+        --\(boundary)\r
+        \r
+        pay me\r
+        --\(boundary)\r
+        \r
+        I do not owe you anything\r
+        --\(boundary)--\r
+
+        """
+    }
+
+    /// A mail of alice with text and a CMS object in PEM, after `start`.
+    private static func armored(behind start: String, header: [String]? = nil) throws -> [UInt8] {
+        let object = try SignedForge(MailForge.text, by: Person.alice.get(), isDetached: false).encoded()
+        var mail = MailForge()
+        mail.header = header ?? mail.header
+        let body = "pay me\r\n-----BEGIN PKCS7-----\r\n\(CMSPart.base64(object))-----END PKCS7-----\r\n"
+        return Array(start.utf8) + mail.mail([], Array(body.utf8))
+    }
+}
