@@ -48,14 +48,26 @@ package struct Mailbox: Hashable, Sendable {
         }
         let (left, right) = sides(Self.isBoundary)
         if !left.isEmpty, !right.isEmpty {
+            guard !continues(name, around: place) else { return true }
+            // An apostrophe is part of the address, or a quotation mark around it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
-            return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
+            let bareLeft = String(whole.left.drop { $0 == "'" })
+            let bareRight = String(whole.right.reversed().drop { $0 == "'" }.reversed())
+            return !isOwn(bareLeft, at: bareRight) && !isOwn(whole.left, at: whole.right)
         }
         // People also read `alice @ example.com` as an address, but not `Carol @ work`.
         let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
         let near = name[..<place].reversed().drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
         guard !near.isEmpty, far.dropFirst().dropLast().contains(".") else { return false }
         return !isOwn(String(near.reversed()), at: String(far))
+    }
+
+    /// Whether a dot follows or precedes the address around the @ at `place`, with only blanks or brackets between them. Some
+    /// programs take both as one address.
+    private func continues(_ name: [Unicode.Scalar], around place: Int) -> Bool {
+        let after = name[(place + 1)...].drop { !Self.isBoundary($0) }.first { !Self.isBoundary($0) }
+        let before = name[..<place].reversed().drop { !Self.isBoundary($0) }.first { !Self.isBoundary($0) }
+        return after == "." || before == "."
     }
 
     private func isOwn(_ local: String, at domain: String) -> Bool {

@@ -14,10 +14,10 @@ struct SoleMailbox {
 
     /// The mailbox in `field`; nil if there are none or several, or if programs may interpret the field differently.
     static func read(_ field: HeaderField) -> Mailbox? {
-        let bytes = field.unfoldedBody
+        let bytes = Array(field.bodyBytes.trimmingBlanks().filter { $0 != .carriageReturn })
         guard bytes.count <= maximumCount, !endsLinesAtReturns(field.bodyBytes) else { return nil }
         let scalars = Array(String(mail: bytes).unicodeScalars)
-        guard scalars.allSatisfy({ $0 == "\t" || !($0.value < 32 || lineSeparators.contains($0)) }) else { return nil }
+        guard scalars.allSatisfy({ isBlank($0) || !($0.value < 32 || lineSeparators.contains($0)) }) else { return nil }
         var bare = Self(scalars)
         var angle = bare
         guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
@@ -31,6 +31,10 @@ struct SoleMailbox {
     /// Characters that end a line in some programs and are displayed by others.
     private static let lineSeparators: [Unicode.Scalar] = ["\u{7F}", "\u{85}", "\u{2028}", "\u{2029}"]
 
+    /// Whether the scalar is a blank or a line break. Line breaks are parsed, because Python ends comments and quoted strings
+    /// there.
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" || scalar == "\n" }
+
     /// Whether there is a carriage return without a line feed, at which some programs end the line.
     private static func endsLinesAtReturns(_ body: ArraySlice<UInt8>) -> Bool {
         body.indices.contains { index in
@@ -42,14 +46,17 @@ struct SoleMailbox {
 
     /// `[CFWS] addr-spec [CFWS]`
     private mutating func bareMailbox() -> Mailbox? {
-        guard skipBlanks(), let address = addressSpecification(), skipBlanks(), rest.isEmpty else { return nil }
+        // With a comment beside the @, Java's mail library takes the local part alone as the address.
+        guard skipBlanks(), let address = addressSpecification(hasComments: false), skipBlanks(), rest.isEmpty else {
+            return nil
+        }
         return mailbox(address)
     }
 
     /// `[phrase] "<" addr-spec ">" [CFWS]`; after its first word, the phrase may contain dots.
     private mutating func angleMailbox() -> Mailbox? {
         guard skipBlanks(), skipPhrase(), take("<"), skipBlanks(isInAddress: true) else { return nil }
-        guard let address = addressSpecification() else { return nil }
+        guard let address = addressSpecification(hasComments: true) else { return nil }
         // Only comments are allowed here: if the field is folded before the bracket, Python finds a second address.
         while rest.first == "(" {
             guard skipComment(isInAddress: true) else { return nil }
@@ -85,11 +92,13 @@ struct SoleMailbox {
         return true
     }
 
-    /// `local-part "@" domain`; comments and blanks are allowed only around the @.
-    private mutating func addressSpecification() -> String? {
+    /// `local-part "@" domain`; blanks are allowed only around the @, and comments if `hasComments` is true.
+    private mutating func addressSpecification(hasComments: Bool) -> String? {
         let local: String
         if rest.first == "\"" {
+            let field = rest
             guard let quoted = quotedString(), !quoted.content.isEmpty,
+                !field.dropLast(rest.count).contains("\n"),
                 quoted.content.unicodeScalars.allSatisfy(Self.isPlain)
             else {
                 return nil
@@ -98,7 +107,10 @@ struct SoleMailbox {
         } else {
             local = dotAtom()
         }
-        guard skipBlanks(isInAddress: true), take("@"), skipBlanks(isInAddress: true) else { return nil }
+        func skip() -> Bool {
+            (hasComments || rest.first { !Self.isBlank($0) } != "(") && skipBlanks(isInAddress: true)
+        }
+        guard skip(), take("@"), skip() else { return nil }
         let domain = dotAtom()
         // Some programs decode encoded words here, and others use them undecoded as the address.
         guard !local.contains("=?"), !domain.contains("=?") else { return nil }
@@ -126,13 +138,20 @@ struct SoleMailbox {
         return String(text)
     }
 
-    /// A quoted string; nil if it is not terminated.
+    /// A quoted string; nil if it is not terminated, or if programs that end it at a line break find an address in it.
     private mutating func quotedString() -> (content: String, raw: String)? {
         var (content, raw) = (String.UnicodeScalarView(), "\"".unicodeScalars)
+        var isFolded = false
         rest.removeFirst()
         while let scalar = rest.popFirst() {
-            raw.append(scalar)
+            // A line break is not part of the text.
+            if scalar != "\n" { raw.append(scalar) }
             if scalar == "\"" { return (String(content), String(raw)) }
+            if scalar == "\n" {
+                guard isFolded || mayFold(behind: content) else { return nil }
+                isFolded = true
+                continue
+            }
             guard scalar == "\\" else {
                 content.append(scalar)
                 continue
@@ -144,12 +163,20 @@ struct SoleMailbox {
         return nil
     }
 
+    /// Whether a line break may follow `content` in a quoted string. Python ends the string there, takes a single word as an
+    /// address, and reads the rest as if it were not quoted.
+    private func mayFold(behind content: String.UnicodeScalarView) -> Bool {
+        content.split(whereSeparator: Self.isBlank).count > 1
+            && content.allSatisfy { $0 == "," || Self.isPlainOrBlank($0) }
+            && rest.prefix { $0 != "\"" }.allSatisfy(Self.isPlainOrBlank)
+    }
+
     /// Skips blanks and comments; returns false for a comment that programs interpret differently.
     private mutating func skipBlanks(isInAddress: Bool = false) -> Bool {
         while let next = rest.first {
-            if next == " " || next == "\t" {
+            if Self.isBlank(next) {
                 rest.removeFirst()
-                if !shown.isEmpty, !isInAddress { shown += " " }
+                if !shown.isEmpty, !isInAddress, next != "\n" { shown += " " }
             } else if next == "(" {
                 guard skipComment(isInAddress: isInAddress) else { return false }
             } else {
@@ -173,7 +200,7 @@ struct SoleMailbox {
             case "\\" where !isInAddress:
                 guard let escaped = rest.popFirst(), escaped != "\"" else { return false }
                 content.append(escaped)
-            case "(", "\\", "\"", "<", ">", ",": return false
+            case "(", "\\", "\"", "<", ">", ",", "\n": return false
             case _ where isInAddress && !Self.isPlain(scalar): return false
             default: content.append(scalar)
             }
@@ -191,6 +218,11 @@ struct SoleMailbox {
         case "a"..."z", "A"..."Z", "0"..."9": return true
         default: return "!#$%&'*+-/=?^_`{|}~".unicodeScalars.contains(scalar)
         }
+    }
+
+    /// Whether the scalar is a blank, or text that is no part of any notation for addresses.
+    private static func isPlainOrBlank(_ scalar: Unicode.Scalar) -> Bool {
+        isBlank(scalar) || isPlain(scalar) && !"!%=".unicodeScalars.contains(scalar)
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
