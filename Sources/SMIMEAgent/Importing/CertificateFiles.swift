@@ -24,8 +24,8 @@ extension ImportBatch {
     /// Adds the certificates of one file that a person gave for `address`: as certificates of that recipient, or as
     /// intermediates.
     ///
-    /// A single certificate of a person need not name the address. If there are several, someone else may have put one among
-    /// them, so only those are added that name it.
+    /// If `mayNameOthers` is true, a single certificate of a person need not name the address. If there are several, someone
+    /// else may have put one among them, so only those are added that name it.
     ///
     /// - Parameters:
     ///   - authorities: further certificates, which are only added as intermediates.
@@ -36,6 +36,7 @@ extension ImportBatch {
         authorities: [Certificate] = [],
         for address: AddressScope,
         named: Set<Fingerprint> = [],
+        mayNameOthers: Bool = true,
         isPinned: Bool
     ) -> [Certificate] {
         var (persons, authorities) = ([Certificate](), authorities)
@@ -48,7 +49,7 @@ extension ImportBatch {
                 persons.append(certificate)
             }
         }
-        let isOnlyOne = Set(persons.map(\.fingerprint)).count == 1
+        let isOnlyOne = mayNameOthers && Set(persons.map(\.fingerprint)).count == 1
         var (used, leftOut) = ([Certificate](), [Certificate]())
         for certificate in persons {
             if named.isEmpty ? isOnlyOne || certificate.names(address) : named.contains(certificate.fingerprint) {

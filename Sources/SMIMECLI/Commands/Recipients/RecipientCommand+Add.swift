@@ -11,8 +11,9 @@ extension SMIMECommand.RecipientCommand {
             commandName: "add",
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
-                FILE holds certificates, or is a mail that the recipient signed. A single certificate need not name the \
-                address. Of several in one file only those are used that name it, or that --fingerprint selects. \
+                FILE holds certificates, or is a mail that the recipient signed. A single certificate in a file need not \
+                name the address. Of several, and of those in a mail, only those are used that name it, or that \
+                --fingerprint selects. \
                 --trust makes the certificates trusted even if no chain leads to a trust anchor: compare their \
                 fingerprints first. A certificate for @domain is used for every address of the domain that has no \
                 certificate.
@@ -78,7 +79,7 @@ extension SMIMECommand.RecipientCommand {
                 return "not trusted, and may be forged: \(text): smime recipient show \(shell: address)"
             }
             return
-                "not trusted yet, so that no mail is encrypted to it; compare the fingerprint with its owner, but not by mail, "
+                "not trusted yet, so no mail is encrypted to it; compare the fingerprint with its owner, but not by mail, "
                 + "then: smime recipient trust \(shell: address) --fingerprint \(certificate.fingerprint)"
         }
 
@@ -117,6 +118,8 @@ extension SMIMECommand.RecipientCommand {
                         authorities: mail.authorities,
                         for: address,
                         named: named,
+                        // Anyone can sign a mail with another person's From.
+                        mayNameOthers: false,
                         isPinned: trust
                     )
                 }
