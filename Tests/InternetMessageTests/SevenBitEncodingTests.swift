@@ -157,6 +157,53 @@ import Testing
         #expect(try entity.part(1)?.decodedBody(of: source).all() == "a\nb\r\nc".bytes)
     }
 
+    /// Mail servers break lines of over 998 bytes, which makes a signature invalid.
+    @Test(arguments: [
+        "Content-Type: application/x; name=\"\(String(repeating: "n", count: 1_200))\"",
+        "Content-Type: application/x; name=\"\(String(repeating: "na me ", count: 200))e\"",
+        "Content-Type: application/x; \((0..<100).map { "p\($0)=value\($0)" }.joined(separator: "; "))",
+        "Content-Description: \(String(repeating: "word  ", count: 300))x\nContent-Type: application/x",
+        "X-Part: \(String(repeating: "\tword", count: 300))\nContent-Type: application/x",
+    ])
+    func `long lines in the header of a part are folded`(fields: String) throws {
+        let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(fields)\n\nx\n--b--\n"
+        let (before, source) = try parse(text.bytes)
+        let (form, output) = try form(text.bytes)
+        #expect(form.needsEncoding && form.unsafeParts.isEmpty)
+        let (after, newSource) = try parse(output)
+        #expect(try LineStatistics(of: newSource.reader()).isTransportSafe)
+        let (old, new) = try (#require(before.part(0)), #require(after.part(0)))
+        #expect(new.contentType.name == "application/x")
+        for name in old.contentType.parameters.names {
+            #expect(new.contentType.parameters[name] == old.contentType.parameters[name])
+        }
+        for field in old.header.fields where !field.isNamed("Content-Type") {
+            #expect(new.header.first(field.name)?.value == field.value)
+        }
+        #expect(try new.body(in: newSource) == (try old.body(in: source)))
+    }
+
+    @Test func `a long line that cannot be folded is unsafe`() throws {
+        let field = "X-Part: \(String(repeating: "x", count: 1_000))"
+        let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(field)\n\nx\n--b--\n"
+        #expect(try form(text.bytes).form.unsafeParts.count == 1)
+        #expect(try form("\(field)\nContent-Type: text/plain\n\nx\n".bytes).form.unsafeParts.count == 1)
+    }
+
+    @Test(arguments: ["X-Long: \(String(repeating: "word ", count: 250))x", "From a@b Thu Jan  1 00:00:00 2026\nX: y"])
+    func `an attached message whose header mail servers would change is encoded`(first: String) throws {
+        let inner = "\(first)\nSubject: s\n\nbody\n"
+        let text =
+            "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\n\(inner)\n--b--\n"
+        let (form, output) = try form(text.bytes)
+        #expect(form.unsafeParts.isEmpty && form.unsafeMessages.isEmpty)
+        let (entity, source) = try parse(output)
+        #expect(try LineStatistics(of: source.reader()).isTransportSafe)
+        let part = try #require(entity.part(0))
+        #expect(part.contentType.name == "message/global")
+        #expect(try part.decodedBody(of: source).all() == inner.crlf)
+    }
+
     /// RFC 2046 §5.2.1
     @Test func `a message in a message is not encoded as a whole`() throws {
         let text = """

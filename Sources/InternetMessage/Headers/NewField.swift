@@ -31,8 +31,16 @@ package struct NewField: Sendable, Hashable {
             byte != 32 && !"()<>@,;:\\\"/[]?=".utf8.contains(byte)
         }
 
-        /// The parameter in its encoded form.
-        var bytes: [UInt8] { Array(text.utf8) }
+        /// The parameter in its encoded form, divided into sections (RFC 2231 §3) if it is long.
+        var sections: [String] {
+            guard text.utf8.count > 900 else { return [text] }
+            var (pieces, piece) = ([String](), "utf-8''")
+            for character in value.utf8.map(Self.percentEncoded) {
+                if piece.utf8.count > 60 { (pieces, piece) = (pieces + [piece], "") }
+                piece += character
+            }
+            return (pieces + [piece]).enumerated().map { "\(name)*\($0)*=\($1)" }
+        }
 
         fileprivate var text: String {
             guard value.utf8.allSatisfy({ 32...126 ~= $0 }) else { return "\(name)*=utf-8''\(percentEncoded)" }
@@ -75,12 +83,12 @@ package struct NewField: Sendable, Hashable {
 }
 
 extension NewField.Parameter {
-    fileprivate var percentEncoded: String {
-        value.utf8.map { byte in
-            let scalar = Unicode.Scalar(byte)
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-            if isPlain || "-._".utf8.contains(byte) { return String(scalar) }
-            return "%" + [byte].hexadecimal.uppercased()
-        }.joined()
+    fileprivate var percentEncoded: String { value.utf8.map(Self.percentEncoded).joined() }
+
+    private static func percentEncoded(_ byte: UInt8) -> String {
+        let scalar = Unicode.Scalar(byte)
+        let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        if isPlain || "-._".utf8.contains(byte) { return String(scalar) }
+        return "%" + [byte].hexadecimal.uppercased()
     }
 }

@@ -3,6 +3,11 @@ import ByteStreams
 extension HeaderBlock {
     /// Whether the header contains non-ASCII bytes.
     var has8Bit: Bool { bytes.octets.has8Bit }
+    /// Whether a line is longer than mail servers accept (RFC 5322 §2.1.1).
+    var hasLongLine: Bool { bytes.count > 998 && bytes.hasLongLine }
+    /// Whether mail transport might change the header inside of a body: it is not ASCII, has a long line, or begins like a
+    /// message in a mailbox.
+    var needsEncoding: Bool { has8Bit || hasLongLine || defects.contains(.mboxLine) }
     /// Whether a carriage return is inside a line: many programs end the line there, and perhaps the header.
     package var hasReturnInLine: Bool {
         var position = 0
@@ -28,10 +33,22 @@ extension HeaderBlock {
 }
 
 extension HeaderField {
-    /// The field of a part in 7-bit; its original bytes if it already is 7-bit, nil if it cannot be converted.
+    /// Whether `inSevenBits` changes the field.
+    var needsSevenBits: Bool { rawBytes.contains { $0 > 127 } || rawBytes.hasLongLine }
+
+    /// The field of a part in 7-bit and in lines of at most 998 bytes; nil if it cannot be converted.
     ///
     /// Parameters are encoded with RFC 2231, and displayed text with RFC 2047. Bytes that are not UTF-8 are read as Latin-1.
+    /// Long lines are folded.
     func inSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
+        let folded = asciiForm(lineEnd).map { $0.folded(lineEnd) }
+        guard let folded, folded.hasLongLine else { return folded }
+        return parametersInSevenBits(lineEnd, longest: 900).map { $0.folded(lineEnd) }.flatMap {
+            $0.hasLongLine ? nil : $0
+        }
+    }
+
+    private func asciiForm(_ lineEnd: LineEnd) -> [UInt8]? {
         let bytes = closedBytes(lineEnd)
         guard bytes.contains(where: { $0 > 127 }) else { return bytes }
         guard name.utf8.allSatisfy({ $0 < 128 }) else { return nil }
@@ -44,11 +61,14 @@ extension HeaderField {
         return NewField(name, value: EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
     }
 
-    private func parametersInSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
+    /// The field with encoded parameters; nil if a parameter cannot be encoded.
+    ///
+    /// - Parameter longest: ASCII parameters of at most this size are not changed.
+    private func parametersInSevenBits(_ lineEnd: LineEnd, longest: Int = .max) -> [UInt8]? {
         var output: [UInt8] = []
         let (pieces, end) = parameterPieces(lineEnd)
         for (number, piece) in pieces.enumerated() {
-            guard piece.contains(where: { $0 > 127 }) else {
+            guard piece.count > longest || piece.contains(where: { $0 > 127 }) else {
                 output += piece
                 continue
             }
@@ -60,13 +80,46 @@ extension HeaderField {
             else { return nil }
             // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            output += Array(";\(lineEnd.rawValue) ".utf8) + NewField.Parameter(name, value: value).bytes
+            output += NewField.Parameter(name, value: value).sections.flatMap {
+                Array(";\(lineEnd.rawValue) \($0)".utf8)
+            }
         }
         return output + end
     }
 }
 
+extension RandomAccessCollection<UInt8> {
+    /// Whether a line has more than 998 bytes without its line end.
+    fileprivate var hasLongLine: Bool {
+        count > 998 && split(separator: .lineFeed).contains { $0.count > ($0.last == .carriageReturn ? 999 : 998) }
+    }
+}
+
 extension Array<UInt8> {
+    /// The size that lines have after folding, where possible.
+    private static var foldedSize: Int { 900 }
+
+    /// The field with a line break before blanks in lines that are too long. Unfolding restores the same bytes (RFC 5322
+    /// §2.2.3).
+    fileprivate func folded(_ lineEnd: LineEnd) -> [UInt8] {
+        guard hasLongLine else { return self }
+        var output: [UInt8] = []
+        var (lineStart, fold) = (0, Int?.none)
+        for (index, byte) in enumerated() {
+            if index - lineStart > Self.foldedSize, let place = fold {
+                output += self[lineStart..<place] + lineEnd.bytes
+                (lineStart, fold) = (place, nil)
+            }
+            // A line of blanks, or one with blanks at its end, would be changed in transport.
+            if byte.isBlank, index > lineStart, !self[index - 1].isBlank { fold = index }
+            if byte == .lineFeed {
+                output += self[lineStart...index]
+                (lineStart, fold) = (index + 1, nil)
+            }
+        }
+        return output + self[lineStart...]
+    }
+
     /// The same header without anything that mail servers change: content fields have no trailing blanks, and at most one
     /// carriage return precedes a line feed.
     ///

@@ -14,10 +14,10 @@ extension SevenBitPlan {
         let header = entity.header
         if newEncoding != nil { needsEncoding = true }
         if let replacement {
-            // Only the Content fields are converted to 7 bits. All other fields stay as the author of the mail wrote them.
+            // Only the Content fields are converted. All other fields stay as the author of the mail wrote them.
             return try addLiteral(inSevenBits(replacement(newEncoding), of: entity) { $0.isContentField })
         }
-        guard newEncoding != nil || header.has8Bit else {
+        guard newEncoding != nil || header.has8Bit || header.hasLongLine else {
             let clean = Array(header.bytes).asSafeHeader
             guard clean != header.bytes else {
                 return try append(.lines(entity.range.lowerBound..<entity.bodyRange.lowerBound))
@@ -51,16 +51,16 @@ extension SevenBitPlan {
         try append(.literal(bytes.asSafeHeader.withLines(endingIn: .crlf)))
     }
 
-    /// The header `bytes` of `entity` with the selected fields in 7-bit; unchanged if that is impossible.
+    /// The header `bytes` of `entity` with the selected fields in 7-bit and short lines; unchanged if that is impossible.
     private mutating func inSevenBits(
         _ bytes: [UInt8],
         of entity: Entity,
         where isMeant: (HeaderField) -> Bool
     ) -> [UInt8] {
-        guard bytes.contains(where: { $0 > 127 }), let header = try? HeaderBlock(parsing: bytes) else { return bytes }
+        guard let header = try? HeaderBlock(parsing: bytes), header.has8Bit || header.hasLongLine else { return bytes }
         var output = Array(header.leadingBytes)
         for field in header.fields {
-            guard isMeant(field), field.rawBytes.contains(where: { $0 > 127 }) else {
+            guard isMeant(field), field.needsSevenBits else {
                 output += field.rawBytes
                 continue
             }

@@ -18,8 +18,8 @@ struct SevenBitPlan {
             try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
             try addParts(of: entity, depth: depth)
         } else if let message = try entity.embeddedMessage(in: source) {
-            guard !message.header.has8Bit else {
-                return try addInternational(entity, message.header, replacement: replacement)
+            guard !message.header.needsEncoding else {
+                return try addEncoded(entity, message.header, replacement: replacement)
             }
             try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
             try add(message, replacement: nil, depth: depth + 1, isEmbedded: true)
@@ -33,8 +33,8 @@ struct SevenBitPlan {
         if let copy { try piece.write(from: source, to: copy) }
     }
 
-    /// Adds a message with a non-ASCII header in base64.
-    private mutating func addInternational(
+    /// Adds a message in base64, because mail transport might change its header.
+    private mutating func addEncoded(
         _ entity: Entity,
         _ header: HeaderBlock,
         replacement: SevenBitEncoding.Header?
