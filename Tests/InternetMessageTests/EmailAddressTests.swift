@@ -80,7 +80,7 @@ import Testing
         ("<@x,@y:a@b>", .route, 1), ("aaa bbb", .malformed, 0), ("<aaa bbb>, c@d", .malformed, 1),
         ("<>", .malformed, 0),
         ("a@b\u{0}", .malformed, 0), ("<a@b", .malformed, 0), ("<a@b> <c@d>", .malformed, 0),
-        ("x <a@b> y, c@d", .malformed, 1),
+        ("x <a@b> y, c@d", .malformed, 1), ("a@b (x, c@d", .malformed, 1), ("a@b, \"x, c@d", .malformed, 1),
     ])
     func `a malformed address list is reported`(text: String, defect: AddressDefect, count: Int) throws {
         let list = try AddressList(text)

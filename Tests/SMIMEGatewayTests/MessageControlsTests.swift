@@ -97,6 +97,29 @@ import Testing
         #expect(try read("X-SMIME: encrypt").text == "")
     }
 
+    /// RFC 5322 §3.6.6
+    @Test func `only the recipients of the latest resending are visible`() throws {
+        func visible(_ fields: String) throws -> Set<String> {
+            let source = MemorySource(Array("\(fields)From: a@x.test\r\nTo: b@x.test, d@x.test\r\n\r\nbody".utf8))
+            let controls = try MessageControls(of: source, tags: .standard)
+            return Set(try controls.visibleRecipients().map(\.text))
+        }
+        #expect(try visible("Cc: e@x.test\r\n") == ["b@x.test", "d@x.test", "e@x.test"])
+        let latest = "Resent-From: a@x.test\r\nResent-To: b@x.test\r\nResent-Bcc: d@x.test\r\n"
+        #expect(try visible(latest) == ["b@x.test"])
+        #expect(try visible(latest + "Resent-From: c@x.test\r\nResent-To: d@x.test\r\n") == ["b@x.test"])
+        #expect(try visible("Resent-From: a@x.test\r\nResent-Bcc: d@x.test\r\n").isEmpty)
+    }
+
+    @Test func `what the author of a resent message requested does not lower its protection`() throws {
+        func request(_ fields: String) throws -> ProtectionRequest {
+            let source = MemorySource(Array("\(fields)X-SMIME: encrypt=never; sign=require\r\n\r\nbody".utf8))
+            return try MessageControls(of: source, tags: .standard).senderRequest
+        }
+        #expect(try request("") == ProtectionRequest(sign: .require, encrypt: .never))
+        #expect(try request("Resent-From: a@x.test\r\n") == ProtectionRequest(sign: .require))
+    }
+
     /// A typing error must not cause mail to be sent in clear that the sender wanted to protect.
     @Test(arguments: [
         "encrypt require", "sign+encrypt", "encryption=require", "(x) encrypt=require", "yes",

@@ -26,6 +26,8 @@ struct AddressParser {
             }
         }
         try finishElement()
+        // Such text may hide addresses.
+        if tokens.hasOpenEnd { defects.insert(.malformed) }
         if mailboxes.isEmpty { defects.insert(.empty) }
         return (mailboxes, defects)
     }
@@ -123,6 +125,8 @@ struct AddressTokens {
     /// Whether a blank or a comment precedes the last token.
     private(set) var isAfterBlank = false
     private var endedInComment = false
+    /// Whether a comment, a quoted string or a domain literal is not closed.
+    private(set) var hasOpenEnd = false
 
     init(_ text: String) { rest = Array(text.unicodeScalars)[...] }
 
@@ -181,7 +185,7 @@ struct AddressTokens {
         rest.removeFirst()
         while let scalar = rest.popFirst() {
             raw.append(scalar)
-            if scalar == "\"" { break }
+            if scalar == "\"" { return .quoted(content: String(content), raw: String(raw)) }
             if scalar == "\\", let escaped = rest.popFirst() {
                 raw.append(escaped)
                 content.append(escaped)
@@ -189,6 +193,7 @@ struct AddressTokens {
                 content.append(scalar)
             }
         }
+        hasOpenEnd = true
         return .quoted(content: String(content), raw: String(raw))
     }
 
@@ -201,13 +206,14 @@ struct AddressTokens {
                 if depth == 1 { continue }
             } else if scalar == ")" {
                 depth -= 1
-                if depth == 0 { break }
+                if depth == 0 { return .comment(String(content)) }
             } else if scalar == "\\", let escaped = rest.popFirst() {
                 content.append(escaped)
                 continue
             }
             content.append(scalar)
         }
+        hasOpenEnd = true
         return .comment(String(content))
     }
 
@@ -215,8 +221,9 @@ struct AddressTokens {
         var text = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             text.append(scalar)
-            if scalar == "]" { break }
+            if scalar == "]" { return .literal(String(text)) }
         }
+        hasOpenEnd = true
         return .literal(String(text))
     }
 }

@@ -63,7 +63,8 @@ package struct RecipientPlan: Sendable {
         package let number: Int?
     }
 
-    /// The copies of a message with `header`: one for `addresses`, or else To and Cc, and one for each Bcc recipient.
+    /// The copies of a message with `header`: one for `addresses`, or else To and Cc, and one for each Bcc recipient. For a
+    /// resent message, the fields of the latest resending count instead.
     ///
     /// - Parameters:
     ///   - senders: the senders, whose rules choose the cipher.
@@ -77,7 +78,7 @@ package struct RecipientPlan: Sendable {
         sender: (given: EmailAddress?, from: EmailAddress?)?
     ) async throws -> [Copy] {
         let readsHeader = addresses.isEmpty && !hasSecret
-        let visible = try readsHeader ? Self.addresses(["To", "Cc"], of: header) : addresses
+        let visible = try readsHeader ? Self.addresses(in: header.visibleRecipientFields) : addresses
         let hidden = readsHeader ? try Self.hiddenRecipients(of: header) : []
         guard !visible.isEmpty || !hidden.isEmpty || !extra.isEmpty || hasSecret else {
             throw AgentError.noRecipients
@@ -104,18 +105,18 @@ package struct RecipientPlan: Sendable {
 
     /// The recipients of separate copies, in the order of the copies' numbers.
     package static func hiddenRecipients(of header: HeaderBlock) throws -> [EmailAddress] {
-        try addresses(["Bcc"], of: header)
+        try addresses(in: header.hiddenRecipientFields)
     }
 
     /// All recipients in the header, each once.
     package static func everyRecipient(of header: HeaderBlock) throws -> [EmailAddress] {
-        try addresses(["To", "Cc", "Bcc"], of: header)
+        try addresses(in: header.visibleRecipientFields + header.hiddenRecipientFields)
     }
 
-    /// The addresses in the fields with these names, each once.
-    private static func addresses(_ names: [String], of header: HeaderBlock) throws -> [EmailAddress] {
+    /// The addresses in `fields`, each once.
+    private static func addresses(in fields: [HeaderField]) throws -> [EmailAddress] {
         var seen: Set<EmailAddress> = []
-        return try names.flatMap { header.all($0) }.flatMap { field in
+        return try fields.flatMap { field in
             let list = try AddressList(field: field)
             guard !list.defects.contains(.malformed) else {
                 throw AgentError.malformedRecipients(field: field.name)

@@ -61,11 +61,21 @@ package struct MessageControls: Sendable {
         }
     }
 
-    /// The recipients in To and Cc, which all recipients can see.
+    /// The recipients in To and Cc, which all recipients can see; for a resent message, those of the latest resending.
     ///
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
-        Set(try message.header.addresses("To") + message.header.addresses("Cc"))
+        var visible: Set<EmailAddress> = []
+        for field in message.header.visibleRecipientFields {
+            visible.formUnion(try AddressList(field: field).addresses)
+        }
+        return visible
+    }
+
+    /// The request that counts as the sender's own. In a resent message, it may be that of the original author, so it cannot
+    /// lower the protection.
+    package var senderRequest: ProtectionRequest {
+        ResentFields(message.header).isEmpty ? request : request.withoutLowering
     }
 
     /// All addresses in all From fields.

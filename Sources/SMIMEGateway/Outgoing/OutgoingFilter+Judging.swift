@@ -27,7 +27,7 @@ extension OutgoingFilter {
             author: author,
             claimed: controls.claimedAuthors(author),
             to: recipients,
-            request: honoursRequests ? controls.request : ProtectionRequest(),
+            request: honoursRequests ? controls.senderRequest : ProtectionRequest(),
             kind: Policy.Kind(of: controls.message.header, hasNullSender: sender == .null),
             layer: ExistingLayer(of: controls.message, in: controls.source)
         )

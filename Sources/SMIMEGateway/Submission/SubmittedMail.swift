@@ -41,7 +41,7 @@ package struct SubmittedMail: Sendable {
         let header = try MIMEReader.message(in: source).header
         var found = try recipients.flatMap { try Self.recipients(in: $0, qualifier) }
         let resent = ResentFields(header)
-        if readsHeader { found += try Self.recipients(in: header, resent, qualifier) }
+        if readsHeader { found += try Self.recipients(in: header, qualifier) }
         var seen: Set<String> = []
         found = found.filter { seen.insert($0).inserted }
         guard !found.isEmpty else {
@@ -93,15 +93,8 @@ package struct SubmittedMail: Sendable {
     /// The recipients' addresses in the header.
     ///
     /// - Throws: `GatewayRefusal` that names the field with a malformed address: no recipient may be left out silently.
-    private static func recipients(
-        in header: HeaderBlock,
-        _ resent: ResentFields,
-        _ qualifier: AddressQualifier
-    ) throws -> [String] {
-        let fields =
-            resent.isEmpty
-            ? ["To", "Cc", "Bcc"].flatMap(header.all) : ["Resent-To", "Resent-Cc", "Resent-Bcc"].flatMap(resent.all)
-        return try fields.flatMap { field in
+    private static func recipients(in header: HeaderBlock, _ qualifier: AddressQualifier) throws -> [String] {
+        try (header.visibleRecipientFields + header.hiddenRecipientFields).flatMap { field in
             guard !field.value.isEmpty else { return [String]() }
             let list = try Self.list(field.value, qualifier)
             guard list.defects.isDisjoint(with: [.malformed]) else {
