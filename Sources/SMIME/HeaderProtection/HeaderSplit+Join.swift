@@ -4,7 +4,9 @@ extension HeaderSplit {
     /// The header of the original message, including the empty line. `outer` is the header of the protected message, `inner`
     /// the header of the protected entity. The line ends are those of `outer`.
     ///
-    /// Of the inner header only the Content-* fields are used, and MIME-Version if smime added the outer MIME-Version.
+    /// Of the inner header only these fields are used: the Content-* fields; MIME-Version if smime added the outer
+    /// MIME-Version; and fields that people read, such as Subject, if the outer header has no such field. Otherwise the
+    /// latter would be lost, for example in mail that `openssl smime -encrypt` made without `-subject`.
     package static func join(outer: HeaderBlock, inner: HeaderBlock) -> [UInt8] {
         join(outer: outer, inner: inner, .all)
     }
@@ -15,8 +17,10 @@ extension HeaderSplit {
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
         let moved = extent.once(
             inner.fields.filter { field in
-                guard field.isContentField else { return !hasVersion && field.isNamed("MIME-Version") }
-                return extent.includesContent(field.name.lowercased())
+                let name = field.name.lowercased()
+                guard !field.isContentField else { return extent.includesContent(name) }
+                guard !field.isNamed("MIME-Version") else { return !hasVersion }
+                return HeaderFieldKind.gatewayNames.contains(name) && outer.first(name) == nil
             }
         )
         var places = [Int: [UInt8]]()

@@ -118,6 +118,15 @@ import Testing
         )
     }
 
+    /// openssl encrypts the whole mail and copies no field unless told.
+    @Test(arguments: [ProtectedHeader.Extent.all, .gateway])
+    func `fields that exist only inside are restored if people read them`(extent: ProtectedHeader.Extent) throws {
+        let outer = try HeaderBlock(parsing: "To: a@b\nMIME-Version: 1.0\nContent-Type: x/y\n\n".bytes)
+        let text = "To: c@d\nSubject: hi\nX-SMIME: no\nList-Id: <l>\nBcc: e@f\nContent-Type: text/plain\n\n"
+        let joined = HeaderSplit.join(outer: outer, inner: try HeaderBlock(parsing: text.bytes), extent)
+        #expect(joined.text == "To: a@b\nMIME-Version: 1.0\nSubject: hi\nContent-Type: text/plain\n\n")
+    }
+
     @Test(.enabled(if: Fixtures.corpora != nil, "the corpora are not here"))
     func `every message of the corpora is restored unchanged`() throws {
         let corpora = try #require(Fixtures.corpora)
