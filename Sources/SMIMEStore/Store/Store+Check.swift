@@ -13,16 +13,25 @@ extension Store {
     ///   damaged to be searched.
     package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
-        let (found, protectors, keys) = try await database.read { database in
-            (
-                try Self.damage(in: database) + Self.changedCertificates(in: database)
-                    + WrongRows(in: database).findings + Self.orphans(in: database),
-                try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
-            )
+        var seen: Protectors?
+        while true {
+            let (found, protectors, keys) = try await database.read { database in
+                (
+                    try Self.damage(in: database) + Self.changedCertificates(in: database)
+                        + WrongRows(in: database).findings + Self.orphans(in: database),
+                    try Protectors(in: database), try SealedKeys(where: "TRUE", [], in: database)
+                )
+            }
+            do throws(KeystoreError) {
+                let findings = found + leftovers(protectors) + (try await examine(keys, protectors))
+                return findings.filter { $0.level == .error } + findings.filter { $0.level == .warning }
+                    + findings.filter { $0.level == .note }
+            } catch {
+                // Another process may have replaced the store key after the database was read.
+                guard case .keyMismatch = error, protectors != seen else { throw error }
+                seen = protectors
+            }
         }
-        let findings = found + leftovers(protectors) + (try await examine(keys, protectors))
-        return findings.filter { $0.level == .error } + findings.filter { $0.level == .warning }
-            + findings.filter { $0.level == .note }
     }
 
     /// Removes the certificates to which nothing refers. Removes no private keys and no files.
