@@ -8,8 +8,8 @@ import Foundation
 #endif
 
 extension LibcryptoProbe {
-    /// Tests how libcrypto verifies certificate chains. One test is for CVE-2023-0465: before OpenSSL 3.0.9 invalid policies
-    /// in a leaf certificate were not reported.
+    /// Tests how libcrypto verifies certificate chains. One test is for CVE-2023-0465: OpenSSL before 3.0.9 and 3.1.1
+    /// accepted invalid policies in a leaf certificate.
     static let chains = [
         chain("sound-chain", finds: nil, passed: "a valid chain is accepted", failed: "a valid chain is refused"),
         chain(

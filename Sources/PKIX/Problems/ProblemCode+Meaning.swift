@@ -60,7 +60,7 @@ extension ProblemCode {
         case .needsSecret: "the message is encrypted with a password or a secret key that was not given"
         case .notARecipient: "the message is encrypted for none of your certificates"
         case .notEncrypted: "the message is not encrypted"
-        case .unreadable: "the file, the store or its settings cannot be read, so that nothing is known of the message"
+        case .unreadable: "the file, the store or its settings cannot be read, so nothing is known of the message"
         case .digestMD5: "the signature uses MD5, which can be forged"
         case .digestMismatch: "the signature and its digest name different algorithms"
         case .digestNotAnnounced: "the signer's digest algorithm is missing from digestAlgorithms of the SignedData"

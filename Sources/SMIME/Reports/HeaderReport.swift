@@ -66,7 +66,7 @@ public struct HeaderReport: Sendable {
         // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
         let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
         if scheme.isComplete, !shown.isEmpty {
-            let text = "not protected, so that anyone can have added them: \(shown.listedForDisplay)"
+            let text = "not protected, so anyone could have added them: \(shown.listedForDisplay)"
             problems.append(Problem(.headerUnprotected, text))
         }
         return problems

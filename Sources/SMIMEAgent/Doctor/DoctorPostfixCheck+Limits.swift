@@ -23,7 +23,7 @@ extension DoctorPostfixCheck {
             addWarning(
                 "recipient-limit",
                 text:
-                    "\(service.name): a mail to more than \(recipients) is divided, and one part may be sent while another is returned",
+                    "\(service.name): a mail to over \(recipients) recipients is split, and one part may be sent and another returned",
                 hint: "in main.cf: \(service.name)_destination_recipient_limit = \(most)"
             )
         }

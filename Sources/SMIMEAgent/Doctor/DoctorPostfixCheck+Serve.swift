@@ -66,7 +66,7 @@ extension DoctorPostfixCheck {
                 "mta-milter-action",
                 .error,
                 text:
-                    "\(port.name): milter_default_action = \(action): without smime mail passes as it came, whatever a rule requires",
+                    "\(port.name): milter_default_action = \(action): while smime is down, mail passes unprocessed or is rejected",
                 remedies: [.advice("in main.cf: milter_default_action = tempfail")]
             )
         }

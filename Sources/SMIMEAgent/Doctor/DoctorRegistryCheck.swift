@@ -40,7 +40,7 @@ struct DoctorRegistryCheck: DoctorCheck {
             add(
                 "recipient-expiring",
                 .warning,
-                text: "\(address): the last certificate known for it ends \(end.day)",
+                text: "\(address): its last known certificate expires \(end.day)",
                 remedies: [.learn(address)]
             )
         }

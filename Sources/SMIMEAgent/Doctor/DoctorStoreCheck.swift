@@ -100,7 +100,7 @@ struct DoctorStoreCheck: DoctorCheck {
                 add(
                     "identity-expiring",
                     .warning,
-                    text: "\(account.address): the identity for \(purpose.rawValue) ends \(end.day)",
+                    text: "\(account.address): the identity for \(purpose.rawValue) expires \(end.day)",
                     remedies: [.renew]
                 )
             }

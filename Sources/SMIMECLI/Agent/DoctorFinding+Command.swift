@@ -38,7 +38,7 @@ extension DoctorRemedy {
         case .addAnchors: "install ca-certificates, or use anchors of your own: smime trust add FILE"
         case .bringStoreBack: Failure.bringBack
         case .bringFolderBack:
-            "make the folder readable for the user of the store, or name another: smime config set revocation.directory DIR"
+            "let the store's user read the folder, or name another: smime config set revocation.directory DIR"
         case .changeOwner(let path, let user): "chown -R \(shell: user) \(shell: path)"
         case .explain(let code): "what this means: smime explain \(code.rawValue)"
         case .findPostfix: "install Postfix, or say where its configuration is: --mta-config"

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// Options for verbs that destroy data that cannot be restored: private keys, and decisions about trust.
+/// Options for verbs with an effect that cannot simply be undone: they remove private keys or decisions about trust, or put a
+/// store aside.
 struct ConfirmationOptions: ParsableArguments {
-    @Flag(help: "Do not ask. Without a terminal, removing needs this option.")
+    @Flag(help: "Do not ask. Needed if there is no terminal for a question.")
     var yes = false
 
     /// Asks the user whether to continue, unless `--yes` is given.

@@ -4,11 +4,11 @@ import SMIMEAgent
 import SMIMEStore
 
 extension GatewayEngine {
-    /// Handles `mail` after a process crashed while handling it, with `signal`, without the code that may have crashed.
+    /// Handles `mail` after `signal` ended a process that was handling it. Avoids the code that may have crashed.
     ///
     /// Outgoing mail is deferred for one more attempt; after a second crash it is returned to its sender. Incoming mail is
-    /// delivered unchanged, except that forged verdicts are removed. It is rejected if the envelope sender must encrypt for
-    /// a recipient, because this code cannot determine whether the mail is encrypted.
+    /// delivered with the verdict `permerror`, which replaces forged verdicts. It is rejected if the envelope sender must
+    /// encrypt for a recipient, because this code cannot determine whether the mail is encrypted.
     package func rescue(_ mail: GatewayMail, signal: Int32) async -> GatewayResult<ProcessedMail> {
         let warnings = WarningList()
         warnings.add("the gateway crashed while handling this message (signal \(signal))")

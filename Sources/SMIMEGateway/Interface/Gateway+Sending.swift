@@ -9,15 +9,16 @@ extension Gateway {
     ///
     /// The store records which recipients have received their message. If this throws, create the deliveries again later and
     /// send them with the same `queueID`: recipients who have received the message are left out. If a message is not
-    /// accepted, the others are sent nevertheless. Only one task or process of a host at a time sends a mail. If the task is
-    /// cancelled, the message that `transport` is sending is still recorded, and the next ones are not sent. A cancelled call
-    /// does not return before that, nor before a wait for another task has ended.
+    /// accepted, the others are still sent. On one host, only one task or process at a time sends the same mail.
+    ///
+    /// If the task is cancelled, the message that `transport` is sending is still recorded, and the next ones are not sent.
+    /// The call still waits for that record, and for another task that sends the same mail.
     ///
     /// - Parameters:
     ///   - deliveries: the result of `outgoing` or `incoming`.
     ///   - mail: the mail that was passed to `outgoing` or `incoming`, as received.
-    ///   - queueID: the caller's name for the mail, the same in all attempts. If the name is used again for a mail with the
-    ///     same bytes within 30 days, nothing is sent.
+    ///   - queueID: the caller's name for the mail, the same in all attempts. A recipient gets mail with the same name and
+    ///     bytes only once in 30 days.
     ///   - transport: sends the messages.
     /// - Returns: sentences for the administrator's log. They say that a record could not be written, so that another attempt
     ///   would send the mail again.

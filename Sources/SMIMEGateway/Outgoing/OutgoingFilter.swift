@@ -38,7 +38,7 @@ package struct OutgoingFilter: Sendable {
     ///   - tags: the requests that subjects may contain; nil means the setting `subject-tags`.
     ///   - ciphers: the cipher for recipients with unknown capabilities, and the weakest permitted cipher; nil means the
     ///     settings `encryption.…`.
-    ///   - honoursRequests: whether messages may request protection.
+    ///   - honoursRequests: whether requests in mail are honoured.
     ///   - host: the host that marks changed messages. Nil means that messages are not marked, and loops are not detected.
     ///   - warn: called for ignored input: sources that cannot be queried, files that are not revocation lists, and
     ///     requests that are not understood.

@@ -3,7 +3,7 @@
 /// Text in brackets can be mistaken for a tag in two cases:
 /// 1. The text begins with tag words that say that mail is signed or encrypted, or describe the signature. After these
 ///    words the text ends, or a mark follows (a colon, a comma, a bracket of another kind), or the word `by` or `with`.
-/// 2. The text contains an address, and one of these words beside it.
+/// 2. The text contains an address and one of these words.
 ///
 /// Marks before the text are ignored. A hyphen, dot, apostrophe, plus or underscore between two letters is not a mark. So
 /// `[signed bob@example.com]`, `[*signed: Bob*]` and `[encrypted, signed]` are tags; `[signed-off] patch`, `[signed copy]`,
@@ -70,7 +70,7 @@ struct BracketedText {
         return (index, last)
     }
 
-    /// Whether the text contains an address, and a tag word beside the address or at the address's beginning, as in
+    /// Whether the text contains an address and a tag word, which may be at the beginning of the address, as in
     /// `signed+bob@example.com`.
     private var namesAddress: Bool {
         guard !addresses.isEmpty else { return false }
@@ -130,7 +130,7 @@ struct BracketedText {
     private static let claims: Set = ["encrypted", "signed", "signedby"]
     /// The words that form a claim together with one of `verdicts`.
     private static let subjects: Set = ["signature", "smime"]
-    /// The words that form a claim beside an address.
+    /// The words that form a claim together with an address.
     private static let addressed: Set = claims.union(subjects).union(["verified"])
     /// The words with which tags describe signatures, and synonyms.
     private static let verdicts: Set = [

@@ -135,7 +135,7 @@ package struct ServerMetrics {
             text.add(
                 "smime_certificates_expiring",
                 .gauge,
-                help: "Current certificates of accounts that end within 30 days.",
+                help: "Accounts' current certificates that expire within 30 days.",
                 value: Double(expiringCertificates)
             )
         }

@@ -44,7 +44,7 @@ struct StoreTransfer {
                 )
             }
             guard try content(of: table, by: key, in: target, { _ in }) == written else {
-                throw SQLError(.corrupt, "\(table): the copy is not what was copied")
+                throw SQLError(.corrupt, "\(table): the copy differs from the store")
             }
             counts[table] = written.count
         }

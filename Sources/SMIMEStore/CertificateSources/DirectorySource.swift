@@ -36,7 +36,7 @@ package struct DirectorySource: CertificateSource {
         return answer
     }
 
-    /// A text with the path of the folder, if the folder can be opened.
+    /// The path of the folder, if the folder can be opened.
     package func state() throws(SourceOutage) -> String {
         close(try open())
         return path

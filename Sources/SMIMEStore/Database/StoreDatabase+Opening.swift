@@ -83,7 +83,7 @@ extension StoreDatabase {
             throw KeystoreError.older(path: path, found: found.version)
         }
         guard found.applicationID == Schema.applicationID else {
-            throw KeystoreError.corrupt(path: path, detail: "is not a store of smime")
+            throw KeystoreError.corrupt(path: path, detail: "not a store of smime")
         }
         guard min(found.version, found.serves) <= schema.version else {
             throw KeystoreError.newer(path: path, found: found.version, known: schema.version)

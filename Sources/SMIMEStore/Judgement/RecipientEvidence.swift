@@ -10,7 +10,7 @@ struct RecipientEvidence: Sendable {
     private let trust: TrustStore
     private let authorities: [Certificate]
     private let systemAnchors: Bool
-    /// The evidence for all other certificates.
+    /// The evidence for certificates with stored verdicts.
     private let evidence: GroupedEvidence
 
     init(

@@ -218,7 +218,7 @@ extension SMIMECommand {
 }
 
 extension PasswordOptions {
-    /// Lends the passphrase for a file that is being created to `body`.
+    /// Calls `body` with the passphrase for a file that is being created.
     fileprivate func withNewPassphrase<Value>(_ body: (borrowing Passphrase) throws -> Value) throws -> Value {
         let passphrase = try passphrase("for the exported file", isNew: true)
         guard !passphrase.isEmpty else { throw Failure(.usage, "an empty passphrase protects nothing") }

@@ -41,7 +41,7 @@ extension SMIMECommand.Encrypt {
         else { return }
         throw Failure(
             .usage,
-            "\(InputFile.name(path)): a bare CMS object keeps the Bcc field, so that every recipient can read it",
+            "\(InputFile.name(path)): a bare CMS object keeps the Bcc field, so every recipient could read it",
             hints: ["name the recipients with --to, or leave out --outform to make a mail"]
         )
     }

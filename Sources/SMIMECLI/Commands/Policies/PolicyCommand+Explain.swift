@@ -69,7 +69,7 @@ extension SMIMECommand.PolicyCommand {
         private func warn(ofUnknown sender: EmailAddress, in store: Store) async throws {
             let account = store.exists ? try await store.accounts.account(ifAnyFor: sender) : nil
             guard account == nil else { return }
-            Console.warning("\(sender): no such account, so that none of its mail is signed")
+            Console.warning("\(sender): no such account, so none of its mail is signed")
         }
 
         private func explain(with filter: OutgoingFilter) async throws -> PolicyReport {

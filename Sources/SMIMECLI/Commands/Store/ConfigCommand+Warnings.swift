@@ -7,7 +7,7 @@ extension SMIMECommand.ConfigCommand.Set {
     func warn(of value: String, in store: Store) async throws {
         if let obstacle = key.setting.obstacle(of: value) {
             Console.warning("\(value): \(obstacle)")
-            Console.hint("put it there, readable for the user of the store, then: smime doctor")
+            Console.hint("make sure the store's user can read or run it, then: smime doctor")
         }
         if key.setting == .sendmail, SendmailCommand(parsing: value)?.program == value {
             let arguments = SendmailCommand.standardArguments.joined(separator: " ")

@@ -105,7 +105,7 @@ extension SMTPServerSession {
         end(with: SMTPReply(code, enhancedCode, text: "\(settings.hostName) protocol error: \(text)"))
     }
 
-    /// Ends the connection of a client that sends commands but no mail.
+    /// Ends a connection with too many errors or commands.
     mutating func endForAbuse(_ text: String) {
         abuse = text
         end(with: SMTPReply(421, "4.7.0", text: "\(settings.hostName) \(text)"))

@@ -105,7 +105,7 @@ package struct SMTPServerSession: Sendable {
     var counters = Counters()
     /// The protocol violation that ended the connection; nil if there was none.
     package internal(set) var violation: String?
-    /// The reason for ending the connection of a client that sends commands but no mail; nil if there is none.
+    /// The reason for ending a connection with too many errors or commands; nil if there is none.
     package internal(set) var abuse: String?
     /// The message that the session itself refused; nil if there is none. The caller may reset it.
     package internal(set) var refusal: Refusal?

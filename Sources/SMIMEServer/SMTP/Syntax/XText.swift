@@ -1,4 +1,4 @@
-/// The xtext encoding of parameter values: printable ASCII is unchanged, except + and =. All other bytes become `+` and two
+/// The xtext encoding of parameter values: visible ASCII is unchanged, except + and =. All other bytes become `+` and two
 /// hexadecimal digits.
 ///
 /// RFC 3461 §4
