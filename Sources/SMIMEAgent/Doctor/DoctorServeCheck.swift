@@ -9,7 +9,7 @@ struct DoctorServeCheck: DoctorCheck {
                 "serve-tcp",
                 .warning,
                 text: "\(listener.text): \(Self.consequence(of: listener.direction))",
-                remedies: [.advice("listen on a unix socket: \(Self.unixSocket(for: listener))")]
+                remedies: [.advice("if the mail server can use a unix socket: \(Self.unixSocket(for: listener))")]
             )
         }
     }

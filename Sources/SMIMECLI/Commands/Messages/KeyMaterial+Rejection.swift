@@ -14,9 +14,16 @@ extension KeyMaterial {
         let file = path == "-" ? "FILE" : VerdictStep.argument(path)
         throw Failure(
             .badData,
-            "\(InputFile.name(path)): \(items.count == 1 ? first.kind : "keys or certificates"), and not a message",
+            "\(InputFile.name(path)): \(items.count == 1 ? first.kind : kinds(of: items)), and not a message",
             hints: ["to see what is in it: smime inspect \(file); to use it: smime import \(file)"]
         )
+    }
+
+    /// The kinds of several items in words.
+    private static func kinds(of items: [KeyMaterial]) -> String {
+        let kinds = Set(items.map(\.kind))
+        guard kinds.count == 1, let kind = kinds.first else { return "keys, certificates or revocation lists" }
+        return "\(kind.split(separator: " ").dropFirst().joined(separator: " "))s"
     }
 
     /// The kind of the item in words.
