@@ -26,9 +26,19 @@ extension MIMECases {
                 String(decoding: mail, as: UTF8.self).replacing("boundary=\"evil=x\"", with: "boundary=evil=x").utf8
             )
         },
-        HostileCase("mime-boundary-cut-to-nothing", .accept) {
+        HostileCase("mime-boundary-of-hyphens", ambiguous) { try shaped { $0.boundary = "-----" } },
+        HostileCase("mime-boundary-with-hyphens", ambiguous) {
+            try shaped {
+                $0.boundary = "--bnd"
+                $0.preamble = String(repeating: "x", count: 1_023) + "------bnd\r\n\r\npay me\r\n"
+            }
+        },
+        HostileCase("mime-boundary-cut-to-nothing", ambiguous) {
             let mail = try shaped { $0.boundary = "=_x" }
             return Array(String(decoding: mail, as: UTF8.self).replacing("boundary=\"=_x\"", with: "boundary==_x").utf8)
+        },
+        HostileCase("mime-boundary-with-blank", ambiguous) {
+            try replaced("boundary=\"bnd\"", with: "boundary=\"bnd \"")
         },
         HostileCase("mime-boundary-of-inner", ambiguous) {
             try shaped(Array(inner("bnd").utf8)) { $0.boundary = "bnd" }
@@ -39,8 +49,18 @@ extension MIMECases {
     ]
 
     private static let delimiters = [
-        HostileCase("mime-delimiters-in-preamble", ambiguous) { try shaped { $0.preamble = evil } },
-        HostileCase("mime-delimiters-in-epilogue", ambiguous) { try shaped { $0.epilogue = evil } },
+        HostileCase("mime-delimiters-in-preamble", ambiguous) {
+            try shaped { ($0.preamble, $0.parameters) = (evil, $0.parameters + "; x=evil") }
+        },
+        HostileCase("mime-delimiters-in-epilogue", ambiguous) {
+            try shaped { ($0.epilogue, $0.parameters) = (evil, $0.parameters + "; x=\"not evil\"") }
+        },
+        HostileCase("mime-delimiter-again", ambiguous) { try shaped { $0.epilogue = "--bnd\r\n\r\npay me\r\n" } },
+        HostileCase("mime-list-footers", .accept) {
+            let google = "--~--~---------~--~----~------------~-------~--~----~"
+            let lines = ["--To unsubscribe", google, "-----Original Message-----", "-----~->", "--+----+--"]
+            return try shaped { $0.epilogue = "\r\n" + lines.joined(separator: "\r\n") + "\r\n" }
+        },
         HostileCase("mime-delimiters-in-signature", .reject) { try shaped { $0.signatureType += "\r\n\r\n" + evil } },
         HostileCase("mime-hyphens-in-preamble", .accept) {
             try shaped {
@@ -53,6 +73,12 @@ extension MIMECases {
         },
         HostileCase("mime-delimiter-after-hyphens", ambiguous) {
             try shaped { $0.preamble = String(repeating: "-", count: 70_000) + "bnd\r\n\r\npay me\r\n" }
+        },
+        HostileCase("mime-delimiter-in-signature-header", ambiguous) {
+            try shaped { $0.signatureType += "\r\nX: a\r--bnd\rpay me\r--bnd--" }
+        },
+        HostileCase("mime-text-in-signature-header", ambiguous) {
+            try shaped { $0.signatureType += "\r\nX: a\r--evil\rpay me\r--evil--" }
         },
         HostileCase("mime-delimiter-in-short-line", .accept) { try shaped { $0.preamble = "see --bnd\r\n" } },
         HostileCase("mime-delimiter-with-nul", ambiguous) {
@@ -80,6 +106,9 @@ extension MIMECases {
         },
         HostileCase("mime-pem-behind-text", .reject(1)) { try armored(behind: "junk\r\n") },
         HostileCase("mime-pem-behind-mailbox-line", .reject(1)) { try armored(behind: "From a\r\nFrom a\r\n") },
+        HostileCase("mime-pem-behind-mailbox-line-alone", .reject(1)) {
+            try armored(behind: "From alice@example.com Fri Nov 27 07:00:00 2026\r\n", header: ["Subject: pay"])
+        },
         HostileCase("mime-pem-behind-begin-line", .reject) { try armored(behind: "-----BEGIN X-----\r\n") },
         HostileCase("mime-pem-behind-folded-name", .reject) {
             try armored(behind: "junk\r\n", header: ["From", " : alice@example.com"])
@@ -103,11 +132,10 @@ extension MIMECases {
     }
 
     /// A mail of alice with text and a CMS object in PEM, after `start`.
-    private static func armored(behind start: String, header: [String]? = nil) throws -> [UInt8] {
+    private static func armored(behind start: String, header: [String] = MailForge().header) throws -> [UInt8] {
         let object = try SignedForge(MailForge.text, by: Person.alice.get(), isDetached: false).encoded()
-        var mail = MailForge()
-        mail.header = header ?? mail.header
-        let body = "pay me\r\n-----BEGIN PKCS7-----\r\n\(CMSPart.base64(object))-----END PKCS7-----\r\n"
-        return Array(start.utf8) + mail.mail([], Array(body.utf8))
+        let lines =
+            header + ["", "pay me", "-----BEGIN PKCS7-----", "\(CMSPart.base64(object))-----END PKCS7-----", ""]
+        return Array((start + lines.joined(separator: "\r\n")).utf8)
     }
 }

@@ -77,6 +77,8 @@ import Testing
         ("Content-Type: text/plain; x=a\u{0}\nB: ; y=z\nC: d\n\n", true),
         ("Subject: b\u{0}c\nDate: d\nB: e\n\n", false),
         ("A: b\nFrom\n : c\n\n", true), ("A: b\nContent\n -Type\n\t: c\n\n", true), ("A: b\nx\n From\n\n : c\n", false),
+        ("A: b\nFrom\(String(repeating: " ", count: 150))\n : c\n\n", true),
+        ("A: b\nFrom\n\(String(repeating: "\t", count: 150)): c\n\n", true),
         ("A: b\nFrom\n x: c\n\n", false), ("A: b\nfrom here\n on: c\n\n", false),
     ])
     func `fields that other programs join from two lines are an error`(text: String, isHidden: Bool) throws {

@@ -53,6 +53,9 @@ import Testing
         "(\r\n bob. carol@example.org .evil.test) <carol@example.org>", "\"bob\r\n \" <carol@example.org>",
         "\"Carol J.\r\n x, bob\" <carol@example.org>", "\"Carol J.\r\n bob@evil.test\" <carol@example.org>",
         "carol@example.org (\r\n evil.test!bob)", "(Carol\n Jones) <carol@example.org>", "\"a b\r\n c\"@example.org",
+        "bob \"a b,\r\n c\" <carol@example.org>", "evil.test!bob \"a b\r\n c\" <carol@example.org>",
+        "(x) \"a b\r\n c\" <carol@example.org>", "\"a b\r\n c\".x <carol@example.org>",
+        "\"a b\r\n c\" (x) <carol@example.org>",
         // Java's mail library reads these as the local address carol.
         "carol(bob)@example.org", "carol (bob) @ example.org", "\"carol\"(x)@example.org", "carol@(x)example.org",
     ])
@@ -93,8 +96,8 @@ import Testing
         ("\"carol@example.org.evil.test\" <carol@example.org>", true),
         ("\"Carol @ work\" <carol@example.org>", false), ("\"Carol (@carol)\" <carol@example.org>", false),
         ("\"'CAROL@example.org'\" <carol@example.org>", false),
-        ("\"bob'carol@example.org\" <carol@example.org>", true),
-        ("\"carol@example.org'evil\" <carol@example.org>", true),
+        ("\"Carol Ltd. (carol@example.org)\" <carol@example.org>", false),
+        ("\"carol@example.org's team\" <carol@example.org>", false),
         ("(bob. carol@example.org .evil.test) <carol@example.org>", true),
         ("\"Write to carol@example.org.\" <carol@example.org>", false),
         ("\"o'brien@example.org\" <o'brien@example.org>", false),

@@ -109,6 +109,8 @@ import Testing
         #expect(try visible(latest) == ["b@x.test"])
         #expect(try visible(latest + "Resent-From: c@x.test\r\nResent-To: d@x.test\r\n") == ["b@x.test"])
         #expect(try visible("Resent-From: a@x.test\r\nResent-Bcc: d@x.test\r\n").isEmpty)
+        // Removing the Bcc field must not join two resendings.
+        #expect(try visible(latest + "Bcc: e@x.test\r\nResent-Cc: d@x.test\r\n") == ["b@x.test"])
     }
 
     @Test func `what the author of a resent message requested does not lower its protection`() throws {
@@ -118,6 +120,7 @@ import Testing
         }
         #expect(try request("") == ProtectionRequest(sign: .require, encrypt: .never))
         #expect(try request("Resent-From: a@x.test\r\n") == ProtectionRequest(sign: .require))
+        #expect(try request("Resent-Bcc: a@x.test\r\n") == ProtectionRequest(sign: .require))
     }
 
     /// A typing error must not cause mail to be sent in clear that the sender wanted to protect.

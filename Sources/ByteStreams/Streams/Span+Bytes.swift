@@ -17,6 +17,17 @@ extension Span<UInt8> {
         }
     }
 
+    /// The offset of the first `word`, which must not be empty, at or after `start`; nil if there is none.
+    package func firstOffset(of word: [UInt8], from start: Int = 0) -> Int? {
+        guard let first = word.first else { return nil }
+        var position = start
+        while let found = firstOffset(of: first, from: position) {
+            if has(word, at: found) { return found }
+            position = found + 1
+        }
+        return nil
+    }
+
     /// The first byte; nil if there are no bytes.
     @inlinable
     package var first: UInt8? { isEmpty ? nil : self[0] }

@@ -49,11 +49,9 @@ package struct Mailbox: Hashable, Sendable {
         let (left, right) = sides(Self.isBoundary)
         if !left.isEmpty, !right.isEmpty {
             guard !continues(name, around: place) else { return true }
-            // An apostrophe is part of the address, or a quotation mark around it.
+            // An apostrophe is part of the address, or a quotation mark beside it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
-            let bareLeft = String(whole.left.drop { $0 == "'" })
-            let bareRight = String(whole.right.reversed().drop { $0 == "'" }.reversed())
-            return !isOwn(bareLeft, at: bareRight) && !isOwn(whole.left, at: whole.right)
+            return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
         }
         // People also read `alice @ example.com` as an address, but not `Carol @ work`.
         let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
@@ -62,11 +60,11 @@ package struct Mailbox: Hashable, Sendable {
         return !isOwn(String(near.reversed()), at: String(far))
     }
 
-    /// Whether a dot follows or precedes the address around the @ at `place`, with only blanks or brackets between them. Some
-    /// programs take both as one address.
+    /// Whether a dot follows or precedes the address around the @ at `place`, with only blanks between them. Some programs
+    /// take both as one address.
     private func continues(_ name: [Unicode.Scalar], around place: Int) -> Bool {
-        let after = name[(place + 1)...].drop { !Self.isBoundary($0) }.first { !Self.isBoundary($0) }
-        let before = name[..<place].reversed().drop { !Self.isBoundary($0) }.first { !Self.isBoundary($0) }
+        let after = name[(place + 1)...].drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }
+        let before = name[..<place].reversed().drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }
         return after == "." || before == "."
     }
 

@@ -75,6 +75,11 @@ struct SoleMailbox {
         while let next = rest.first, next != "<" {
             if next == "\"" {
                 guard let quoted = quotedString() else { return false }
+                // Python reads a word before or after such a string as an address of its own.
+                guard !quoted.isFolded || isFirst && shown.isEmpty && rest.first(where: { !Self.isBlank($0) }) == "<"
+                else {
+                    return false
+                }
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
@@ -96,9 +101,8 @@ struct SoleMailbox {
     private mutating func addressSpecification(hasComments: Bool) -> String? {
         let local: String
         if rest.first == "\"" {
-            let field = rest
             guard let quoted = quotedString(), !quoted.content.isEmpty,
-                !field.dropLast(rest.count).contains("\n"),
+                !quoted.isFolded,
                 quoted.content.unicodeScalars.allSatisfy(Self.isPlain)
             else {
                 return nil
@@ -139,14 +143,14 @@ struct SoleMailbox {
     }
 
     /// A quoted string; nil if it is not terminated, or if programs that end it at a line break find an address in it.
-    private mutating func quotedString() -> (content: String, raw: String)? {
+    private mutating func quotedString() -> (content: String, raw: String, isFolded: Bool)? {
         var (content, raw) = (String.UnicodeScalarView(), "\"".unicodeScalars)
         var isFolded = false
         rest.removeFirst()
         while let scalar = rest.popFirst() {
             // A line break is not part of the text.
             if scalar != "\n" { raw.append(scalar) }
-            if scalar == "\"" { return (String(content), String(raw)) }
+            if scalar == "\"" { return (String(content), String(raw), isFolded) }
             if scalar == "\n" {
                 guard isFolded || mayFold(behind: content) else { return nil }
                 isFolded = true

@@ -61,14 +61,6 @@ package struct ContentType: Hashable, Sendable {
     /// Whether the type is multipart/signed (RFC 1847 §2.1).
     var isSigned: Bool { name == "multipart/signed" }
 
-    /// The boundary for programs that end an unquoted value at the first character that needs quotes (RFC 2045 §5.1); nil
-    /// if they find the same boundary or none.
-    var shortBoundary: [UInt8]? {
-        guard isMultipart, parameters.isUnquoted("boundary"), let boundary else { return nil }
-        let short = boundary.prefix { !"()<>@,;:\\\"/[]?=*".utf8.contains($0) }
-        return short.isEmpty || short.count == boundary.count ? nil : Array(short)
-    }
-
     /// The media type without parameters, such as `text/plain`.
     package var name: String { "\(type)/\(subtype)" }
 
@@ -89,15 +81,22 @@ package struct ContentType: Hashable, Sendable {
 
     /// Whether other programs may use a different boundary or none.
     ///
-    /// Some programs treat angle brackets around a value as quotes, do not count blanks before the value as part of it, or
+    /// Some programs treat angle brackets around a value as quotes, do not count blanks around the value as part of it, or
     /// decode encoded words, which RFC 2047 §5 does not allow here.
     var isBoundaryAmbiguous: Bool {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
-        if hasEncodedWord, isSigned || boundary.map(Self.beginsEncodedWord) == true { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
-        guard let boundary else { return false }
-        return boundary.first?.isBlank == true || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
+        if hasEncodedWord, isSigned { return true }
+        guard let boundary, let written = parameters["boundary"]?.utf8 else { return false }
+        // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1).
+        if isSigned, parameters.isUnquoted("boundary"), boundary.contains(where: Self.needsQuotes) { return true }
+        // Lines of hyphens are also found in text.
+        if boundary.allSatisfy({ $0 == UInt8(ascii: "-") }) || Self.beginsEncodedWord(boundary) { return true }
+        return written.first?.isBlank == true || written.last?.isBlank == true
+            || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
     }
+
+    private static func needsQuotes(_ byte: UInt8) -> Bool { "()<>@,;:\\\"/[]?=*".utf8.contains(byte) }
 }
 
 /// The Content-Disposition of a part: how to display the part.

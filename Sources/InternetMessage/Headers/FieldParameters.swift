@@ -101,7 +101,7 @@ package struct FieldParameters: Hashable, Sendable {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
             // RFC 2045 requires quotes around more characters. Most programs read the characters allowed here as part of the
-            // value; `ContentType.shortBoundary` is for the others.
+            // value; `ContentType.isBoundaryAmbiguous` is for the others.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
             // A comment may follow, or the rest of an unquoted file name with blanks.
             tokens.skipBlanksAndComments()

@@ -20,7 +20,8 @@ extension HeaderScan {
             if line.isEmpty { return false }
             if isWholeMessage, line.contains(0) { return true }
             let pieces = LineSeparator.pieces(of: line)
-            if pieces.contains(where: isDecisive) || isDecisive(unfinished.joined(with: line)[...]) { return true }
+            if pieces.contains(where: isDecisive) { return true }
+            if let name = unfinished.completed(by: line), Self.decisiveNames.contains(name) { return true }
             guard let feed, feed < limit else {
                 return isWhole ? false : bytes.count >= limit ? isWholeMessage : nil
             }
@@ -85,26 +86,26 @@ extension HeaderBlock {
     /// Whether some program may find a field with one of `names`, which must be in lower case, anywhere in `text`.
     package static func mayStand(_ names: Set<String>, in text: ArraySlice<UInt8>) -> Bool {
         var unfinished = FoldedName()
-        func isFound(_ line: ArraySlice<UInt8>) -> Bool {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return false }
-            return names.contains(HeaderScan.letters(of: line[..<colon]))
-        }
         return text.contains(0)
-            || LineSeparator.pieces(of: text).contains { isFound($0) || isFound(unfinished.joined(with: $0)[...]) }
+            || LineSeparator.pieces(of: text).contains { line in
+                let name = line.firstIndex(of: UInt8(ascii: ":")).map { HeaderScan.letters(of: line[..<$0]) }
+                return [name, unfinished.completed(by: line)].contains { $0.map(names.contains) == true }
+            }
     }
 }
 
-/// The beginning of a field in lines without a colon.
+/// The name of a field that is folded before its colon.
 private struct FoldedName {
-    private var bytes: [UInt8] = []
-    /// Longer than every decisive name, with some blanks.
-    private static let maximumCount = 100
+    /// The letters of the name so far; nil if the last field has its colon.
+    private var letters: String?
 
-    /// The bytes of the field so far and `line`, if `line` continues the field; otherwise `line`.
-    mutating func joined(with line: ArraySlice<UInt8>) -> [UInt8] {
-        let joined = line.first?.isBlank == true ? bytes + line.prefix(Self.maximumCount) : Array(line)
-        let isName = joined.count <= Self.maximumCount && !joined.contains(UInt8(ascii: ":"))
-        bytes = isName ? joined : []
-        return joined
+    /// Reads the next line. Returns the letters of the name that ends in it, if the name began in an earlier line.
+    mutating func completed(by line: ArraySlice<UInt8>) -> String? {
+        let name = line.prefix { $0 != UInt8(ascii: ":") }
+        let known = line.first?.isBlank == true ? letters : nil
+        // No decisive name is longer, so more letters cannot make one.
+        let joined = String(((known ?? "") + HeaderScan.letters(of: name)).prefix(100))
+        letters = name.count == line.count ? joined : nil
+        return name.count == line.count ? nil : known.map { _ in joined }
     }
 }

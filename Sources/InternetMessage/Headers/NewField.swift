@@ -34,12 +34,12 @@ package struct NewField: Sendable, Hashable {
         /// The parameter in its encoded form, divided into sections (RFC 2231 §3) if it is long.
         var sections: [String] {
             guard text.utf8.count > 900 else { return [text] }
-            var (pieces, piece) = ([String](), "utf-8''")
-            for character in value.utf8.map(Self.percentEncoded) {
-                if piece.utf8.count > 60 { (pieces, piece) = (pieces + [piece], "") }
-                piece += character
+            var pieces = ["utf-8''"]
+            for character in value.utf8.lazy.map(Self.percentEncoded) {
+                if pieces[pieces.count - 1].utf8.count > 60 { pieces.append("") }
+                pieces[pieces.count - 1] += character
             }
-            return (pieces + [piece]).enumerated().map { "\(name)*\($0)*=\($1)" }
+            return pieces.enumerated().map { "\(name)*\($0)*=\($1)" }
         }
 
         fileprivate var text: String {

@@ -53,10 +53,11 @@ struct LineScanner {
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter insideLines: whether hyphens after the 250th byte of a line are also passed to `match`.
+    /// - Parameter inside: hyphens after the 250th byte of a line are also passed to `match`, if one of these bytes follows
+    ///   them.
     mutating func next<Match>(
         from start: Place,
-        insideLines: Bool,
+        before inside: [UInt8],
         where match: (Span<UInt8>, Context) -> Match?
     ) throws(MIMEError) -> Line<Match>? {
         var place = start
@@ -66,7 +67,7 @@ struct LineScanner {
                 let line =
                     if place.isLineStart {
                         try line(at: place.position, where: match)
-                    } else if insideLines {
+                    } else if !inside.isEmpty {
                         try piece(at: place.position, where: match)
                     } else {
                         Line<Match>?.none
@@ -75,15 +76,15 @@ struct LineScanner {
             }
             // Within a line, hyphens matter only after a line end, or on request.
             place =
-                nextHyphens(from: place.position, insideLines: insideLines)
+                nextHyphens(from: place.position, before: inside)
                 ?? Place(position: loaded.upperBound, isLineStart: window[loaded.count - 1].endsLines)
         }
         return nil
     }
 
-    /// The next two hyphens in the window after `start` that begin a line or, if `insideLines` is true, are inside of one; nil
+    /// The next two hyphens in the window after `start` that begin a line, or are inside of one before a byte of `inside`; nil
     /// if there are none. Of a long run of hyphens inside a line, only the end counts.
-    private func nextHyphens(from start: Int, insideLines: Bool) -> Place? {
+    private func nextHyphens(from start: Int, before inside: [UInt8]) -> Place? {
         let window = window
         let bytes = window.prefix(loaded.count)
         let first = start - loaded.lowerBound
@@ -94,8 +95,9 @@ struct LineScanner {
             while offset < bytes.count, bytes[offset] == hyphen { offset += 1 }
             guard offset - found > 1 || offset == bytes.count else { continue }
             if found > first, bytes[found - 1].endsLines { return Place(position: loaded.lowerBound + found) }
+            guard !inside.isEmpty, offset == bytes.count || inside.contains(bytes[offset]) else { continue }
             let tail = max(found, offset - Self.longestRun)
-            guard insideLines, tail > first else { continue }
+            guard tail > first else { continue }
             return Place(position: loaded.lowerBound + tail, isLineStart: false)
         }
         return nil

@@ -6,8 +6,8 @@ package import ByteStreams
 /// Parts that are not in this form are encoded: text becomes quoted-printable, or base64 if that is shorter; everything else
 /// becomes base64. The decoded content stays the same. Header fields of parts are written in 7-bit, and long lines in them are
 /// folded. A message whose header mail transport might change must not be encoded as message/rfc822 (RFC 2046 §5.2.1), so it
-/// becomes message/global in base64, which is meant for messages with a non-ASCII header (RFC 6532 §3.7). All other bytes are unchanged. The form can be written repeatedly and is always
-/// the same.
+/// becomes message/global in base64, which is meant for messages with a non-ASCII header (RFC 6532 §3.7). All other bytes are
+/// unchanged. The form can be written repeatedly and is always the same.
 ///
 /// RFC 2045 §2.7, §6, RFC 2049 §4
 package struct SevenBitEncoding: Sendable {

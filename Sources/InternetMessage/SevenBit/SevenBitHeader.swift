@@ -43,6 +43,7 @@ extension HeaderField {
     func inSevenBits(_ lineEnd: LineEnd) -> [UInt8]? {
         let folded = asciiForm(lineEnd).map { $0.folded(lineEnd) }
         guard let folded, folded.hasLongLine else { return folded }
+        guard isNamed("Content-Type") || isNamed("Content-Disposition") else { return nil }
         return parametersInSevenBits(lineEnd, longest: 900).map { $0.folded(lineEnd) }.flatMap {
             $0.hasLongLine ? nil : $0
         }
@@ -60,6 +61,9 @@ extension HeaderField {
         }
         return NewField(name, value: EncodedWord.encode(value)).bytes(lineEnd: lineEnd)
     }
+
+    /// The maximum size of a field with encoded parameters in bytes.
+    private static let longestParameters = 65_536
 
     /// The field with encoded parameters; nil if a parameter cannot be encoded.
     ///
@@ -80,8 +84,10 @@ extension HeaderField {
             else { return nil }
             // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            output += NewField.Parameter(name, value: value).sections.flatMap {
-                Array(";\(lineEnd.rawValue) \($0)".utf8)
+            // No person wrote such a value. In sections it could exceed the limits for a header.
+            guard value.utf8.count + output.count <= Self.longestParameters else { return nil }
+            for section in NewField.Parameter(name, value: value).sections {
+                output += Array(";\(lineEnd.rawValue) \(section)".utf8)
             }
         }
         return output + end
@@ -104,14 +110,20 @@ extension Array<UInt8> {
     fileprivate func folded(_ lineEnd: LineEnd) -> [UInt8] {
         guard hasLongLine else { return self }
         var output: [UInt8] = []
-        var (lineStart, fold) = (0, Int?.none)
+        // The places of the last break that is possible in the line, and of the blanks before the current byte.
+        var (lineStart, fold, blanks) = (0, Int?.none, Int?.none)
         for (index, byte) in enumerated() {
+            if byte.isBlank {
+                blanks = blanks ?? index
+            } else {
+                // A line of blanks, or one with blanks at its end, would be changed in transport.
+                if byte != .carriageReturn, byte != .lineFeed, let blanks, blanks > lineStart { fold = blanks }
+                blanks = nil
+            }
             if index - lineStart > Self.foldedSize, let place = fold {
                 output += self[lineStart..<place] + lineEnd.bytes
                 (lineStart, fold) = (place, nil)
             }
-            // A line of blanks, or one with blanks at its end, would be changed in transport.
-            if byte.isBlank, index > lineStart, !self[index - 1].isBlank { fold = index }
             if byte == .lineFeed {
                 output += self[lineStart...index]
                 (lineStart, fold) = (index + 1, nil)

@@ -2,11 +2,11 @@ import ByteStreams
 
 /// The boundaries of the multiparts around the current position of a scan, and what a line means to them.
 struct OpenBoundaries {
-    /// The boundaries of one level. They are nil for an entity without parts, and after the last part.
     private struct Level {
+        /// Nil for an entity without parts, and after the last part.
         var boundary: [UInt8]?
-        /// `ContentType.shortBoundary`
-        var short: [UInt8]?
+        /// The body of the field with the boundary.
+        let field: [UInt8]
         /// Whether the multipart is signed, and not yet known to be contradictory.
         var isWatched: Bool
     }
@@ -36,8 +36,12 @@ struct OpenBoundaries {
     /// Whether there is nothing to look for.
     var isEmpty: Bool { bareness == nil && levels.allSatisfy { $0.boundary == nil } }
 
-    /// Whether boundaries far inside of lines are looked for.
-    var isWatching: Bool { levels.contains { $0.isWatched && $0.boundary != nil } }
+    /// The first bytes, after the hyphens, of the boundaries that are also looked for far inside of lines.
+    var watchedBytes: [UInt8] {
+        levels.filter(\.isWatched).compactMap { level in
+            level.boundary?.first { $0 != UInt8(ascii: "-") }
+        }
+    }
 
     /// The boundaries for a scan at a position with this bareness.
     func looking(at bareness: Bareness?) -> Self {
@@ -46,15 +50,16 @@ struct OpenBoundaries {
         return boundaries
     }
 
-    /// Adds the level of an entity.
-    mutating func open(_ type: ContentType) {
-        levels.append(Level(boundary: type.boundary, short: type.shortBoundary, isWatched: type.isSigned))
+    /// Adds the level of an entity with the given Content-Type.
+    mutating func open(_ type: ContentType, _ field: HeaderField?) {
+        let body = type.isSigned ? field?.unfoldedBody : nil
+        levels.append(Level(boundary: type.boundary, field: body ?? [], isWatched: type.isSigned))
     }
 
     mutating func closeInnermost() { levels.removeLast() }
 
     /// Ends the parts of the multipart at `level`.
-    mutating func closeParts(of level: Int) { (levels[level].boundary, levels[level].short) = (nil, nil) }
+    mutating func closeParts(of level: Int) { levels[level].boundary = nil }
 
     mutating func stopWatching(_ level: Int) { levels[level].isWatched = false }
 
@@ -67,7 +72,6 @@ struct OpenBoundaries {
         var (found, likeness) = ((level: Int, isClosing: Bool)?.none, Mark?.none)
         var other: Int?
         for level in levels.indices.reversed() {
-            if let short = levels[level].short, isWhole, Self.closing(line, short) != nil { other = other ?? level }
             guard let boundary = levels[level].boundary, line.has(boundary, at: 2) else { continue }
             if isWhole, let isClosing = Self.closing(line, boundary) {
                 if found != nil { other = other ?? level }
@@ -79,7 +83,6 @@ struct OpenBoundaries {
             }
         }
         if let found { return .delimiter(level: found.level, isClosing: found.isClosing, other: other) }
-        if let other { return .contradiction(level: other) }
         return likeness ?? bareMark(of: line)
     }
 
@@ -93,12 +96,32 @@ struct OpenBoundaries {
 
     /// The meaning of a line that no boundary explains.
     ///
-    /// Between the parts, a line of hyphens and text can only be meant for programs that find another boundary.
+    /// Between the parts, a line is a contradiction if its text after the hyphens also occurs in the field with the boundary,
+    /// because another program could take it for the boundary. Footers of mailing lists are not.
     private func bareMark(of line: Span<UInt8>) -> Mark? {
-        guard let bareness, bareness.isBetweenParts else { return nil }
-        let text = (0..<line.count).first { line[$0] != UInt8(ascii: "-") }
-        guard let text, !line[text].isBlank else { return nil }
-        return .contradiction(level: bareness.level)
+        guard let bareness, bareness.isBetweenParts, levels[bareness.level].isWatched else { return nil }
+        var text = (2..<line.count).map { line[$0] }
+        while text.last?.isBlank == true { text.removeLast() }
+        guard let first = text.first, !first.isBlank, text.contains(where: { $0 != UInt8(ascii: "-") }) else {
+            return nil
+        }
+        let field = levels[bareness.level].field
+        // Honest fields are much shorter.
+        let isNamed =
+            field.count > 4_096 || field.octets.firstOffset(of: text) != nil
+            || text.count > 2 && text.suffix(2) == Self.hyphens[...]
+                && field.octets.firstOffset(of: text.dropLast(2)) != nil
+        return isNamed ? .contradiction(level: bareness.level) : nil
+    }
+
+    /// Whether the header of a signature, which no signature covers, contains what other programs take for delimiters.
+    ///
+    /// Some programs end lines at a bare carriage return, and some join a line with a NUL and the next line.
+    func contradicts(_ header: HeaderBlock, of level: Int) -> Bool {
+        guard let boundary = levels[level].boundary, header.defects.isDisjoint(with: [.bareCR, .nul]) else {
+            return true
+        }
+        return header.bytes.octets.firstOffset(of: Self.hyphens + boundary) != nil
     }
 
     /// The meaning of hyphens and text far inside of a line, where another line begins for programs that read long lines in
@@ -108,7 +131,7 @@ struct OpenBoundaries {
         for level in levels.indices.reversed() where levels[level].isWatched {
             guard let boundary = levels[level].boundary else { continue }
             // The hyphens of the boundary are the last ones of the run.
-            let hyphens = boundary.firstIndex { $0 != UInt8(ascii: "-") } ?? boundary.count
+            guard let hyphens = boundary.firstIndex(where: { $0 != UInt8(ascii: "-") }) else { continue }
             if run >= hyphens + 2, text.has(boundary, at: run - hyphens) { return .contradiction(level: level) }
         }
         return nil

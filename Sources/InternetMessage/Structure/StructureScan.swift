@@ -28,7 +28,7 @@ struct StructureScan {
         while case let boundaries = boundaries.looking(at: bareness), !boundaries.isEmpty,
             let line = try scanner.next(
                 from: place,
-                insideLines: boundaries.isWatching,
+                before: boundaries.watchedBytes,
                 where: { boundaries.mark(of: $0, $1) }
             )
         {
@@ -66,8 +66,13 @@ struct StructureScan {
         headerBytes += header.bytes.count
         guard headerBytes <= MIMELimit.totalHeaderBytes.rawValue else { throw .limitExceeded(.totalHeaderBytes) }
         let draft = Draft(header, isInDigest: isInDigest)
+        if let outer = open.last, outer.isSigned, !outer.children.isEmpty,
+            boundaries.contradicts(header, of: open.count - 1)
+        {
+            noteContradiction(of: open.count - 1)
+        }
         open.append(draft)
-        self.boundaries.open(draft.contentType)
+        self.boundaries.open(draft.contentType, header.first("Content-Type"))
         guard draft.boundary == nil || open.count <= MIMELimit.depth.rawValue else { throw .limitExceeded(.depth) }
         return header.separatorRange.upperBound
     }

@@ -27,7 +27,8 @@ package enum PEMObject {
         let head = try head(of: source)
         guard let mark = mark(in: head) else { return others && head.starts(with: begin) }
         guard labels.contains(mark.label) || others && mark.start == 0 else { return false }
-        return !HeaderBlock.mayStand(HeaderBlock.mailFields, in: head[..<mark.start])
+        let text = head[..<mark.start]
+        return !text.beginsMailbox && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: text)
     }
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
@@ -84,7 +85,7 @@ package enum PEMObject {
     private static func mark(in head: [UInt8]) -> Mark? {
         var first: Mark?
         var position = 0
-        while let start = offset(of: begin, in: head, from: position) {
+        while let start = head.octets.firstOffset(of: begin, from: position) {
             position = start + begin.count
             guard start == 0 || head[start - 1] == 10, let lineEnd = head[position...].firstIndex(of: 10),
                 let label = label(of: head[position..<lineEnd])
@@ -103,17 +104,6 @@ package enum PEMObject {
         return rest.elementsEqual("-----".utf8) ? String(decoding: label, as: UTF8.self) : nil
     }
 
-    /// The first offset of `pattern` in `bytes` at or after `start`.
-    private static func offset(of pattern: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
-        let bytes = bytes.octets
-        var position = start
-        while position + pattern.count <= bytes.count, let found = bytes.firstOffset(of: 0x2D, from: position) {
-            if bytes.has(pattern, at: found) { return found }
-            position = found + 1
-        }
-        return nil
-    }
-
     /// The offset of the first hyphen at or after `start`. Base64 contains no hyphen.
     private static func hyphen(in source: any ByteSource, from start: Int) throws -> Int? {
         let window = Window()
@@ -124,6 +114,13 @@ package enum PEMObject {
             position += count
         }
         return nil
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether the first line is the From line of a mailbox, from which some programs take the author.
+    fileprivate var beginsMailbox: Bool {
+        (try? HeaderBlock(parsing: Array(self)))?.defects.contains(.mboxLine) == true
     }
 }
 

@@ -15,12 +15,15 @@ extension HeaderSplit {
     package static func join(outer: HeaderBlock, inner: HeaderBlock, _ extent: ProtectedHeader.Extent) -> [UInt8] {
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
+        let outside = Set(outer.fields.map { $0.name.lowercased() })
         let moved = extent.once(
             inner.fields.filter { field in
                 let name = field.name.lowercased()
                 guard !field.isContentField else { return extent.includesContent(name) }
                 guard !field.isNamed("MIME-Version") else { return !hasVersion }
-                return HeaderFieldKind.gatewayNames.contains(name) && outer.first(name) == nil
+                // A gateway's checks of the author have seen no From.
+                guard extent == .all || name != "from" else { return false }
+                return HeaderFieldKind.gatewayNames.contains(name) && !outside.contains(name)
             }
         )
         var places = [Int: [UInt8]]()

@@ -80,7 +80,7 @@ struct DividedMessage: Sendable {
     private static func checkSafe(_ form: SevenBitEncoding) throws {
         guard form.unsafeMessages.isEmpty else {
             throw MessageError.malformed(
-                "the header of a message attached to it has letters outside ASCII or long lines, which cannot be signed unchanged; attach that message in a ZIP file"
+                "the header of a message attached to it has letters outside ASCII, long lines or the From line of a mailbox, which cannot be signed unchanged; attach that message in a ZIP file"
             )
         }
         guard form.unsafeParts.isEmpty else {

@@ -15,6 +15,10 @@ package struct MessageControls: Sendable {
     package let source: any ByteSource
     /// The parsed message in `source`.
     package let message: Entity
+    /// The fields of the original message with the recipients whom all can see.
+    private let visibleFields: [HeaderField]
+    /// Whether the original message was resent.
+    private let isResent: Bool
 
     /// Reads the header of the message in `source`.
     ///
@@ -51,6 +55,8 @@ package struct MessageControls: Sendable {
                 edited += field.rawBytes
             }
         }
+        visibleFields = header.visibleRecipientFields
+        isResent = !ResentFields(header).isEmpty
         self.request = request
         self.unread = unread
         self.source = isEdited ? RewrittenSource(edited, source, after: header.range.upperBound) : source
@@ -66,7 +72,7 @@ package struct MessageControls: Sendable {
     /// - Throws: `MIMEError.limitExceeded(.addresses)`
     package func visibleRecipients() throws(MIMEError) -> Set<EmailAddress> {
         var visible: Set<EmailAddress> = []
-        for field in message.header.visibleRecipientFields {
+        for field in visibleFields {
             visible.formUnion(try AddressList(field: field).addresses)
         }
         return visible
@@ -75,7 +81,7 @@ package struct MessageControls: Sendable {
     /// The request that counts as the sender's own. In a resent message, it may be that of the original author, so it cannot
     /// lower the protection.
     package var senderRequest: ProtectionRequest {
-        ResentFields(message.header).isEmpty ? request : request.withoutLowering
+        isResent ? request.withoutLowering : request
     }
 
     /// All addresses in all From fields.

@@ -73,16 +73,8 @@ package struct SubmittedMail: Sendable {
     private static func recipients(in argument: String, _ qualifier: AddressQualifier) throws -> [String] {
         let recipient = qualifier.qualified(argument)
         guard EmailAddress(recipient: recipient, on: "") == nil else { return [recipient] }
-        guard isBalanced(argument) else { return [argument] }
         let list = try Self.list(argument, qualifier)
         return list.defects.contains(.malformed) || list.mailboxes.isEmpty ? [argument] : list.addresses.map(\.text)
-    }
-
-    /// Whether every comment, quoted string, and bracket in `text` is closed. One that is not could hide recipients after it.
-    private static func isBalanced(_ text: String) -> Bool {
-        func count(_ mark: Character) -> Int { text.count { $0 == mark } }
-        return count("(") == count(")") && count("<") == count(">") && count("[") == count("]")
-            && count("\"").isMultiple(of: 2)
     }
 
     /// The recipients in `text`, in the forms that mail servers accept.

@@ -14,7 +14,7 @@ extension Store {
     package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
         var seen: Protectors?
-        while true {
+        for _ in 0..<Self.changesSeen {
             let (found, protectors, keys) = try await database.read { database in
                 (
                     try Self.damage(in: database) + Self.changedCertificates(in: database)
@@ -32,6 +32,7 @@ extension Store {
                 seen = protectors
             }
         }
+        throw KeystoreError.busy(path: location.path)
     }
 
     /// Removes the certificates to which nothing refers. Removes no private keys and no files.

@@ -37,7 +37,7 @@ extension SMIMECommand.Encrypt {
     /// Rejects mail with a Bcc field, because every recipient could read that field.
     private func checkHiddenRecipients(_ header: HeaderBlock?, of path: String, _ common: EncryptionContext) throws {
         guard to.isEmpty, common.secret == nil, let header,
-            try !RecipientPlan.hiddenRecipients(of: header).isEmpty
+            header.fields.contains(where: { $0.namesHiddenRecipients && !$0.value.isEmpty })
         else { return }
         throw Failure(
             .usage,
