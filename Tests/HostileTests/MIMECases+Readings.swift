@@ -37,6 +37,9 @@ extension MIMECases {
             let mail = try shaped { $0.boundary = "=_x" }
             return Array(String(decoding: mail, as: UTF8.self).replacing("boundary=\"=_x\"", with: "boundary==_x").utf8)
         },
+        HostileCase("mime-boundary-with-apostrophes", ambiguous) {
+            try replaced("boundary=\"bnd\"", with: "boundary=''bnd")
+        },
         HostileCase("mime-boundary-with-blank", ambiguous) {
             try replaced("boundary=\"bnd\"", with: "boundary=\"bnd \"")
         },
@@ -55,6 +58,10 @@ extension MIMECases {
         HostileCase("mime-delimiters-in-epilogue", ambiguous) {
             try shaped { ($0.epilogue, $0.parameters) = (evil, $0.parameters + "; x=\"not evil\"") }
         },
+        HostileCase("mime-close-delimiter-with-text-in-content", ambiguous) {
+            try shaped(Array("Content-Type: text/plain\r\n\r\nhi\r\n--bnd--text\r\nP.S. a joke\r\n".utf8))
+        },
+        HostileCase("mime-close-delimiter-twice", .accept) { try shaped { $0.epilogue = "\r\n--bnd--\r\n" } },
         HostileCase("mime-delimiter-again", ambiguous) { try shaped { $0.epilogue = "--bnd\r\n\r\npay me\r\n" } },
         HostileCase("mime-list-footers", .accept) {
             let google = "--~--~---------~--~----~------------~-------~--~----~"
@@ -108,6 +115,36 @@ extension MIMECases {
         HostileCase("mime-pem-behind-mailbox-line", .reject(1)) { try armored(behind: "From a\r\nFrom a\r\n") },
         HostileCase("mime-pem-behind-mailbox-line-alone", .reject(1)) {
             try armored(behind: "From alice@example.com Fri Nov 27 07:00:00 2026\r\n", header: ["Subject: pay"])
+        },
+        HostileCase("mime-pem-before-header", .reject(1)) {
+            let block = try armored(behind: "", header: ["X: y"]).drop { $0 != UInt8(ascii: "-") }
+            return Array(block) + MailForge().mail([], Array("pay me\r\n".utf8))
+        },
+        HostileCase("mime-signature-type-with-text", .reject(65, ["malformed-content-type"])) {
+            try shaped { $0.signatureType = "application/pkcs7-signature x/y; name=smime.p7s" }
+        },
+        HostileCase("mime-signature-type-with-comment", .reject(65, ["malformed-content-type"])) {
+            try shaped { $0.signatureType = "application/pkcs7-signature (x/y)" }
+        },
+        HostileCase("mime-signature-with-other-file-name", .reject(65)) {
+            try shaped {
+                $0.signatureType =
+                    "application/octet-stream; name=smime.p7s"
+                    + "\r\nContent-Disposition: inline; filename=\"Invoice.html\""
+            }
+        },
+        HostileCase("mime-blank-before-colon-and-sender", hidden) {
+            try shaped(header: ["Sender: mallory@evil.test", "X : y"])
+        },
+        HostileCase("mime-blank-before-colon-and-mailbox-line", hidden) {
+            let mail = String(decoding: try shaped(), as: UTF8.self).replacing("From: alice", with: "From : alice")
+            return Array("From mallory@evil.test Fri Nov 27 07:00:00 2026\r\n".utf8) + Array(mail.utf8)
+        },
+        HostileCase("mime-byte-order-mark-and-sender", hidden) {
+            [0xEF, 0xBB, 0xBF] + (try shaped(header: ["Sender: mallory@evil.test"]))
+        },
+        HostileCase("mime-nul-in-signature-header", ambiguous) {
+            try shaped { $0.signatureType += "\r\nX: a\0" }
         },
         HostileCase("mime-pem-behind-begin-line", .reject) { try armored(behind: "-----BEGIN X-----\r\n") },
         HostileCase("mime-pem-behind-folded-name", .reject) {

@@ -16,6 +16,7 @@ import Testing
         "Pete(A nice \\) chap) <carol(his account)@example.org(host)>",
         "=?utf-8?q?Team=2C_Carol?= <carol@example.org>", "J\u{F6}rg <carol@example.org>",
         "Carol\r\n <carol@example.org>", "\"Carol, Dr.\r\n Jones\"\r\n\t<carol@example.org>",
+        "\"Jones, Carol (IT,\r\n Support) [ext]\" <carol@example.org>",
         "Carol<carol@example.org>",
         "\"carol@example.org\" <carol@example.org>", "\"Carol \\\"CJ\\\" Jones\" <carol@example.org>",
         "CAROL <Carol@Example.ORG>", "\"carol\"@example.org", "Carol at home <carol@example.org>",
@@ -50,7 +51,8 @@ import Testing
         "carol@example.org bob@example.org",
         "<carol@example.org", "carol@example.org>", "<<carol@example.org>>",
         // Python ends comments and quoted strings at a line break.
-        "(\r\n bob. carol@example.org .evil.test) <carol@example.org>", "\"bob\r\n \" <carol@example.org>",
+        "=?utf-8?q?=0A?= <carol@example.org>", "(\r\n bob. carol@example.org .evil.test) <carol@example.org>",
+        "\"bob\r\n \" <carol@example.org>",
         "\"Carol J.\r\n x, bob\" <carol@example.org>", "\"Carol J.\r\n bob@evil.test\" <carol@example.org>",
         "carol@example.org (\r\n evil.test!bob)", "(Carol\n Jones) <carol@example.org>", "\"a b\r\n c\"@example.org",
         "bob \"a b,\r\n c\" <carol@example.org>", "evil.test!bob \"a b\r\n c\" <carol@example.org>",

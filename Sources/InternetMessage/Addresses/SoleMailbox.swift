@@ -67,7 +67,10 @@ struct SoleMailbox {
 
     private func mailbox(_ text: String) -> Mailbox? {
         guard let address = try? EmailAddress(text) else { return nil }
-        return Mailbox(displayName: shown.isEmpty ? nil : EncodedWord.decode(shown), address: address)
+        let name = EncodedWord.decode(shown)
+        // Programs may end the field at a line break that an encoded word contains, or refuse the field.
+        guard !name.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else { return nil }
+        return Mailbox(displayName: shown.isEmpty ? nil : name, address: address)
     }
 
     private mutating func skipPhrase() -> Bool {
@@ -226,7 +229,8 @@ struct SoleMailbox {
 
     /// Whether the scalar is a blank, or text that is no part of any notation for addresses.
     private static func isPlainOrBlank(_ scalar: Unicode.Scalar) -> Bool {
-        isBlank(scalar) || isPlain(scalar) && !"!%=".unicodeScalars.contains(scalar)
+        isBlank(scalar) || "()[]".unicodeScalars.contains(scalar)
+            || isPlain(scalar) && !"!%=".unicodeScalars.contains(scalar)
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {

@@ -88,7 +88,8 @@ package struct ContentType: Hashable, Sendable {
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
         if hasEncodedWord, isSigned { return true }
         guard let boundary, let written = parameters["boundary"]?.utf8 else { return false }
-        // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1).
+        // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1), or read
+        // apostrophes as those of RFC 2231 §4.
         if isSigned, parameters.isUnquoted("boundary"), boundary.contains(where: Self.needsQuotes) { return true }
         // Lines of hyphens are also found in text.
         if boundary.allSatisfy({ $0 == UInt8(ascii: "-") }) || Self.beginsEncodedWord(boundary) { return true }
@@ -96,7 +97,7 @@ package struct ContentType: Hashable, Sendable {
             || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
     }
 
-    private static func needsQuotes(_ byte: UInt8) -> Bool { "()<>@,;:\\\"/[]?=*".utf8.contains(byte) }
+    private static func needsQuotes(_ byte: UInt8) -> Bool { "()<>@,;:\\\"/[]?=*'".utf8.contains(byte) }
 }
 
 /// The Content-Disposition of a part: how to display the part.

@@ -62,9 +62,20 @@ struct HeaderScan {
         self.fieldsEnd = fieldsEnd
         self.end = end
         noteNULs(before: fieldsEnd)
+        noteOtherAuthors()
         noteBareReturns(before: fieldsEnd)
         noteOtherSeparators(before: fieldsEnd)
         return true
+    }
+
+    /// Records whether programs that do not find From may take another author. A byte order mark or a blank before a colon can
+    /// hide From, which otherwise only leaves the author unknown.
+    private mutating func noteOtherAuthors() {
+        guard isWholeMessage, !defects.isDisjoint(with: [.byteOrderMark, .blankBeforeColon]) else { return }
+        let names = extents.map { bytes[Int($0.start)..<Int($0.nameEnd)] }
+        if defects.contains(.mboxLine) || names.contains(where: { Self.letters(of: $0).hasSuffix("sender") }) {
+            defects.insert(.hiddenFields)
+        }
     }
 
     /// Records NUL bytes. Programs in C end a line there, and some of them join it with the next line.

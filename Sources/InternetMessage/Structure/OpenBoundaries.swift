@@ -5,6 +5,8 @@ struct OpenBoundaries {
     private struct Level {
         /// Nil for an entity without parts, and after the last part.
         var boundary: [UInt8]?
+        /// The closing delimiter, without its first two hyphens.
+        let closing: [UInt8]
         /// The body of the field with the boundary.
         let field: [UInt8]
         /// Whether the multipart is signed, and not yet known to be contradictory.
@@ -22,7 +24,8 @@ struct OpenBoundaries {
     enum Mark {
         /// The delimiter of `level`. For some programs it is also the delimiter of `other`.
         case delimiter(level: Int, isClosing: Bool, other: Int?)
-        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
+        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow, or
+        /// some programs ignore what follows.
         case likeness(level: Int, isMere: Bool)
         /// Bytes that are a delimiter only for programs that read the multipart at `level` differently.
         case contradiction(level: Int)
@@ -53,7 +56,15 @@ struct OpenBoundaries {
     /// Adds the level of an entity with the given Content-Type.
     mutating func open(_ type: ContentType, _ field: HeaderField?) {
         let body = type.isSigned ? field?.unfoldedBody : nil
-        levels.append(Level(boundary: type.boundary, field: body ?? [], isWatched: type.isSigned))
+        let boundary = type.boundary
+        levels.append(
+            Level(
+                boundary: boundary,
+                closing: (boundary ?? []) + Self.hyphens,
+                field: body ?? [],
+                isWatched: type.isSigned
+            )
+        )
     }
 
     mutating func closeInnermost() { levels.removeLast() }
@@ -79,7 +90,11 @@ struct OpenBoundaries {
             } else if likeness == nil {
                 let rest = line.extracting((2 + boundary.count)...)
                 let padding = rest.has(Self.hyphens) ? rest.extracting(2...) : rest
-                likeness = .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })
+                // JavaMail ignores text after a closing delimiter.
+                let isCut =
+                    levels[level].isWatched
+                    && (rest.has(Self.hyphens) || rest.first == 0 || rest.first == .carriageReturn)
+                likeness = .likeness(level: level, isMere: isCut || padding.allSatisfy { $0 <= 32 || $0 >= 127 })
             }
         }
         if let found { return .delimiter(level: found.level, isClosing: found.isClosing, other: other) }
@@ -105,6 +120,8 @@ struct OpenBoundaries {
         guard let first = text.first, !first.isBlank, text.contains(where: { $0 != UInt8(ascii: "-") }) else {
             return nil
         }
+        // Some programs write the closing delimiter twice.
+        guard text != levels[bareness.level].closing else { return nil }
         let field = levels[bareness.level].field
         // Honest fields are much shorter.
         let isNamed =
@@ -118,7 +135,9 @@ struct OpenBoundaries {
     ///
     /// Some programs end lines at a bare carriage return, and some join a line with a NUL and the next line.
     func contradicts(_ header: HeaderBlock, of level: Int) -> Bool {
-        guard let boundary = levels[level].boundary, header.defects.isDisjoint(with: [.bareCR, .nul]) else {
+        guard let boundary = levels[level].boundary,
+            header.defects.isDisjoint(with: [.bareCR, .missingHeaderEnd, .nul])
+        else {
             return true
         }
         return header.bytes.octets.firstOffset(of: Self.hyphens + boundary) != nil

@@ -70,11 +70,14 @@ extension Entity {
             return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
         }
         let (content, signature) = (children[0], children[1])
-        let isNamed = signature.contentType.isOctetStream && signature.hasFilename(".p7s")
+        let isNamed =
+            signature.contentType.isOctetStream && signature.filenames.allSatisfy { Self.has($0, ending: ".p7s") }
         guard signature.contentType.isSignature || isNamed else {
             let name = signature.contentType.name
             return .malformed(.malformed("the second part of multipart/signed is not a signature but \(name)"))
         }
+        // Programs that find no type here display the signature. An attacker can put text into its certificates.
+        guard signature.contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
         do throws(MessageError) {
             try signature.checkUnambiguous()
             try content.checkUnambiguous()
@@ -98,9 +101,10 @@ extension Entity {
     /// The ends of the names of files that hold a CMS object (RFC 8551 §3.2.1).
     private static let objectEndings = [".p7m", ".p7c", ".p7z"]
 
-    private func hasFilename(_ ending: String) -> Bool {
-        [disposition?.filename, contentType.parameters["name"]].contains { Self.has($0, ending: ending) }
-    }
+    private func hasFilename(_ ending: String) -> Bool { filenames.contains { Self.has($0, ending: ending) } }
+
+    /// The names of the part as a file.
+    private var filenames: [String] { [disposition?.filename, contentType.parameters["name"]].compactMap(\.self) }
 
     private static func has(_ name: String?, ending: String) -> Bool { name?.lowercased().hasSuffix(ending) == true }
 }

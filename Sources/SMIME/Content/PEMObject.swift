@@ -28,7 +28,17 @@ package enum PEMObject {
         guard let mark = mark(in: head) else { return others && head.starts(with: begin) }
         guard labels.contains(mark.label) || others && mark.start == 0 else { return false }
         let text = head[..<mark.start]
-        return !text.beginsMailbox && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: text)
+        return try !text.beginsMailbox && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: text)
+            && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: try linesBehind(mark, in: source)[...])
+    }
+
+    /// The text after the block, to the first empty line. For programs that skip lines that are not fields, it is part of the
+    /// header.
+    private static func linesBehind(_ mark: Mark, in source: any ByteSource) throws -> [UInt8] {
+        guard let end = try hyphen(in: source, from: mark.bodyStart) else { return [] }
+        let text = try source.bytes(in: end..<min(source.count, end + searched))
+        let empty = [[10, 10], [10, 13, 10]].compactMap { text.octets.firstOffset(of: $0) }.min()
+        return Array(text.prefix(empty ?? text.count))
     }
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the
@@ -138,6 +148,7 @@ extension HeaderBlock {
     /// The usual fields of mail, in lower case.
     fileprivate static let mailFields: Set<String> = [
         "from", "to", "cc", "date", "message-id", "mime-version", "content-type", "received", "return-path",
-        "delivered-to", "sender", "reply-to", "content-transfer-encoding",
+        "delivered-to", "sender", "reply-to", "content-transfer-encoding", "apparently-from", "apparently-to",
+        "resent-from", "resent-sender", "resent-to",
     ]
 }

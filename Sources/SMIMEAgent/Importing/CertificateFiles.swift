@@ -24,19 +24,21 @@ extension ImportBatch {
     /// Adds the certificates of one file that a person gave for `address`: as certificates of that recipient, or as
     /// intermediates.
     ///
-    /// If `mayNameOthers` is true, a single certificate of a person need not name the address. If there are several, someone
-    /// else may have put one among them, so only those are added that name it.
+    /// A single certificate of a person need not name the address. If there are several, someone else may have put one among
+    /// them, so only those are added that name it.
     ///
     /// - Parameters:
     ///   - authorities: further certificates, which are only added as intermediates.
     ///   - named: the certificates to add, whatever addresses they name, with the authorities above them; if empty, all.
+    ///   - isChosen: whether the user chose a file of certificates. Those in a mail are only added for addresses that they
+    ///     name, and for no whole domain, unless they are in `named`.
     /// - Returns: the certificates that were left out because they do not name the address.
     package mutating func add(
         _ certificates: [Certificate],
         authorities: [Certificate] = [],
         for address: AddressScope,
         named: Set<Fingerprint> = [],
-        mayNameOthers: Bool = true,
+        isChosen: Bool = true,
         isPinned: Bool
     ) -> [Certificate] {
         var (persons, authorities) = ([Certificate](), authorities)
@@ -49,10 +51,14 @@ extension ImportBatch {
                 persons.append(certificate)
             }
         }
-        let isOnlyOne = mayNameOthers && Set(persons.map(\.fingerprint)).count == 1
+        let isOnlyOne = isChosen && Set(persons.map(\.fingerprint)).count == 1
+        // Every certificate of a person of the domain names the domain.
+        let mayName = isChosen || !address.isDomain
         var (used, leftOut) = ([Certificate](), [Certificate]())
         for certificate in persons {
-            if named.isEmpty ? isOnlyOne || certificate.names(address) : named.contains(certificate.fingerprint) {
+            if named.isEmpty
+                ? isOnlyOne || mayName && certificate.names(address) : named.contains(certificate.fingerprint)
+            {
                 used.append(certificate)
             } else if named.isEmpty {
                 leftOut.append(certificate)

@@ -9,7 +9,8 @@ import SMIMEStore
 struct CertificateInput {
     /// The certificates in one file.
     enum Contents {
-        case files([KeyMaterial])
+        /// The certificates of a file; `isMail` says whether they were in a mail, whose author is not verified.
+        case files([KeyMaterial], isMail: Bool)
         case mail(MailCertificates)
     }
 
@@ -30,10 +31,10 @@ struct CertificateInput {
             try KeyMaterial.checkSize(of: source, at: path)
             try MessageInput.checkSingle(source, at: path)
             if let message = try CertificatesMessage(source) {
-                return .files(message.certificates.map { .certificate($0) })
+                return .files(message.certificates.map { .certificate($0) }, isMail: true)
             }
             guard try MailSources.beginsAsMail(source) else {
-                return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)))
+                return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)), isMail: false)
             }
             return .mail(try await mail(source, path))
         } catch {

@@ -105,12 +105,18 @@ extension SMIMECommand.RecipientCommand {
                 let first = batch.recipients.count
                 var isMail = false
                 switch try await input.read(file) {
-                case .files(let items):
+                case .files(let items, let isUnsigned):
                     var certificates: [Certificate] = []
                     do {
                         try batch.add(items, of: file) { certificate, _ in certificates.append(certificate) }
                     } catch { throw Failure(error, in: InputFile.name(file)) }
-                    leftOut += batch.add(certificates, for: address, named: named, isPinned: trust)
+                    leftOut += batch.add(
+                        certificates,
+                        for: address,
+                        named: named,
+                        isChosen: !isUnsigned,
+                        isPinned: trust
+                    )
                 case .mail(let mail):
                     isMail = true
                     leftOut += batch.add(
@@ -119,7 +125,7 @@ extension SMIMECommand.RecipientCommand {
                         for: address,
                         named: named,
                         // Anyone can sign a mail with another person's From.
-                        mayNameOthers: false,
+                        isChosen: false,
                         isPinned: trust
                     )
                 }

@@ -7,7 +7,7 @@ extension SMIMECommand.TrustCommand.Add {
     func add(_ file: String, to batch: inout ImportBatch) async throws {
         let opening = try global.opening(.readOnly)
         switch try await CertificateInput(opening).read(file) {
-        case .files(let items):
+        case .files(let items, _):
             do {
                 try batch.add(items, of: file) { $1.anchors.append($0) }
             } catch { throw Failure(error, in: InputFile.name(file)) }
