@@ -136,7 +136,7 @@ struct OpenBoundaries {
     /// Some programs end lines at a bare carriage return, and some join a line with a NUL and the next line.
     func contradicts(_ header: HeaderBlock, of level: Int) -> Bool {
         guard let boundary = levels[level].boundary,
-            header.defects.isDisjoint(with: [.bareCR, .missingHeaderEnd, .nul])
+            header.defects.isDisjoint(with: [.bareCR, .blankBeforeColon, .missingHeaderEnd, .nul])
         else {
             return true
         }

@@ -38,7 +38,8 @@ extension Store {
     /// - Settings and announced capabilities choose the cipher.
     /// - The account and the settings choose the header protection.
     ///
-    /// Without encryption there is one copy for To, Cc and Bcc. No copy has a Bcc field, whether it is protected or not.
+    /// For a resent message, the fields of the latest resending take the place of To, Cc and Bcc (RFC 5322 §3.6.6). Without
+    /// encryption there is one copy for all recipients. No copy has a Bcc field, whether it is protected or not.
     ///
     /// Throws unless every recipient can read the mail.
     ///
