@@ -43,6 +43,11 @@ extension MIMECases {
         HostileCase("mime-boundary-with-blank", ambiguous) {
             try replaced("boundary=\"bnd\"", with: "boundary=\"bnd \"")
         },
+        HostileCase("mime-boundary-folded", ambiguous) {
+            let mail = try shaped { ($0.boundary, $0.preamble) = ("A   B", "--A B\r\n\r\npay me\r\n--A B--\r\n") }
+            return Array(String(decoding: mail, as: UTF8.self).replacing("\"A   B\"", with: "\"A\r\n   B\"").utf8)
+        },
+        HostileCase("mime-boundary-with-one-blank", .accept) { try shaped { $0.boundary = "A B" } },
         HostileCase("mime-boundary-of-inner", ambiguous) {
             try shaped(Array(inner("bnd").utf8)) { $0.boundary = "bnd" }
         },
@@ -120,6 +125,11 @@ extension MIMECases {
             let block = try armored(behind: "", header: ["X: y"]).drop { $0 != UInt8(ascii: "-") }
             return Array(block) + MailForge().mail([], Array("pay me\r\n".utf8))
         },
+        HostileCase("mime-pem-far-before-header", .reject(1)) {
+            let block = try armored(behind: "", header: ["X: y"]).drop { $0 != UInt8(ascii: "-") }
+            let story = Array(String(repeating: "a long story\r\n", count: 80_000).utf8)
+            return Array(block) + story + MailForge().mail([], Array("pay me\r\n".utf8))
+        },
         HostileCase("mime-signature-type-with-text", .reject(65, ["malformed-content-type"])) {
             try shaped { $0.signatureType = "application/pkcs7-signature x/y; name=smime.p7s" }
         },
@@ -132,6 +142,27 @@ extension MIMECases {
                     "application/octet-stream; name=smime.p7s"
                     + "\r\nContent-Disposition: inline; filename=\"Invoice.html\""
             }
+        },
+        HostileCase("mime-signature-with-name-cut-at-nul", .reject(65)) {
+            try shaped {
+                $0.signatureType += "\r\nContent-Disposition: attachment; filename*=utf-8''Invoice.html%00.p7s"
+            }
+        },
+        HostileCase("mime-signature-with-two-dispositions", .reject(65)) {
+            try shaped {
+                $0.signatureType +=
+                    "\r\nContent-Disposition: attachment; filename=smime.p7s"
+                    + "\r\nContent-Disposition: attachment; filename=Invoice.html"
+            }
+        },
+        HostileCase("mime-signature-with-name-but-no-disposition", .reject(65)) {
+            try shaped { $0.signatureType += "\r\nContent-Disposition: filename=Invoice.html" }
+        },
+        HostileCase("mime-signature-without-name", .reject(65)) {
+            try shaped { $0.signatureType = "application/octet-stream" }
+        },
+        HostileCase("mime-signature-with-disposition", .accept) {
+            try shaped { $0.signatureType += "\r\nContent-Disposition: attachment; filename=\"smime.p7s\"" }
         },
         HostileCase("mime-blank-before-colon-and-sender", hidden) {
             try shaped(header: ["Sender: mallory@evil.test", "X : y"])

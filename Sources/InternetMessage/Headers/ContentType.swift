@@ -15,6 +15,8 @@ package struct ContentType: Hashable, Sendable {
     package let hasPlainName: Bool
     /// Whether the field may contain an encoded word (RFC 2047).
     private let hasEncodedWord: Bool
+    /// Whether the boundary contains a line break in the field. Programs put different blanks in its place, or none.
+    private var hasFoldedBoundary = false
 
     /// The default type of a part (RFC 2045 §5.2).
     package static let plainText = ContentType(type: "text", subtype: "plain")
@@ -30,7 +32,11 @@ package struct ContentType: Hashable, Sendable {
     }
 
     /// Reads a Content-Type field; nil if it has no type and subtype.
-    package init?(field: HeaderField) { self.init(bytes: field.unfoldedBody) }
+    package init?(field: HeaderField) {
+        self.init(bytes: field.unfoldedBody)
+        guard let boundary, boundary.contains(where: \.isBlank) else { return }
+        hasFoldedBoundary = Array(field.bodyBytes).octets.firstOffset(of: boundary) == nil
+    }
 
     /// Reads the body of a Content-Type field; nil if it has no type and subtype.
     package init?(_ text: String) { self.init(bytes: Array(text.utf8)) }
@@ -86,7 +92,7 @@ package struct ContentType: Hashable, Sendable {
     var isBoundaryAmbiguous: Bool {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
-        if hasEncodedWord, isSigned { return true }
+        if hasEncodedWord && isSigned || hasFoldedBoundary { return true }
         guard let boundary, let written = parameters["boundary"]?.utf8 else { return false }
         // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1), or read
         // apostrophes as those of RFC 2231 §4.
@@ -94,6 +100,7 @@ package struct ContentType: Hashable, Sendable {
         // Lines of hyphens are also found in text.
         if boundary.allSatisfy({ $0 == UInt8(ascii: "-") }) || Self.beginsEncodedWord(boundary) { return true }
         return written.first?.isBlank == true || written.last?.isBlank == true
+            || zip(boundary, boundary.dropFirst()).contains { $0.isBlank && $1.isBlank }
             || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
     }
 

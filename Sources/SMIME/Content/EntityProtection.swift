@@ -70,14 +70,20 @@ extension Entity {
             return .malformed(.malformed("multipart/signed with \(children.count) parts instead of two"))
         }
         let (content, signature) = (children[0], children[1])
-        let isNamed =
-            signature.contentType.isOctetStream && signature.filenames.allSatisfy { Self.has($0, ending: ".p7s") }
+        let isNamed = signature.contentType.isOctetStream && signature.hasFilename(".p7s")
         guard signature.contentType.isSignature || isNamed else {
             let name = signature.contentType.name
             return .malformed(.malformed("the second part of multipart/signed is not a signature but \(name)"))
         }
         // Programs that find no type here display the signature. An attacker can put text into its certificates.
         guard signature.contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
+        guard signature.isOnlyNamed(".p7s") else {
+            return .malformed(
+                .malformed(
+                    "the signature is an attachment with another name, or with a name that programs read differently"
+                )
+            )
+        }
         do throws(MessageError) {
             try signature.checkUnambiguous()
             try content.checkUnambiguous()
@@ -102,6 +108,22 @@ extension Entity {
     private static let objectEndings = [".p7m", ".p7c", ".p7z"]
 
     private func hasFilename(_ ending: String) -> Bool { filenames.contains { Self.has($0, ending: ending) } }
+
+    /// Whether all programs that find a name of the part as a file find one that ends in `ending`. They may save the part
+    /// under this name, and open it with the program for such files.
+    private func isOnlyNamed(_ ending: String) -> Bool {
+        let fields = header.all("Content-Disposition")
+        guard fields.count <= 1, filenames.allSatisfy({ Self.has($0, ending: ending) && !$0.contains("\0") }) else {
+            return false
+        }
+        let disposition = fields.first.map { ContentDisposition(field: $0) }
+        if let disposition, !["attachment", "inline"].contains(disposition?.kind) { return false }
+        let lists = [contentType.parameters, disposition??.parameters].compactMap(\.self)
+        return lists.allSatisfy { list in
+            !list.isAmbiguous
+                && list.contradictions.union(list.irregularities).isDisjoint(with: ["name", "filename"])
+        }
+    }
 
     /// The names of the part as a file.
     private var filenames: [String] { [disposition?.filename, contentType.parameters["name"]].compactMap(\.self) }

@@ -27,18 +27,25 @@ package enum PEMObject {
         let head = try head(of: source)
         guard let mark = mark(in: head) else { return others && head.starts(with: begin) }
         guard labels.contains(mark.label) || others && mark.start == 0 else { return false }
-        let text = head[..<mark.start]
-        return try !text.beginsMailbox && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: text)
-            && !HeaderBlock.mayStand(HeaderBlock.mailFields, in: try linesBehind(mark, in: source)[...])
+        return try !isInMail(mark, head, source)
     }
 
-    /// The text after the block, to the first empty line. For programs that skip lines that are not fields, it is part of the
-    /// header.
-    private static func linesBehind(_ mark: Mark, in source: any ByteSource) throws -> [UInt8] {
-        guard let end = try hyphen(in: source, from: mark.bodyStart) else { return [] }
-        let text = try source.bytes(in: end..<min(source.count, end + searched))
-        let empty = [[10, 10], [10, 13, 10]].compactMap { text.octets.firstOffset(of: $0) }.min()
-        return Array(text.prefix(empty ?? text.count))
+    /// Whether some program may take `source`, which contains a PEM block, for a mail.
+    package static func isInMail(_ source: any ByteSource) throws -> Bool {
+        let head = try head(of: source)
+        guard let mark = mark(in: head) else { return false }
+        return try isInMail(mark, head, source)
+    }
+
+    private static func isInMail(_ mark: Mark, _ head: [UInt8], _ source: any ByteSource) throws -> Bool {
+        let text = head[..<mark.start]
+        if text.beginsMailbox || HeaderBlock.mayStand(HeaderBlock.mailFields, in: text) { return true }
+        // For programs that skip lines that are not fields, the lines after the block are part of the header, too.
+        guard let end = try hyphen(in: source, from: mark.bodyStart) else { return false }
+        let rest = try source.bytes(in: end..<min(source.count, end + searched))
+        let empty = [[10, 10], [10, 13, 10]].compactMap { rest.octets.firstOffset(of: $0) }.min()
+        if empty == nil, end + rest.count < source.count { return true }
+        return HeaderBlock.mayStand(HeaderBlock.mailFields, in: rest[..<(empty ?? rest.count)])
     }
 
     /// The object in the first PEM block of `source` whose label is that of a CMS object. If there is no such block, the

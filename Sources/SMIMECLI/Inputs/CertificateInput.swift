@@ -34,7 +34,8 @@ struct CertificateInput {
                 return .files(message.certificates.map { .certificate($0) }, isMail: true)
             }
             guard try MailSources.beginsAsMail(source) else {
-                return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)), isMail: false)
+                let isMail = try PEMObject.isInMail(source)
+                return .files(try KeyMaterial.read(try InputFile.bytes(of: source, at: path)), isMail: isMail)
             }
             return .mail(try await mail(source, path))
         } catch {
