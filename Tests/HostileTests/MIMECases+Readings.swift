@@ -57,20 +57,13 @@ extension MIMECases {
     ]
 
     private static let delimiters = [
-        HostileCase("mime-delimiters-in-preamble", ambiguous) {
-            try shaped { ($0.preamble, $0.parameters) = (evil, $0.parameters + "; x=evil") }
-        },
-        HostileCase("mime-delimiters-in-epilogue", ambiguous) {
-            try shaped { ($0.epilogue, $0.parameters) = (evil, $0.parameters + "; x=\"not evil\"") }
-        },
         HostileCase("mime-close-delimiter-with-text-in-content", ambiguous) {
             try shaped(Array("Content-Type: text/plain\r\n\r\nhi\r\n--bnd--text\r\nP.S. a joke\r\n".utf8))
         },
         HostileCase("mime-close-delimiter-twice", .accept) { try shaped { $0.epilogue = "\r\n--bnd--\r\n" } },
-        HostileCase("mime-delimiter-again", ambiguous) { try shaped { $0.epilogue = "--bnd\r\n\r\npay me\r\n" } },
         HostileCase("mime-list-footers", .accept) {
             let google = "--~--~---------~--~----~------------~-------~--~----~"
-            let lines = ["--To unsubscribe", google, "-----Original Message-----", "-----~->", "--+----+--"]
+            let lines = ["--To unsubscribe", "--bnd", google, "-----Original Message-----", "-----~->", "--+----+--"]
             return try shaped { $0.epilogue = "\r\n" + lines.joined(separator: "\r\n") + "\r\n" }
         },
         HostileCase("mime-delimiters-in-signature", .reject) { try shaped { $0.signatureType += "\r\n\r\n" + evil } },
@@ -165,7 +158,11 @@ extension MIMECases {
             try shaped { $0.signatureType += "\r\nContent-Disposition: attachment; filename=\"smime.p7s\"" }
         },
         HostileCase("mime-blank-before-colon-and-sender", hidden) {
-            try shaped(header: ["Sender: mallory@evil.test", "X : y"])
+            let mail = String(decoding: try shaped(), as: UTF8.self)
+            return Array(("Sender: mallory@evil.test\r\nX : y\r\n" + mail).utf8)
+        },
+        HostileCase("mime-blank-before-colon-behind-from", .warn(["blank-before-colon"])) {
+            try shaped(header: ["X-Original-Sender: list@example.com", "X : y"])
         },
         HostileCase("mime-blank-before-colon-and-mailbox-line", hidden) {
             let mail = String(decoding: try shaped(), as: UTF8.self).replacing("From: alice", with: "From : alice")

@@ -146,7 +146,8 @@ enum MIMECases {
         },
         HostileCase("mime-boundary-71", .reject) { try shaped { $0.boundary = String(repeating: "b", count: 71) } },
         HostileCase("mime-boundary-70", .accept) { try shaped { $0.boundary = String(repeating: "b", count: 70) } },
-        HostileCase("mime-boundary-prefix", .accept) {
+        // Some programs compare only the beginning of a line (RFC 2046 §5.1.1).
+        HostileCase("mime-boundary-prefix", .reject(65, ["contradictory-boundary"])) {
             let content = Array("Content-Type: text/plain\r\n\r\nhi\r\n--bnd2\r\n--bndx--\r\nthere\r\n".utf8)
             return try shaped(content)
         },

@@ -94,6 +94,10 @@ extension HeaderBlock {
     }
 }
 
+extension UInt8 {
+    fileprivate var isLetter: Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= lowercased }
+}
+
 /// The name of a field that is folded before its colon.
 private struct FoldedName {
     /// The letters of the name so far; nil if the last field has its colon.
@@ -103,9 +107,11 @@ private struct FoldedName {
     mutating func completed(by line: ArraySlice<UInt8>) -> String? {
         let name = line.prefix { $0 != UInt8(ascii: ":") }
         let known = line.first?.isBlank == true ? letters : nil
-        // No decisive name is longer, so more letters cannot make one.
-        let joined = String(((known ?? "") + HeaderScan.letters(of: name)).prefix(100))
-        letters = name.count == line.count ? joined : nil
+        let own = HeaderScan.letters(of: name)
+        let joined = (known ?? "") + own
+        // No decisive name has more letters. Of a name with more letters, `letters(of:)` returns none.
+        let isShort = joined.utf8.count <= 25 && (!own.isEmpty || name.allSatisfy { !$0.isLetter })
+        letters = name.count == line.count && isShort ? joined : nil
         return name.count == line.count ? nil : known.map { _ in joined }
     }
 }

@@ -62,18 +62,28 @@ struct HeaderScan {
         self.fieldsEnd = fieldsEnd
         self.end = end
         noteNULs(before: fieldsEnd)
-        noteOtherAuthors()
+        noteHiddenAuthor()
         noteBareReturns(before: fieldsEnd)
         noteOtherSeparators(before: fieldsEnd)
         return true
     }
 
-    /// Records whether programs that do not find From may take another author. A byte order mark or a blank before a colon can
-    /// hide From, which otherwise only leaves the author unknown.
-    private mutating func noteOtherAuthors() {
+    /// Records whether some programs do not find From, so that they may take another author: from the mailbox line, which
+    /// mail servers also add later, or from another field.
+    private mutating func noteHiddenAuthor() {
         guard isWholeMessage, !defects.isDisjoint(with: [.byteOrderMark, .blankBeforeColon]) else { return }
-        let names = extents.map { bytes[Int($0.start)..<Int($0.nameEnd)] }
-        if defects.contains(.mboxLine) || names.contains(where: { Self.letters(of: $0).hasSuffix("sender") }) {
+        func name(_ extent: HeaderField.Extent) -> ArraySlice<UInt8> { bytes[Int(extent.start)..<Int(extent.nameEnd)] }
+        guard let author = extents.firstIndex(where: { name($0).equalsIgnoringCase("From") }) else { return }
+        // Some programs end the header at a field with a blank before its colon.
+        if extents[...author].contains(where: { $0.nameEnd + 1 < $0.bodyStart }) {
+            defects.insert(.hiddenFields)
+        }
+        let others = ["from", "sender", "return-path", "reply-to"]
+        let hasOther = extents.enumerated().contains { index, extent in
+            index != author && others.contains { Self.letters(of: name(extent)).hasSuffix($0) }
+        }
+        // The first field belongs to the mark for some programs.
+        if defects.contains(.byteOrderMark), author == 0, hasOther || defects.contains(.mboxLine) {
             defects.insert(.hiddenFields)
         }
     }

@@ -84,8 +84,11 @@ extension HeaderField {
             else { return nil }
             // The delimiter lines are not rewritten, so the boundary parameter must not change.
             guard name != "boundary" || value.utf8.allSatisfy({ $0 < 128 }) else { return nil }
-            // No person wrote such a value. In sections it could exceed the limits for a header.
-            guard value.utf8.count + output.count <= Self.longestParameters else { return nil }
+            // No person wrote a longer parameter. Each section repeats the name, and programs read at most 1,000 sections.
+            let sections = value.utf8.count / 20 + 2
+            guard name.utf8.count <= 256, sections < 1_000,
+                sections * (name.utf8.count + 16) + 3 * value.utf8.count + output.count <= Self.longestParameters
+            else { return nil }
             for section in NewField.Parameter(name, value: value).sections {
                 output += Array(";\(lineEnd.rawValue) \(section)".utf8)
             }

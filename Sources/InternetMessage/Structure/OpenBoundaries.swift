@@ -5,39 +5,27 @@ struct OpenBoundaries {
     private struct Level {
         /// Nil for an entity without parts, and after the last part.
         var boundary: [UInt8]?
-        /// The closing delimiter, without its first two hyphens.
-        let closing: [UInt8]
-        /// The body of the field with the boundary.
-        let field: [UInt8]
         /// Whether the multipart is signed, and not yet known to be contradictory.
         var isWatched: Bool
-    }
-
-    /// A position in a signed multipart that no signature covers: in its preamble, in its epilogue, or in the signature.
-    struct Bareness {
-        let level: Int
-        /// Whether the position is in the preamble or epilogue. A signature may have lines with hyphens (RFC 3156 §5).
-        let isBetweenParts: Bool
     }
 
     /// The meaning of a line for the multiparts around it.
     enum Mark {
         /// The delimiter of `level`. For some programs it is also the delimiter of `other`.
         case delimiter(level: Int, isClosing: Bool, other: Int?)
-        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow, or
-        /// some programs ignore what follows.
+        /// A line that begins like the delimiter of `level`. If `isMere` is true, only blanks and control characters follow.
         case likeness(level: Int, isMere: Bool)
-        /// Bytes that are a delimiter only for programs that read the multipart at `level` differently.
+        /// Bytes in the signed multipart at `level` that some programs take for its delimiter. Some only compare the beginning
+        /// of a line, at which no boundary may stand (RFC 2046 §5.1.1), and some ignore text after a closing delimiter.
         case contradiction(level: Int)
     }
 
     private var levels: [Level] = []
-    private var bareness: Bareness?
 
     private static let hyphens = Array("--".utf8)
 
     /// Whether there is nothing to look for.
-    var isEmpty: Bool { bareness == nil && levels.allSatisfy { $0.boundary == nil } }
+    var isEmpty: Bool { levels.allSatisfy { $0.boundary == nil } }
 
     /// The first bytes, after the hyphens, of the boundaries that are also looked for far inside of lines.
     var watchedBytes: [UInt8] {
@@ -46,25 +34,9 @@ struct OpenBoundaries {
         }
     }
 
-    /// The boundaries for a scan at a position with this bareness.
-    func looking(at bareness: Bareness?) -> Self {
-        var boundaries = self
-        boundaries.bareness = bareness
-        return boundaries
-    }
-
-    /// Adds the level of an entity with the given Content-Type.
-    mutating func open(_ type: ContentType, _ field: HeaderField?) {
-        let body = type.isSigned ? field?.unfoldedBody : nil
-        let boundary = type.boundary
-        levels.append(
-            Level(
-                boundary: boundary,
-                closing: (boundary ?? []) + Self.hyphens,
-                field: body ?? [],
-                isWatched: type.isSigned
-            )
-        )
+    /// Adds the level of an entity.
+    mutating func open(_ type: ContentType) {
+        levels.append(Level(boundary: type.boundary, isWatched: type.isSigned))
     }
 
     mutating func closeInnermost() { levels.removeLast() }
@@ -80,25 +52,23 @@ struct OpenBoundaries {
     func mark(of line: Span<UInt8>, _ context: LineScanner.Context) -> Mark? {
         guard !context.isInsideLine else { return markInside(line) }
         let isWhole = !context.isCut && !context.isBehindReturn
-        var (found, likeness) = ((level: Int, isClosing: Bool)?.none, Mark?.none)
-        var other: Int?
+        var found: (level: Int, isClosing: Bool)?
+        var (likeness, contradiction, other) = (Mark?.none, Mark?.none, Int?.none)
         for level in levels.indices.reversed() {
             guard let boundary = levels[level].boundary, line.has(boundary, at: 2) else { continue }
             if isWhole, let isClosing = Self.closing(line, boundary) {
                 if found != nil { other = other ?? level }
                 found = found ?? (level, isClosing)
+            } else if levels[level].isWatched {
+                contradiction = contradiction ?? .contradiction(level: level)
             } else if likeness == nil {
                 let rest = line.extracting((2 + boundary.count)...)
                 let padding = rest.has(Self.hyphens) ? rest.extracting(2...) : rest
-                // JavaMail ignores text after a closing delimiter.
-                let isCut =
-                    levels[level].isWatched
-                    && (rest.has(Self.hyphens) || rest.first == 0 || rest.first == .carriageReturn)
-                likeness = .likeness(level: level, isMere: isCut || padding.allSatisfy { $0 <= 32 || $0 >= 127 })
+                likeness = .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })
             }
         }
         if let found { return .delimiter(level: found.level, isClosing: found.isClosing, other: other) }
-        return likeness ?? bareMark(of: line)
+        return contradiction ?? likeness
     }
 
     /// Whether `line` is the closing delimiter of `boundary`; nil if it is no delimiter.
@@ -107,28 +77,6 @@ struct OpenBoundaries {
         let rest = line.extracting((2 + boundary.count)...)
         let isClosing = rest.has(hyphens)
         return (isClosing ? rest.extracting(2...) : rest).allSatisfy(\.isBlank) ? isClosing : nil
-    }
-
-    /// The meaning of a line that no boundary explains.
-    ///
-    /// Between the parts, a line is a contradiction if its text after the hyphens also occurs in the field with the boundary,
-    /// because another program could take it for the boundary. Footers of mailing lists are not.
-    private func bareMark(of line: Span<UInt8>) -> Mark? {
-        guard let bareness, bareness.isBetweenParts, levels[bareness.level].isWatched else { return nil }
-        var text = (2..<line.count).map { line[$0] }
-        while text.last?.isBlank == true { text.removeLast() }
-        guard let first = text.first, !first.isBlank, text.contains(where: { $0 != UInt8(ascii: "-") }) else {
-            return nil
-        }
-        // Some programs write the closing delimiter twice.
-        guard text != levels[bareness.level].closing else { return nil }
-        let field = levels[bareness.level].field
-        // Honest fields are much shorter.
-        let isNamed =
-            field.count > 4_096 || field.octets.firstOffset(of: text) != nil
-            || text.count > 2 && text.suffix(2) == Self.hyphens[...]
-                && field.octets.firstOffset(of: text.dropLast(2)) != nil
-        return isNamed ? .contradiction(level: bareness.level) : nil
     }
 
     /// Whether the header of a signature, which no signature covers, contains what other programs take for delimiters.

@@ -25,7 +25,7 @@ struct StructureScan {
     mutating func run() throws(MIMEError) -> Entity {
         var place = LineScanner.Place(position: try openEntity(at: range.lowerBound, isInDigest: false))
         // Without an open multipart there is no boundary to look for, so a long body need not be read.
-        while case let boundaries = boundaries.looking(at: bareness), !boundaries.isEmpty,
+        while case let boundaries = boundaries, !boundaries.isEmpty,
             let line = try scanner.next(
                 from: place,
                 before: boundaries.watchedBytes,
@@ -72,7 +72,7 @@ struct StructureScan {
             noteContradiction(of: open.count - 1)
         }
         open.append(draft)
-        self.boundaries.open(draft.contentType, header.first("Content-Type"))
+        self.boundaries.open(draft.contentType)
         guard draft.boundary == nil || open.count <= MIMELimit.depth.rawValue else { throw .limitExceeded(.depth) }
         return header.separatorRange.upperBound
     }
@@ -85,21 +85,11 @@ struct StructureScan {
         }
     }
 
-    /// Where the scan is, if it is in a signed multipart but not in its signed part.
-    private var bareness: OpenBoundaries.Bareness? {
-        guard let inner = open.last else { return nil }
-        if inner.isSigned { return .init(level: open.count - 1, isBetweenParts: true) }
-        guard inner.boundary == nil, let outer = open.dropLast().last, outer.isSigned, outer.children.count == 1 else {
-            return nil
-        }
-        return .init(level: open.count - 2, isBetweenParts: false)
-    }
-
     /// Records a line that some programs take as a delimiter.
     ///
     /// Inside a part, a line may legitimately begin like the outer delimiter: the delimiters of nested parts may do so.
     private mutating func noteLikeness(of level: Int, _ isMere: Bool) {
-        if isMere || open.count == level + 1 || bareness?.level == level { noteContradiction(of: level) }
+        if isMere || open.count == level + 1 { noteContradiction(of: level) }
     }
 
     private mutating func noteContradiction(of level: Int) {

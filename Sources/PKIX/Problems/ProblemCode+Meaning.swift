@@ -49,7 +49,7 @@ extension ProblemCode {
         case .contentTypeAttribute: "the signed content type is missing, repeated, or different from the content's"
         case .contentTypeUnknown: "the CMS object has an unknown type"
         case .contradictoryBoundary:
-            "mail programs may find other parts in a multipart: its boundary is ambiguous, is used twice, or stands where no part begins"
+            "programs may find other parts: a boundary is ambiguous or in a wrong place, or a signature's header is irregular"
         case .cosigner: "another person signed the message in addition to the sender"
         case .crlExpired: "a revocation list expired long ago"
         case .crlSignature: "a revocation list is not signed by the authority that it names, and is ignored"

@@ -105,7 +105,8 @@ extension SMIMECommand.RecipientCommand {
                 let first = batch.recipients.count
                 var isMail = false
                 switch try await input.read(file) {
-                case .files(let items, let isUnsigned):
+                case .files(let items, let isInMail):
+                    isMail = isInMail
                     var certificates: [Certificate] = []
                     do {
                         try batch.add(items, of: file) { certificate, _ in certificates.append(certificate) }
@@ -114,7 +115,7 @@ extension SMIMECommand.RecipientCommand {
                         certificates,
                         for: address,
                         named: named,
-                        isChosen: !isUnsigned,
+                        isChosen: !isMail,
                         isPinned: trust
                     )
                 case .mail(let mail):

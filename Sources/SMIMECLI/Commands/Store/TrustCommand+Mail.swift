@@ -7,9 +7,12 @@ extension SMIMECommand.TrustCommand.Add {
     func add(_ file: String, to batch: inout ImportBatch) async throws {
         let opening = try global.opening(.readOnly)
         switch try await CertificateInput(opening).read(file) {
-        case .files(let items, _):
+        case .files(let items, let isInMail):
             do {
-                try batch.add(items, of: file) { $1.anchors.append($0) }
+                try batch.add(items, of: file) { certificate, batch in
+                    if isInMail, fingerprint == nil { try Self.ask(certificate, file) }
+                    batch.anchors.append(certificate)
+                }
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
             var authorities: [Certificate] = []
