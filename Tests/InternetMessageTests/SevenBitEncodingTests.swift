@@ -188,6 +188,8 @@ import Testing
         "X-Part: \(String(repeating: "x", count: 1_000))",
         "Content-Location: https://x.test/;a=\(String(repeating: "x", count: 1_000))",
         "Content-Type: application/x; name=\"\(String(repeating: "=", count: 100_000))\"",
+        "Content-Type: application/x; \(String(repeating: "n", count: 100_000))=\"\(String(repeating: "=", count: 60_000))\"",
+        "Content-Type: application/x; name=\"\(String(repeating: "=", count: 25_000))\"",
     ])
     func `a long line that cannot be folded is unsafe`(field: String) throws {
         let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\(field)\n\nx\n--b--\n"

@@ -15,9 +15,9 @@ extension SMIMECommand {
             _superCommandName: SMIMECommand.name,
             abstract: "Encrypt mail for the recipients in To and Cc.",
             discussion: """
-                Without --to the recipients are the addresses in To and Cc, or in Resent-To and Resent-Cc of a resent \
-                message. If one of them has no usable certificate, nothing is written. The message is also encrypted to the sender, unless the sender's \
-                certificate is revoked (a warning says so).
+                Without --to the recipients are the addresses in To and Cc, or in Resent-To and Resent-Cc of a \
+                resent message. If one of them has no usable certificate, nothing is written. The message is also \
+                encrypted to the sender, unless the sender's certificate is revoked (a warning says so).
 
                 A Bcc field needs -O DIR. The output for NAME.eml is DIR/NAME.eml for the recipients in To and Cc, and \
                 DIR/NAME.bcc1.eml, … for each Bcc recipient; these files name no other Bcc recipient. Send each one to \

@@ -149,9 +149,8 @@ extension SMIMECommand.RecipientCommand {
         /// - Throws: `Failure` if nothing is left, or a named certificate is missing.
         private func check(_ batch: ImportBatch, _ leftOut: [Certificate]) throws {
             for certificate in leftOut {
-                Console.warning(
-                    "\(certificate.subject): does not name \(address), and was left out: \(certificate.fingerprint)"
-                )
+                let why = certificate.names(address) ? "is in a mail" : "does not name \(address)"
+                Console.warning("\(certificate.subject): \(why), and was left out: \(certificate.fingerprint)")
             }
             let all = files.map(InputFile.name).joined(separator: ", ")
             if let missing = named.subtracting(batch.recipients.map(\.certificate.fingerprint)).min() {
@@ -162,7 +161,11 @@ extension SMIMECommand.RecipientCommand {
             guard leftOut.isEmpty else {
                 let command = "smime recipient add \(shell: address) FILE --fingerprint FINGERPRINT"
                 let step = "to use one or more of them: \(command)"
-                throw Failure(.badData, "\(all): none of the certificates names \(address)", hints: [step])
+                let why =
+                    leftOut.contains { $0.names(address) }
+                    ? "a certificate in a mail is not used for a whole domain"
+                    : "none of the certificates names \(address)"
+                throw Failure(.badData, "\(all): \(why)", hints: [step])
             }
             let step = "to trust an authority: smime trust add FILE"
             throw Failure(.badData, "\(all): only certificates of authorities", hints: [step])
