@@ -166,6 +166,18 @@ enum StoreCases {
             damage: loose("policy_rule", change: "UPDATE policy_rule SET pattern = x'ff'")
         ),
         Case(
+            "rules that are missing",
+            command: filter,
+            status: 75,
+            damage: sql("DELETE FROM policy_rule")
+        ),
+        Case(
+            "a number of rules that is no number",
+            command: filter,
+            status: 75,
+            damage: sql("UPDATE setting SET value = 'some' WHERE key = 'policy.rule-count'")
+        ),
+        Case(
             "a trust of an unknown kind",
             command: encrypt,
             status: 78,

@@ -56,4 +56,27 @@ import Testing
             ]
         )
     }
+
+    @Test func `a lost rule is an error until it is set again`() async throws {
+        let home = try TemporaryHome()
+        var store = try await home.open()
+        let domains = ["a.test", "b.test", "c.test"]
+        for domain in domains { _ = try await store.policy.set(Policy.Rule(try scope(domain), encrypt: .require)) }
+        try await store.close()
+        try await home.change("DELETE FROM policy_rule WHERE pattern_key <> '@a.test'")
+        store = try await home.open()
+        for domain in domains.dropFirst() {
+            await #expect(throws: KeystoreError.self) { try await store.policy.rules() }
+            await #expect(throws: KeystoreError.self) {
+                try await store.policy.rules(forSenders: [], recipients: [try EmailAddress("bob@a.test")])
+            }
+            let errors = try await store.check().filter { $0.level == .error }
+            #expect(errors.map(\.text.description).contains { $0.contains("rules, and 3 were set") })
+            _ = try await store.policy.set(Policy.Rule(try scope(domain), encrypt: .require))
+        }
+        #expect(try await store.policy.rules().count == 3)
+        #expect(try await store.check().allSatisfy { $0.level != .error })
+        for domain in domains { _ = try await store.policy.unset(Policy.Rule(try scope(domain))) }
+        #expect(try await store.policy.rules().isEmpty)
+    }
 }

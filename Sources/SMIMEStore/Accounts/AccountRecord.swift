@@ -15,7 +15,7 @@ enum AccountRecord {
 
     /// The row ID of the account that has `address` as its main address or as an alias; nil if there is none.
     static func id(of address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
-        try database.remembered(.accountNamed, [address.key]) {
+        try database.cached(.accountNamed, [address.key]) {
             try database.value(sending, [address.key, nil], as: Int64.self)
         }
     }
@@ -23,7 +23,7 @@ enum AccountRecord {
     /// The row ID of the account that has `address`, or otherwise of the account that has the whole domain; nil if there is
     /// none.
     static func id(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
-        try database.remembered(.accountSending, [address.key]) {
+        try database.cached(.accountSending, [address.key]) {
             try database.value(sending, [address.key, AddressScope.domainKey(address)], as: Int64.self)
         }
     }
@@ -31,14 +31,14 @@ enum AccountRecord {
     /// The row ID of the account that has the whole domain of `address` as an alias; nil if there is none.
     static func id(forDomainOf address: EmailAddress, in database: SQLDatabase) throws -> Int64? {
         let domain = AddressScope.domainKey(address)
-        return try database.remembered(.accountOfDomain, [domain]) {
+        return try database.cached(.accountOfDomain, [domain]) {
             try database.value("SELECT account FROM account_alias WHERE pattern_key = ?", [domain], as: Int64.self)
         }
     }
 
     /// The account that sends as `address`, read by one SQL statement; nil if there is none.
     static func summary(sendingAs address: EmailAddress, in database: SQLDatabase) throws -> AccountSummary? {
-        try database.remembered(.accountSummary, [address.key]) {
+        try database.cached(.accountSummary, [address.key]) {
             try database.row(
                 "SELECT address, header_confidentiality FROM account WHERE id = (\(sending))",
                 [address.key, AddressScope.domainKey(address)]
@@ -53,7 +53,7 @@ enum AccountRecord {
 
     /// The account in the row `id`, with its aliases and its identities, newest identity first.
     static func account(_ id: Int64, in database: SQLDatabase) throws -> Account {
-        try database.remembered(.account, [id], cost: { $0.identities.map(\.certificate).encodedCount }) {
+        try database.cached(.account, [id], cost: { $0.identities.map(\.certificate).encodedCount }) {
             try read(id, in: database)
         }
     }

@@ -171,12 +171,12 @@ package struct AccountStore: Sendable {
         }.first
     }
 
-    /// Reads sealed keys and opens them. Tries once more if the store key was replaced in between.
+    /// Reads sealed keys and opens them. Tries again if the store key was replaced in between.
     private func opened(
         _ body: @escaping @Sendable (SQLDatabase) throws -> [SealedKeys]
     ) async throws(KeystoreError) -> [Identity] {
         var seen: Protectors?
-        while true {
+        for _ in 0..<Store.changesSeen {
             let sealed = try await database.read(body)
             var keys: [Identity] = []
             do throws(KeystoreError) {
@@ -191,6 +191,7 @@ package struct AccountStore: Sendable {
                 seen = protectors
             }
         }
+        throw KeystoreError.busy(path: location.path)
     }
 
     private static func account(for address: EmailAddress, in database: SQLDatabase) throws -> Account {

@@ -17,7 +17,7 @@ struct Authorities: Sendable {
 
     init(above certificates: [Certificate], in database: SQLDatabase) throws {
         let names = certificates.map(\.fingerprint.bytes)
-        self = try database.remembered(.authorities, SQLArguments(names), cost: { $0.all.encodedCount }) {
+        self = try database.cached(.authorities, SQLArguments(names), cost: { $0.all.encodedCount }) {
             try Authorities(lookingAbove: certificates, in: database)
         }
     }
@@ -85,7 +85,7 @@ extension TrustStore {
         let select = "SELECT EXISTS (SELECT 1 FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?)"
         return try certificates.filter { certificate in
             let name: SQLArguments = [certificate.fingerprint.bytes]
-            return try database.remembered(.anchor, name) { try database.value(select, name, as: Bool.self) } ?? false
+            return try database.cached(.anchor, name) { try database.value(select, name, as: Bool.self) } ?? false
         }
     }
 }

@@ -13,12 +13,12 @@ enum ResponseRecord {
     ) throws -> [Fingerprint: OCSPResponse] {
         // This query is faster than computing the name digests of all certificates.
         let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
-        let hasAny = try database.remembered(.hasResponses) { try database.value(any, as: Bool.self) }
+        let hasAny = try database.cached(.hasResponses) { try database.value(any, as: Bool.self) }
         guard hasAny == true else { return [:] }
         let select = "SELECT der FROM ocsp_response WHERE certificate = ?"
         return try certificates.reduce(into: [:]) { found, certificate in
             let name = try certificate.nameDigest
-            let der = try database.remembered(.response, [name.bytes], cost: { $0?.count ?? 0 }) {
+            let der = try database.cached(.response, [name.bytes], cost: { $0?.count ?? 0 }) {
                 try database.value(select, [name.bytes], as: [UInt8].self)
             }
             if let der { found[name] = OCSPResponse(der: der) }

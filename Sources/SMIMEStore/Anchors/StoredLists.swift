@@ -13,7 +13,7 @@ struct StoredLists: Sendable {
     init(by issuers: Set<[UInt8]>, in database: SQLDatabase) throws {
         for issuer in issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let cost = { (lists: StoredLists) in lists.readable.reduce(0) { $0 + 2 * $1.der.count } }
-            let lists = try database.remembered(.revocationLists, [issuer], cost: cost) {
+            let lists = try database.cached(.revocationLists, [issuer], cost: cost) {
                 try StoredLists(database.rows("\(Self.select) WHERE issuer_key = ? ORDER BY fingerprint", [issuer]))
             }
             readable += lists.readable

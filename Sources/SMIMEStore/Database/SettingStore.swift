@@ -43,7 +43,7 @@ package struct SettingStore: Sendable {
 
     private func stored() async throws(KeystoreError) -> StoredSettings {
         try await database.read { database in
-            try database.remembered(.settings) {
+            try database.cached(.settings) {
                 let statement = "SELECT key, value FROM setting"
                 return StoredSettings(
                     try database.rows(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }

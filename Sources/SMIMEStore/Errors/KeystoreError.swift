@@ -21,7 +21,7 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case corrupt(path: String, detail: String)
     /// The key file belongs to another store than the copy, so it could open none of the copy's private keys.
     case foreignCopy(path: String, keyFile: String)
-    /// Code run by the store itself waits for the store, which would never end.
+    /// Code that the store itself runs called a blocking function of the store; the call would never end.
     case insideStore(path: String)
     /// The key file does not contain the key with which this store was created.
     case keyMismatch(path: String)
@@ -127,7 +127,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .corrupt(let path, let detail): "\(path): the store is damaged: \(detail)"
         case .foreignCopy(let path, let keyFile):
             "\(path): made with another key file than \(keyFile), so no private key in it would open; nothing was changed"
-        case .insideStore(let path): "\(path): the store waits for itself"
+        case .insideStore(let path): "\(path): a blocking call from code that the store itself runs would never end"
         case .keyMismatch(let path): "\(path): not the key of this store"
         case .keyMissing(let path): "\(path): the key file is missing, so no private key can be opened"
         case .locked(let path, let why): "\(path): locked: \(why ?? "a passphrase is needed, and none was given")"

@@ -22,7 +22,7 @@ struct RecipientEvidence: Sendable {
         let byAddress = Dictionary(grouping: found, by: \.address)
         var domains: [AddressScope: RecipientRecord.KnownCertificates] = [:]
         var unreadable: Set<AddressScope> = []
-        let hasIdentities = try database.remembered(.hasIdentities) {
+        let hasIdentities = try database.cached(.hasIdentities) {
             try database.value("SELECT EXISTS (SELECT 1 FROM identity)", as: Bool.self)
         }
         known = try addresses.map { address in

@@ -10,7 +10,8 @@ package struct PolicyStore: Sendable {
     /// All rules: the global rule, then those for recipients, then those for senders, each sorted by pattern.
     package func rules() async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
-            try database.remembered(.rules, cost: { 256 * $0.count }) {
+            try RuleCount.check(in: database)
+            return try database.cached(.rules, cost: { 256 * $0.count }) {
                 try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
             }
         }
@@ -31,10 +32,11 @@ package struct PolicyStore: Sendable {
         kind: Policy.Kind?,
         in database: SQLDatabase
     ) throws -> [Policy.Rule] {
+        try RuleCount.check(in: database)
         let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
             try Set(keys).flatMap { key in
-                try database.remembered(.rulesOfScope, [side, key]) {
+                try database.cached(.rulesOfScope, [side, key]) {
                     try database.rows(statement, [side, key]).map(Self.rule)
                 }
             }
@@ -84,19 +86,17 @@ package struct PolicyStore: Sendable {
 
     static func save(_ rule: Policy.Rule, in database: SQLDatabase) throws {
         let (side, key) = (rule.scope.side, rule.scope.key)
-        guard !rule.isEmpty else {
+        try RuleCount.change(in: database) {
             let delete = "DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?"
-            try database.execute(delete, [side, key])
-            return
+            let removed = try database.execute(delete, [side, key])
+            return (rule.isEmpty ? 0 : 1) - removed
         }
+        guard !rule.isEmpty else { return }
         try database.execute(
             """
             INSERT INTO policy_rule
                 (side, pattern_key, pattern, sign, encrypt, override, missing, protected, decrypt_at_gateway)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (side, pattern_key) DO UPDATE SET pattern = excluded.pattern, sign = excluded.sign,
-                encrypt = excluded.encrypt, override = excluded.override, missing = excluded.missing,
-                protected = excluded.protected, decrypt_at_gateway = excluded.decrypt_at_gateway
             """,
             [
                 side, key, rule.scope.text, rule.sign?.rawValue, rule.encrypt?.rawValue,

@@ -30,7 +30,7 @@ struct Protectors: Equatable, Sendable {
     }
 
     init(in database: SQLDatabase) throws {
-        let rows = try database.remembered(.protectors) { try database.rows("SELECT kind, sealed FROM protector") }
+        let rows = try database.cached(.protectors) { try database.rows("SELECT kind, sealed FROM protector") }
         func sealed(_ kind: String) throws -> [UInt8]? {
             try rows.first { try $0.value("kind") == kind }.map { try $0.value("sealed") as [UInt8] }
         }

@@ -19,7 +19,7 @@ struct SealedKeys: Sendable {
 
     /// The private keys of the certificates that meet the SQL `condition`, newest first.
     init(where condition: String, _ arguments: SQLArguments, in database: SQLDatabase) throws {
-        rows = try database.remembered(.sealedKeys, [condition] + arguments, cost: Self.cost) {
+        rows = try database.cached(.sealedKeys, [condition] + arguments, cost: Self.cost) {
             try Self.rows(where: condition, arguments, in: database)
         }
         protectors = try Protectors(in: database)
@@ -78,7 +78,7 @@ struct SealedKeys: Sendable {
         _ arguments: SQLArguments,
         in database: SQLDatabase
     ) throws -> [Item] {
-        try database.remembered(.sealedKeysOfKey, [condition] + arguments, cost: cost) {
+        try database.cached(.sealedKeysOfKey, [condition] + arguments, cost: cost) {
             try readRows(sharingKeyWith: condition, arguments, in: database)
         }
     }

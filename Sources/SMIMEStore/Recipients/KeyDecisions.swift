@@ -17,7 +17,7 @@ struct KeyDecisions {
             WHERE certificate.id = recipient.certificate AND public_key = ? AND trust IN ('pinned', 'distrusted')
             """
         for key in keys {
-            let rows = try database.remembered(.keyDecisions, [key.bytes], cost: { 4096 * $0.count }) {
+            let rows = try database.cached(.keyDecisions, [key.bytes], cost: { 4096 * $0.count }) {
                 try database.rows(select, [key.bytes])
             }
             for row in rows { try add(row, for: key) }

@@ -174,7 +174,7 @@ struct LearningTransaction {
 
     private func isAuthority(_ certificate: Certificate) throws -> Bool {
         let name: SQLArguments = [certificate.fingerprint.bytes]
-        return try database.remembered(.authority, name) {
+        return try database.cached(.authority, name) {
             try database.value(
                 """
                 SELECT EXISTS (SELECT 1 FROM certificate WHERE fingerprint = ? AND (

@@ -27,7 +27,7 @@ enum RecipientRecord {
 
     private static func known(for address: AddressScope, in database: SQLDatabase) throws -> KnownCertificates {
         let cost = { (known: KnownCertificates) in known.recipients.map(\.certificate).encodedCount }
-        return try database.remembered(.candidates, [address.key], cost: cost) {
+        return try database.cached(.candidates, [address.key], cost: cost) {
             let rows = try database.rows(
                 "\(columns(in: database)) WHERE address_key = ? ORDER BY not_before DESC, not_after DESC, fingerprint",
                 [address.key]

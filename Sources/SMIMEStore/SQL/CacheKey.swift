@@ -17,6 +17,7 @@ struct CacheKey: Hashable, Sendable {
         case protectors
         case response
         case revocationLists
+        case ruleCount
         case rules
         case rulesOfScope
         case sealedKeys

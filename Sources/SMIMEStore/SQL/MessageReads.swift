@@ -17,7 +17,7 @@ final class MessageReads: Sendable {
     /// not wait for writers.
     func read<Value>(_ engine: any SQLEngine, _ body: (SQLDatabase) throws -> Value) throws -> Value {
         let number = try self.number ?? note(engine.changeCounter())
-        do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.NotRemembered {}
+        do { return try body(SQLDatabase(remembering: cache, number)) } catch is SQLDatabase.CacheMiss {}
         return try engine.readNow { database in
             let number = note(try ChangeCounter.value(in: database))
             return try body(database.remembering(in: cache, number))

@@ -4,7 +4,7 @@
 /// so the text should not vary: pass varying values as arguments.
 final class SQLDatabase {
     /// Thrown by each query if only the cache is available.
-    struct NotRemembered: Error {}
+    struct CacheMiss: Error {}
 
     private let connection: any SQLConnection
     /// The cache that is valid in this transaction, and the change counter of its values; nil if there is no cache.
@@ -31,7 +31,7 @@ final class SQLDatabase {
     /// - Parameters:
     ///   - cost: the approximate size of the value in bytes.
     ///   - make: must depend only on `arguments` and the database.
-    func remembered<Value: Sendable>(
+    func cached<Value: Sendable>(
         _ kind: CacheKey.Kind,
         _ arguments: @autoclosure () -> SQLArguments = [],
         cost: (Value) -> Int = { _ in 0 },
@@ -147,22 +147,22 @@ final class SQLDatabase {
 private struct NoConnection: SQLConnection {
     let storesVerdicts = false
 
-    func isOwner() throws -> Bool { throw SQLDatabase.NotRemembered() }
+    func isOwner() throws -> Bool { throw SQLDatabase.CacheMiss() }
 
-    func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.NotRemembered() }
+    func execute(_ sql: String, _ arguments: SQLArguments) throws -> Int { throw SQLDatabase.CacheMiss() }
 
-    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.NotRemembered() }
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 { throw SQLDatabase.CacheMiss() }
 
-    func continueKeys(of table: String) throws { throw SQLDatabase.NotRemembered() }
+    func continueKeys(of table: String) throws { throw SQLDatabase.CacheMiss() }
 
-    func damagedPages() throws -> [String] { throw SQLDatabase.NotRemembered() }
+    func damagedPages() throws -> [String] { throw SQLDatabase.CacheMiss() }
 
-    func brokenReferences() throws -> [String: Int] { throw SQLDatabase.NotRemembered() }
+    func brokenReferences() throws -> [String: Int] { throw SQLDatabase.CacheMiss() }
 
     func query(
         _ sql: String,
         _ arguments: SQLArguments,
         keepsStatement: Bool,
         body: (SQLRow) throws -> Bool
-    ) throws { throw SQLDatabase.NotRemembered() }
+    ) throws { throw SQLDatabase.CacheMiss() }
 }

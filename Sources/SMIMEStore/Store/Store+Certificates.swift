@@ -43,7 +43,7 @@ extension Store {
             case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [identifier])
             }
         let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
-        return try database.remembered(.certificates, [condition] + arguments, cost: \.encodedCount) {
+        return try database.cached(.certificates, [condition] + arguments, cost: \.encodedCount) {
             // An unreadable certificate cannot be the signer's, so it is ignored.
             try database.rows(statement, arguments).compactMap { try? $0.certificate() }
         }

@@ -6,26 +6,26 @@ extension Store {
     func keep(_ verdicts: [NewVerdict], from fewest: Int) async {
         guard location.server == nil, !verdicts.isEmpty, verdicts.count >= fewest else { return }
         // Cached recipients contain their verdicts.
-        await writeCache(isRemembered: true) { try NewVerdict.keep(verdicts, in: $0) }
+        await writeCache(isCached: true) { try NewVerdict.keep(verdicts, in: $0) }
     }
 
     /// Writes data to a cache in the database. Does nothing if the store cannot be written now or by this user.
     ///
     /// A store that was opened for reading is opened again for writing.
     ///
-    /// - Parameter isRemembered: whether the memory cache of this process contains the written data.
+    /// - Parameter isCached: whether the memory cache of this process contains the written data.
     func writeCache(
-        isRemembered: Bool = false,
+        isCached: Bool = false,
         _ body: @escaping @Sendable (SQLDatabase) throws -> Void
     ) async {
         guard exists else { return }
         guard database.isReadOnly else {
-            try? await database.write(isCache: !isRemembered, body)
+            try? await database.write(isCache: !isCached, body)
             return
         }
         guard location.server == nil else {
             _ = try? await onBlockingThread { () throws(KeystoreError) in
-                do { try self.database.withEngine(isCache: !isRemembered) { try $0.writeNow(body) } } catch {
+                do { try self.database.withEngine(isCache: !isCached) { try $0.writeNow(body) } } catch {
                     throw KeystoreError(error, path: self.location.path)
                 }
             }
