@@ -25,50 +25,28 @@ package struct Subaddressing: Hashable, Sendable {
 
     /// The address without its detail; nil if the address has none.
     package func base(of address: EmailAddress) -> EmailAddress? {
-        // The key quotes the local part only if quotes are necessary.
-        guard let local = Self.localPart(of: address)?.unicodeScalars,
-            let end = local.dropFirst().firstIndex(where: delimiters.unicodeScalars.contains)
+        let local = Self.localPart(of: address).unicodeScalars
+        guard let end = local.dropFirst().firstIndex(where: delimiters.unicodeScalars.contains)
         else { return nil }
         return Self.address(String(local[..<end]), at: address.asciiDomain)
     }
 
-    /// Other addresses that may receive mail for `address`: the address without its detail, and those to which mail
-    /// servers route `bob%bank.example@relay.example`, `bank.example!bob@relay.example` and
-    /// `"bob@bank.example"@relay.example`.
-    ///
-    /// RFC 5321 appendix F.2; Postfix's `allow_percent_hack` and `swap_bangpath`
+    /// Other addresses that may receive mail for `address`: the address without its detail, and those of `RoutedAddresses`.
     package func implied(by address: EmailAddress) -> [EmailAddress] {
-        var found: [EmailAddress] = []
-        var rest = Self.localPart(of: address) ?? ""
-        // Each round removes one separator.
-        while found.count < 8, let routed = Self.routed(rest) {
-            found.append(routed)
-            rest = Self.localPart(of: routed) ?? ""
-        }
+        let found = RoutedAddresses(in: Self.localPart(of: address)).all.compactMap(Self.address)
         let all = [address] + found
         return all.compactMap(base) + found
     }
 
-    private static func routed(_ local: String) -> EmailAddress? {
-        let scalars = local.unicodeScalars
-        if let at = scalars.lastIndex(where: { $0 == "@" || $0 == "%" }) {
-            return address(String(scalars[..<at]), at: String(scalars[scalars.index(after: at)...]))
-        }
-        guard let bang = scalars.firstIndex(of: "!") else { return nil }
-        return address(String(scalars[scalars.index(after: bang)...]), at: String(scalars[..<bang]))
-    }
-
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
-        let domain = domain.hasSuffix(".") ? String(domain.dropLast()) : domain
-        return (try? EmailAddress(envelope: "\(local)@\(domain)"))
+        (try? EmailAddress(envelope: "\(local)@\(domain)"))
             ?? (try? EmailAddress(envelope: "\"\(local.escapedForQuotes)\"@\(domain)"))
     }
 
-    /// The local part in lower case, without quotes. Every address has a local part, so the result is never nil.
-    private static func localPart(of address: EmailAddress) -> String? {
-        let key = address.key.unicodeScalars
-        guard let at = key.lastIndex(of: "@") else { return nil }
-        let local = key[..<at]
+    /// The local part in lower case, without quotes. It is not normalized: mail servers also find a delimiter that a combining
+    /// mark follows.
+    private static func localPart(of address: EmailAddress) -> String {
+        let local = address.localPart.lowercased().unicodeScalars
         guard local.first == "\"", local.last == "\"", local.count >= 2 else { return String(local) }
         var (unescaped, isEscaped) = (String.UnicodeScalarView(), false)
         for scalar in local.dropFirst().dropLast() {

@@ -29,18 +29,23 @@ public enum EnvelopeSender: Hashable, Sendable {
 
     /// The address with which rules for senders are looked up; nil if the sender has no domain.
     ///
-    /// A domain's rules also apply to an address that no account can have, such as one with a long local part, with
-    /// misplaced dots, or with a dot at the end of the domain.
+    /// The rules of a domain, and of the address without the detail, also apply to an address that no account can have, such
+    /// as one with a long local part, with misplaced dots or invisible characters, or with a dot at the end of the domain.
     var ruled: EmailAddress? {
         // Mail servers compare bytes: no letter forms one character with the at sign.
         guard case .other(let text) = self, let at = text.unicodeScalars.lastIndex(of: "@") else { return address }
         var domain = text.unicodeScalars[text.unicodeScalars.index(after: at)...]
         if domain.last == "." { domain = domain.dropLast() }
         let local = String(text.unicodeScalars[..<at])
+        let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay }.prefix(Self.longestLocalPart)
+        let short = String(String.UnicodeScalarView(visible))
         // No rule is for the last form itself, but rules for its domain apply to it.
-        return [local, "\"\(local)\"", "\"no address\""].lazy
-            .compactMap { try? EmailAddress("\($0)@\(String(domain))") }.first
+        return [local, "\"\(local)\"", short, "\"\(short)\"", "\"no address\""].lazy
+            .compactMap { try? EmailAddress(envelope: "\($0)@\(String(domain))") }.first
     }
+
+    /// How many characters of a local part are read. The detail in a longer one begins earlier.
+    private static let longestLocalPart = 200
 
     /// The sender as an argument for sendmail; empty for the null sender.
     public var text: String {
