@@ -97,7 +97,8 @@ import Testing
     }
 
     @Test
-    func `where a name may come again for another message, old records do not count, and new ones take their place`()
+    func
+        `where a queue ID may be used again for another message, old records do not count, and new ones take their place`()
         async throws
     {
         let store = try await store()

@@ -136,9 +136,11 @@ import Testing
 
     @Test(arguments: [
         "=?x-none?B?W2VuY3J5cHRdIP8=?=", "=?utf-8?B?W2VuY3J5cHRdIMM=?= =?utf-8?B?pA==?=", "[enc=?x-none?Q?rypt]?=",
+        "\u{FF3B}encrypt\u{FF3D} hi", "[encrypt\u{200B}] hi", "=?utf-8?b?W2VuY3J5cHRdIGhp=?=",
     ])
     func `a tag in an undecodable subject is detected`(_ text: String) {
-        #expect(throws: MessageError.malformed("the subject has a tag in a character set that is not known")) {
+        let reason = "the subject has a tag in characters or in a form that cannot be removed"
+        #expect(throws: MessageError.malformed(reason)) {
             try read("Subject: \(text)\r\n\r\nbody")
         }
     }

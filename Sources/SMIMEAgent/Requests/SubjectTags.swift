@@ -69,15 +69,28 @@ package struct SubjectTags: Hashable, Sendable {
         let isFirstTaken = text != field.value
         let shown = EncodedWord.decode(text).trimmingCharacters(in: .whitespaces)
         let rest = remove(from: shown, isEncoded: false, mayLower: mayLower && !isFirstTaken, &request)
-        // A tag in a word that cannot be decoded exactly cannot be removed, but must not be overlooked.
-        let guessed = EncodedWord.decode(rest, replacing: true)
-        var ignored = ProtectionRequest()
-        guard guessed == rest || remove(from: guessed, isEncoded: false, mayLower: false, &ignored) == guessed else {
-            throw MessageError.malformed("the subject has a tag in a character set that is not known")
+        // A tag that cannot be removed exactly must not be overlooked.
+        for guessed in [
+            EncodedWord.decode(rest, replacing: true), EncodedWord.decodeLoosely(rest, assumingASCII: true),
+        ] {
+            guard !hasTag(Self.readable(guessed ?? rest)) else {
+                throw MessageError.malformed("the subject has a tag in characters or in a form that cannot be removed")
+            }
         }
         guard text != field.value || rest != shown else { return nil }
         if rest != shown { text = EncodedWord.encode(rest) }
         return (request, NewField(field.name, value: text).bytes(lineEnd: lineEnd))
+    }
+
+    private func hasTag(_ text: String) -> Bool {
+        var ignored = ProtectionRequest()
+        return remove(from: text, isEncoded: false, mayLower: false, &ignored) != text
+    }
+
+    /// `text` as people read it: with plain brackets in place of full-width ones, and without invisible characters.
+    private static func readable(_ text: String) -> String {
+        let seen = text.compatiblyComposed.unicodeScalars.filter { $0 == " " || !$0.isUnfitForDisplay }
+        return String(String.UnicodeScalarView(seen))
     }
 
     /// The longest subject that is read, in bytes.

@@ -15,17 +15,32 @@ struct PolicyReport: Encodable {
 
     let sender: String?
     let recipients: [RecipientLine]
+    /// What happens to the mail as a whole: `sent`, `bounce` or `defer`. A mail is sent to all its recipients or to none.
+    let result: String
 
     /// The decisions in words, each followed by its reasons.
     var text: String {
         recipients.map { recipient in
             let lines = ["\(recipient.address): \(recipient.action)"] + recipient.reasons.map { "  \($0)" }
             return lines.map { $0.escapedForDisplay + "\n" }.joined()
-        }.joined()
+        }.joined() + end
+    }
+
+    /// The line about the mail as a whole, if another recipient decides what happens to it.
+    private var end: String {
+        let deciding = recipients.filter { $0.action == result }.map(\.address)
+        guard result != "sent", deciding.count < recipients.count else { return "" }
+        let what = result == PolicyDecision.Action.bounce.rawValue ? "returns to its sender" : "waits"
+        let names = deciding.joined(separator: ", ").escapedForDisplay
+        return "The mail \(what) for all recipients, because of \(names).\n"
     }
 
     init(_ sender: EmailAddress?, _ decisions: [PolicyDecision]) {
         self.sender = sender?.text
+        let holding = [PolicyDecision.Action.bounce, .deferral].first { action in
+            decisions.contains { $0.action == action }
+        }
+        result = holding?.rawValue ?? "sent"
         recipients = decisions.map { decision in
             RecipientLine(
                 address: decision.recipient.text,

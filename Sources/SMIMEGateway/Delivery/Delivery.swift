@@ -48,8 +48,8 @@ package struct Delivery: Sendable {
     ///
     /// - Parameters:
     ///   - entry: identifies the mail in the journal of `store`; nil if there is no journal.
-    ///   - timeout: how many seconds to wait until the journal can be written. If writing fails, as on a full disk, does
-    ///     not wait.
+    ///   - timeout: how many times to retry recording, once a second, for example while another process uses the database.
+    ///     A write error, such as a full disk, is not retried.
     ///   - named: called with the transport's name for each message, if it reports one.
     ///   - warn: called if some recipients could not be recorded.
     /// - Throws: `TransportError`, `KeystoreError`; the messages that were sent before are recorded in the journal.

@@ -69,10 +69,10 @@ package struct FilterSupervisor {
     /// Runs a worker for the message, and a second worker if the first one crashed.
     ///
     /// - Parameters:
-    ///   - isRemembered: whether a journal records the recipients, so that a second worker can continue a delivery.
+    ///   - isJournaled: whether a journal records the recipients, so that a second worker can continue a delivery.
     ///   - secrets: additional environment variables of the workers.
     /// - Throws: `TransportError` if no more processes can be started.
-    package func run(isRemembered: Bool, secrets: [SecretVariable]) throws(TransportError) -> Outcome {
+    package func run(isJournaled: Bool, secrets: [SecretVariable]) throws(TransportError) -> Outcome {
         var rescuedFrom: Int32?
         while true {
             let ending = try work(rescuedFrom, secrets)
@@ -86,7 +86,7 @@ package struct FilterSupervisor {
             case (.signalled(let signal), _) where Self.requests.contains(signal) || rescuedFrom != nil:
                 return .interrupted
             case (.signalled, .sent): return .finished(0)
-            case (.signalled, .sending) where !isRemembered: return .interrupted
+            case (.signalled, .sending) where !isJournaled: return .interrupted
             case (.signalled(let signal), .started), (.signalled(let signal), .sending): rescuedFrom = signal
             case (.signalled, nil): return .interrupted
             }

@@ -8,8 +8,8 @@ extension Store {
     /// - Parameters:
     ///   - groups: the recipients of each message.
     ///   - entry: identifies the mail in the journal.
-    ///   - timeout: how many seconds to wait until the journal can be written. If writing fails, as on a full disk, does
-    ///     not wait.
+    ///   - timeout: how many times to retry recording, once a second, for example while another process uses the database.
+    ///     A write error, such as a full disk, is not retried.
     ///   - warn: called if some recipients could not be recorded.
     ///   - send: sends the message with this index to these recipients.
     /// - Throws: `KeystoreError`; the first error of `send`, after all messages were tried.

@@ -118,8 +118,13 @@ extension MailRecord {
                 message.recipients.map { RecipientValue($0, value: message.isDecrypted ? "decrypted" : "delivered") }
             }
         )
-        let codes = report.signers.flatMap { report.reservations(about: $0) }.map(\.kind.rawValue)
-        addDetail("reservations", Array(Set(codes)).sorted())
+        let isValid = report.status == .valid
+        let problems =
+            isValid
+            ? report.signers.flatMap { report.reservations(about: $0) }
+            : (report.problems + report.signers.flatMap(\.problems)).filter { $0.level == .error }
+        let codes = Set(problems.map(\.kind.rawValue)).sorted()
+        addDetail(isValid ? "reservations" : "problems", codes)
         addDetail("signer_certificate", report.signers.compactMap { $0.certificate.map { "\($0.fingerprint)" } })
         addDetail("cipher", Self.unique(report.layers.filter(\.kind.isEncryption).map(\.algorithm)))
         let opened = plan.messages.flatMap { message in

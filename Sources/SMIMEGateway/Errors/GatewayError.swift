@@ -29,7 +29,9 @@ extension GatewayError: LocalizedError, CustomStringConvertible {
         case .mayBeClear(let sender, let recipients):
             "mail from \(sender) to \(recipients.joined(separator: ", ")) must be encrypted, "
                 + "and the gateway crashed while handling this message, before it knew whether the message is encrypted"
-        case .refused(let unmetRequirements), .waiting(let unmetRequirements): unmetRequirements.joined(separator: ", ")
+        case .refused(let unmetRequirements):
+            unmetRequirements.joined(separator: ", ") + ": required, so the mail is sent to none of its recipients"
+        case .waiting(let unmetRequirements): unmetRequirements.joined(separator: ", ")
         }
     }
 }

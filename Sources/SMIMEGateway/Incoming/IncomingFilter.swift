@@ -123,21 +123,38 @@ package struct IncomingFilter: Sendable {
         let report = opened.message.report
         let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
         do {
-            let clear = try marked(Self.clear(opened.message), header: nil, report, tagged: tagged, decrypted: cipher)
+            let plain = try Self.clear(opened.message, limit: 4 * source.count + Self.spareCount)
+            let clear = try marked(plain, header: nil, report, tagged: tagged, decrypted: cipher)
             return DecryptedMail(opened, cipher: cipher, in: clear)
         } catch let error as MIMEError where !error.isUnreadable {
             return DecryptedMail(.fault("\(error)"))
+        } catch is TooLarge {
+            return DecryptedMail(.fault("the decrypted mail is much larger than the received one"))
         } catch is TransportForm.Unsafe {
             return DecryptedMail(.fault("mail servers would change the decrypted content"))
         }
     }
 
+    /// A small message may contain compressed content for each of many recipients, which must not fill the disk: a decrypted
+    /// message may have four times the size of the received one, and this many bytes more.
+    private static let spareCount = 10 << 20
+
+    private struct TooLarge: Error {}
+
     /// The decrypted message in the form in which it is delivered.
     ///
-    /// - Throws: `TransportForm.Unsafe`; `MIMEError.limitExceeded` if the message exceeds a limit; what reading and writing
-    ///   throw.
-    private static func clear(_ opened: OpenedMessage) throws -> any ByteSource {
-        let spool = try Spool.source { try opened.write(to: $0, isGateway: true) }
+    /// - Throws: `TooLarge` if it has more than `limit` bytes; `TransportForm.Unsafe`; `MIMEError.limitExceeded` if the message
+    ///   exceeds a limit; what reading and writing throw.
+    private static func clear(_ opened: OpenedMessage, limit: Int) throws -> any ByteSource {
+        let spool = try Spool.source { spool in
+            var count = 0
+            let sink = ClosureSink { bytes in
+                count += bytes.count
+                guard count <= limit else { throw TooLarge() }
+                try spool.write(bytes)
+            }
+            try opened.write(to: sink, isGateway: true)
+        }
         guard let clear = try TransportForm.of(spool, isSigned: opened.keepsSignature) else {
             throw TransportForm.Unsafe()
         }

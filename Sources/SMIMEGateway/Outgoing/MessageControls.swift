@@ -42,14 +42,14 @@ package struct MessageControls: Sendable {
             } else if field.namesHiddenRecipients {
                 isEdited = true
             } else if field.isNamed("Subject"),
-                let (tagged, rest) = try tags.read(
+                let (tagRequest, untaggedField) = try tags.read(
                     field,
                     lineEnd: header.lineEnd,
                     mayLower: hasOneSubject
                 )
             {
-                request = request.merging(tagged)
-                edited += rest
+                request = request.merging(tagRequest)
+                edited += untaggedField
                 isEdited = true
             } else {
                 edited += field.rawBytes

@@ -40,7 +40,8 @@ package struct OutgoingPlan: Sendable {
     private let changed: any ByteSource
     private let signer: SignedDataWriter.Signer?
     private let headers: HeaderPolicy
-    /// The protector of `changed`; nil if it was not created before.
+    /// The protector of `changed`, if checking the message's form has already created it; if nil, the plan creates it when
+    /// needed.
     private let protector: MessageProtector?
     private let time: Date
     /// The error about the form of a message that must be protected; nil if the form permits the protection.

@@ -57,7 +57,7 @@ struct PolicyOutcome {
             let origin = isRefused ? missing.rule.map { ", by \($0.title)" } ?? "" : ""
             let isImpossible = isRefused || isHopeless
             let what =
-                isImpossible ? "a requirement cannot be met" : "it is not known yet whether the requirement can be met"
+                isImpossible ? "a requirement cannot be met" : "it is not known yet whether the mail can be protected"
             reasons.append("\(what): \(action.rawValue)\(origin)")
             return
         }
