@@ -273,7 +273,7 @@ import Testing
 
     @Test func `an attempt whose client has gone while it waits for the first one keeps no slot`() async throws {
         let scene = try await scene(Self.workers())
-        try await onLoop { for _ in 0..<8 { scene.value.bring("Q1") } }
+        try await onLoop { for _ in 0..<2 { scene.value.bring("Q1") } }
         try await wait { scene.value.deliveries.count == 1 }
         try await onLoop {
             for flow in scene.value.flows.dropFirst() { flow.abandon() }
@@ -288,6 +288,16 @@ import Testing
         }
         try await wait { scene.value.replies.count == 2 }
         #expect(try await onLoop { scene.value.deliveries.count } == 8)
+        try await onLoop { scene.value.pool.close() }
+    }
+
+    @Test func `of many attempts only one waits, and the others are told to try again`() async throws {
+        let scene = try await scene(Self.workers())
+        try await onLoop { for _ in 0..<8 { scene.value.bring("Q1", confirms: true) } }
+        try await wait { scene.value.replies.count == 6 }
+        #expect(try await onLoop { scene.value.replies.values.allSatisfy { $0 == 451 } })
+        try await onLoop { scene.value.bring("Q2", confirms: true) }
+        try await wait { scene.value.deliveries.count == 2 }
         try await onLoop { scene.value.pool.close() }
     }
 

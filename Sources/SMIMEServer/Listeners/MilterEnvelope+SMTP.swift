@@ -43,7 +43,7 @@ extension MilterEditError {
     /// The SMTP reply for the sender when the changes to a message fail.
     var reply: SMTPReply {
         switch self {
-        case .fieldTooLong, .headerTooLarge, .malformedHeader: SMTPReply(554, "5.6.0", text: description)
+        case .fieldTooLong, .headerTooLarge, .malformedHeader, .tooManyEdits: SMTPReply(554, "5.6.0", text: description)
         case .actionNotOffered, .noSuchRecipient, .notWaiting: SMTPReply(451, "4.3.5", text: description)
         }
     }

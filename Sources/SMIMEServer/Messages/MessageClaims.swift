@@ -14,6 +14,13 @@ package final class MessageClaims {
 
     package init() {}
 
+    /// The number of messages that may wait for one name. Each of them has a slot, so that many copies of one message would
+    /// make all other mail wait.
+    private static let maximumWaiting = 1
+
+    /// Whether no further message may wait for `name`.
+    package func isCrowded(_ name: String) -> Bool { (claimants[name]?.count ?? 0) >= Self.maximumWaiting }
+
     /// Calls `begin` when no other message claims `name`: now, or after the messages that asked earlier.
     package func acquire(_ name: String, for number: UInt64, _ begin: @escaping () -> Void) {
         guard claimants[name] != nil else {

@@ -158,6 +158,10 @@ package final class MessageFlow {
         log.describe(envelope)
         replyLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.replyTime) { [self] in becomeLate() }
         guard let name = claimName() else { return submit(rescuedFrom: nil) }
+        guard !core.claims.isCrowded(name) else {
+            log.fail("other copies of the message are waiting")
+            return end(.late)
+        }
         awaitedClaim = name
         core.claims.acquire(name, for: number) { [self] in
             (claim, awaitedClaim) = (name, nil)

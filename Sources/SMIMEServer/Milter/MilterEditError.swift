@@ -10,6 +10,9 @@ package enum MilterEditError: Error, Hashable, Sendable {
     case headerTooLarge
     /// The new header contains a line that is not a field, or a zero byte, which would end a string in this protocol.
     case malformedHeader
+    /// More than `MilterSession.maximumEdits` fields must be changed. Postfix searches its queue file for each, and fails at
+    /// some thousand.
+    case tooManyEdits
     /// A recipient to be removed does not exist.
     case noSuchRecipient
     /// No message waits for a verdict.
@@ -28,6 +31,7 @@ extension MilterEditError: LocalizedError, CustomStringConvertible {
         case .headerTooLarge: "the header is too large to be changed by a milter"
         case .malformedHeader: "the new header cannot be sent to the mail server"
         case .noSuchRecipient: "no such recipient"
+        case .tooManyEdits: "the message has too many fields that must be changed"
         case .notWaiting: "no message waits for a verdict"
         }
     }

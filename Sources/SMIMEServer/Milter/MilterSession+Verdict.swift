@@ -5,6 +5,9 @@ extension MilterSession {
     /// The maximum length of a reply's data in bytes. Sendmail reads no more.
     private static let replyLimit = 65_535
 
+    /// The maximum number of changed fields. Honest mail needs some tens.
+    static let maximumEdits = 2_000
+
     /// Bytes that report progress to the mail server, for which Postfix waits 300 seconds (`milter_content_timeout`).
     ///
     /// - Returns: nil if no message waits for a verdict. Progress cannot be reported between the pieces of a body.
@@ -80,6 +83,7 @@ extension MilterSession {
         }
         guard message.isHeaderKept else { throw .headerTooLarge }
         replies += MilterHeaderEdits(from: message.fields, to: try fields(of: replacement.header)).replies
+        guard replies.count <= Self.maximumEdits else { throw .tooManyEdits }
         var needed = replies.reduce(MilterActions()) { $0.union($1.neededAction) }
         if replacement.body == .follows { needed.insert(.changeBody) }
         let missing = needed.subtracting(options.actions)

@@ -111,7 +111,10 @@ package struct ServerMetrics {
             ("smime_worker_deaths_total", workerDeaths, "Times that a worker crashed while handling a message."),
             ("smime_protocol_violations_total", violations, "Connections that were closed for a violation."),
             ("smime_refused_connections_total", refusedConnections, "Connections refused because of their address."),
-            ("smime_unconfirmed_total", unconfirmed, "Messages handed on whose reply did not reach the mail server."),
+            (
+                "smime_unconfirmed_total", unconfirmed,
+                "Messages that the next hop accepted, but whose acceptance could not be reported to the mail server."
+            ),
             ("smime_unknown_total", unknown, "Messages that the next hop may have taken without a reply."),
             ("smime_cache_hits_total", cache.hits, "Look-ups that the workers' caches answered."),
             ("smime_cache_misses_total", cache.misses, "Look-ups that went to the store."),

@@ -134,7 +134,8 @@ import Testing
         #expect(scene.sink.all.isEmpty)
     }
 
-    @Test func `SIGTERM ends it with success after the message in flight, and others are told to come again`() throws {
+    @Test func `SIGTERM ends the service with status 0 after the message in flight, and other clients get 421`() throws
+    {
         let scene = try ServeScene()
         let (idle, busy) = (try scene.connect("out"), try scene.connect("out"))
         for command in ["MAIL FROM:<\(alice)>", "RCPT TO:<\(bob)>", "DATA"] { _ = busy.ask(command) }

@@ -85,6 +85,8 @@ import Testing
         }
         let long = Array("X-Long: \(String(repeating: "a", count: 65_535))\r\n".utf8)
         #expect(error(MilterReplacement(header: Self.header + long, body: .unchanged)) == .fieldTooLong(name: "X-Long"))
+        let many = Array(String(repeating: "X-Many: a\r\n", count: 2_001).utf8)
+        #expect(error(MilterReplacement(header: Self.header + many, body: .unchanged)) == .tooManyEdits)
         #expect(try MilterClientSide.replies(in: session.finish(.accept)) == [.continue])
         #expect(throws: MilterEditError.notWaiting) { try session.finish(.accept) }
         #expect(session.replaceBody(ByteBuffer(string: "x")).readableBytes == 0)

@@ -38,7 +38,7 @@ import Testing
         "what might end the message before its end is not encoded",
         arguments: [
             ".\r.", "\n", "a\n", "a\r\n\n", "a\r\n.\n", "a\r.\r\n", "a\r.\r", "a\r.", "a\n.\r\n", ".\n", ".\r\r.\r\n",
-            "\0.\r\n", "\0.", "a\r\0.\r\n", "a\r\n\0\0.\0\r\n",
+            "\0.\r\n", "\0.", "a\r\0.\r\n", "a\r\n\0\0.\0\r\n", "a\r\n.\r\0.\r\n",
         ]
     )
     func refusal(content: String) {

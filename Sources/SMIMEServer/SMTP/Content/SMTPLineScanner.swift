@@ -66,6 +66,7 @@ struct SMTPLineScanner: Sendable {
                 return .loneDot(end: index)
             case (_, .lineFeed), (.returnDot, .carriageReturn): return .violation
             case (.lineStart, .null), (.carriageReturn, .null), (.null, .null): position = .null
+            case (.dotReturn, .null) where allowsDotReturn: position = .null
             case (.null, .dot), (.nullDot, .null), (.returnDot, .null): position = .nullDot
             // If dots are doubled later, this dot will be doubled, too, so it is not dangerous.
             case (.dot, .null) where !allowsDotReturn: position = .dotNull

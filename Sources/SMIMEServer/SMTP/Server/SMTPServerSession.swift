@@ -10,11 +10,11 @@ package import NIOCore
 /// No call traps or throws an error. A call that is not allowed in the current state has no effect.
 ///
 /// After a protocol violation the session sends one reply, and the connection must be closed. Violations are:
-/// - a control character or invalid UTF-8 in a command
+/// - a command that does not begin with a word of letters, or that has a control character or invalid UTF-8
 /// - a bare line feed anywhere
 /// - a single dot between line ends that are not both CRLF
 /// - a line that is too long
-/// - HTTP
+/// - the method of an HTTP request as a command
 /// - bytes after DATA before its reply
 /// - an invalid size in BDAT
 ///
