@@ -208,8 +208,9 @@ enum IdentityCases {
             try from("From: alice@example.com", "X-A: b", " ", "From: ceo@bank.test")
         },
         HostileCase("id-from-behind-blanks", .reject(1, ["from-malformed"])) {
-            try from("X-A: b", " ", "From: alice@example.com")
+            try from("Sender: ceo@bank.test", "X-A: b", " ", "From: alice@example.com")
         },
+        HostileCase("id-from-behind-blanks-of-report", .accept) { try from("X-A: b", " ", "From: alice@example.com") },
         HostileCase("id-second-from-behind-bare-line-feeds", .reject) {
             try from("From: alice@example.com", "X-A: b\n\n\r\nFrom: ceo@bank.test")
         },

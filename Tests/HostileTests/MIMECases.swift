@@ -144,6 +144,11 @@ enum MIMECases {
             let text = String(decoding: try SignedCases.opaque(), as: UTF8.self)
             return Array(text.replacing("application/pkcs7-mime;", with: "application/pkcs7-mime (a/b);").utf8)
         },
+        HostileCase("mime-opaque-with-another-name", .reject(65, ["malformed"])) {
+            let text = String(decoding: try SignedCases.opaque(), as: UTF8.self)
+            let field = "Content-Disposition: attachment; filename=\"Invoice.html\"\r\n"
+            return Array(text.replacing("Content-Type: application/", with: field + "Content-Type: application/").utf8)
+        },
         HostileCase("mime-boundary-71", .reject) { try shaped { $0.boundary = String(repeating: "b", count: 71) } },
         HostileCase("mime-boundary-70", .accept) { try shaped { $0.boundary = String(repeating: "b", count: 70) } },
         // Some programs compare only the beginning of a line (RFC 2046 §5.1.1).
@@ -151,7 +156,7 @@ enum MIMECases {
             let content = Array("Content-Type: text/plain\r\n\r\nhi\r\n--bnd2\r\n--bndx--\r\nthere\r\n".utf8)
             return try shaped(content)
         },
-        HostileCase("mime-boundary-prefix-of-inner", .accept) {
+        HostileCase("mime-boundary-prefix-of-inner", .reject(65, ["contradictory-boundary"])) {
             let content = Array(
                 "Content-Type: multipart/mixed; boundary=bnd2\r\n\r\n--bnd2\r\n\r\na\r\n--bnd2--\r\n".utf8
             )
@@ -293,7 +298,7 @@ enum MIMECases {
                 $0.signatureType = "application/x-pkcs7-signature; name=smime.p7s"
             }
         },
-        HostileCase("mime-protocol-not-quoted", .accept) {
+        HostileCase("mime-protocol-not-quoted", .reject(65, ["contradictory-boundary"])) {
             try shaped { $0.parameters = "protocol=application/pkcs7-signature; micalg=sha-256" }
         },
         HostileCase("mime-octet-stream-p7m", .accept) {

@@ -80,7 +80,8 @@ import Testing
         ("<@x,@y:a@b>", .route, 1), ("aaa bbb", .malformed, 0), ("<aaa bbb>, c@d", .malformed, 1),
         ("<>", .malformed, 0),
         ("a@b\u{0}", .malformed, 0), ("<a@b", .malformed, 0), ("<a@b> <c@d>", .malformed, 0),
-        ("x <a@b> y, c@d", .malformed, 1), ("a@b (x, c@d", .malformed, 1), ("a@b, \"x, c@d", .malformed, 1),
+        ("x <a@b> y, c@d", .malformed, 1), ("<a@b> g: c@d;", .malformed, 1), ("a@b g: c@d;", .malformed, 1),
+        ("a@b (x, c@d", .malformed, 1), ("a@b, \"x, c@d", .malformed, 1),
     ])
     func `a malformed address list is reported`(text: String, defect: AddressDefect, count: Int) throws {
         let list = try AddressList(text)
@@ -95,7 +96,11 @@ import Testing
 
     @Test(arguments: [
         ("\"ceo@bank.example\" <mallory@x.example>", true), ("ceo＠bank.example <m@x>", true),
-        ("\"M (CEO@bank.example)\" <m@x>", true), ("\"M@X\" <m@x>", false), ("Alice <a@b>", false),
+        ("\"M (CEO@bank.example)\" <m@x>", true), ("\"M@X\" <m@x>", false),
+        ("\"Work@Home GmbH\" <m@x>", false), ("\"M Example/CORP/DE@CORP\" <m@x>", false),
+        ("\"ceo@bank .example\" <m@x>", true), ("\"ceo@bank\u{3002}example\" <m@x>", true),
+        ("\"M ceo@(y)bank.example\" <m@x>", true),
+        ("Alice <a@b>", false),
         ("\"at @ home\" <a@b>", false),
     ])
     func `a display name that shows another address is detected`(text: String, poses: Bool) throws {

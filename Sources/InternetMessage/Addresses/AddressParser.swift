@@ -20,6 +20,10 @@ struct AddressParser {
             case .special(","), .special(";"): try finishElement()
             case .special(":"):
                 defects.insert(.group)
+                // Without a comma before the group, its name contains an address, which would be lost.
+                if element.angleAddress != nil || element.isMalformed || element.words.contains(.special("@")) {
+                    defects.insert(.malformed)
+                }
                 element = Element()
             case .special("<"): readAngleAddress()
             default: element.append(token, afterBlank: tokens.isAfterBlank)

@@ -49,10 +49,14 @@ package struct Mailbox: Hashable, Sendable {
         let (left, right) = sides(Self.isBoundary)
         if !left.isEmpty, !right.isEmpty {
             guard !continues(name, around: place) else { return true }
+            // `Work@Home` is no address of another domain.
+            guard right.unicodeScalars.contains(where: { $0 == "." || $0 == "\u{3002}" }) else { return false }
             // An apostrophe is part of the address, or a quotation mark beside it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
             return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
         }
+        // A comment may stand beside the @.
+        if name[(place + 1)...].first == "(" || name[..<place].last == ")" { return true }
         // People also read `alice @ example.com` as an address, but not `Carol @ work`.
         let far = name[(place + 1)...].drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }
         let near = name[..<place].reversed().drop(while: Self.isBoundary).prefix { !Self.isBoundary($0) }

@@ -17,7 +17,11 @@ struct SoleMailbox {
         let bytes = Array(field.bodyBytes.trimmingBlanks().filter { $0 != .carriageReturn })
         guard bytes.count <= maximumCount, !endsLinesAtReturns(field.bodyBytes) else { return nil }
         let scalars = Array(String(mail: bytes).unicodeScalars)
-        guard scalars.allSatisfy({ isBlank($0) || !($0.value < 32 || lineSeparators.contains($0)) }) else { return nil }
+        guard scalars.allSatisfy({ isBlank($0) || !($0.value < 32 || lineSeparators.contains($0)) }),
+            EncodedWordCheck.accepts(scalars)
+        else {
+            return nil
+        }
         var bare = Self(scalars)
         var angle = bare
         guard let found = bare.bareMailbox() ?? angle.angleMailbox() else { return nil }
@@ -68,8 +72,12 @@ struct SoleMailbox {
     private func mailbox(_ text: String) -> Mailbox? {
         guard let address = try? EmailAddress(text) else { return nil }
         let name = EncodedWord.decode(shown)
-        // Programs may end the field at a line break that an encoded word contains, or refuse the field.
-        guard !name.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else { return nil }
+        // Programs may end the field at a line break that an encoded word contains, or refuse the field. Some of them also
+        // decode words that are malformed or in a character set that smime does not know.
+        let loose = EncodedWord.decodeLoosely(shown, assumingASCII: true) ?? shown
+        guard !(name + loose).unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
+            return nil
+        }
         return Mailbox(displayName: shown.isEmpty ? nil : name, address: address)
     }
 
@@ -86,8 +94,9 @@ struct SoleMailbox {
                 shown += quoted.content
             } else if next == ".", !isFirst {
                 rest.removeFirst()
-                // Python's parser fails if there is nothing between the phrase and the bracket.
-                guard rest.first != "<" else { return false }
+                // Python's parser fails if there is nothing between the phrase and the bracket. Ruby's mail library ends the
+                // address at a dot before a comment.
+                guard rest.first != "<", rest.first(where: { !Self.isBlank($0) }) != "(" else { return false }
                 shown += "."
             } else {
                 let atom = atom()
@@ -171,11 +180,23 @@ struct SoleMailbox {
     }
 
     /// Whether a line break may follow `content` in a quoted string. Python ends the string there, takes a single word as an
-    /// address, and reads the rest as if it were not quoted.
+    /// address, and reads the rest as if it were not quoted: brackets then begin a domain literal or a comment.
     private func mayFold(behind content: String.UnicodeScalarView) -> Bool {
-        content.split(whereSeparator: Self.isBlank).count > 1
-            && content.allSatisfy { $0 == "," || Self.isPlainOrBlank($0) }
-            && rest.prefix { $0 != "\"" }.allSatisfy(Self.isPlainOrBlank)
+        let behind = rest.prefix { $0 != "\"" }
+        return (content.contains(where: Self.isBlank) || content.last == "," || content.last == ";")
+            && content.allSatisfy { ",;:=[]".unicodeScalars.contains($0) || Self.isPlainOrBlank($0) }
+            && behind.allSatisfy { $0 == "=" || Self.isPlainOrBlank($0) } && Self.closesComments(behind)
+    }
+
+    /// Whether the parentheses in `text` are balanced, except that the last character may close one more.
+    private static func closesComments(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+        var depth = 0
+        for (index, scalar) in zip(text.indices, text) {
+            if scalar == "(" { depth += 1 }
+            if scalar == ")" { depth -= 1 }
+            guard depth >= 0 || index == text.endIndex - 1 else { return false }
+        }
+        return depth <= 0
     }
 
     /// Skips blanks and comments; returns false for a comment that programs interpret differently.
@@ -207,7 +228,17 @@ struct SoleMailbox {
             case "\\" where !isInAddress:
                 guard let escaped = rest.popFirst(), escaped != "\"" else { return false }
                 content.append(escaped)
-            case "(", "\\", "\"", "<", ">", ",", "\n": return false
+            case "[" where !isInAddress:
+                // Thunderbird reads to the closing bracket, even if that is behind the comment.
+                guard let end = rest.firstIndex(of: "]"), rest[..<end].allSatisfy(Self.isPlainOrBlank),
+                    !rest[..<end].contains(where: "()[".unicodeScalars.contains)
+                else {
+                    return false
+                }
+                content.append(scalar)
+                content.append(contentsOf: rest[...end])
+                rest = rest[(end + 1)...]
+            case "(", "]", "\\", "\"", "<", ">", ",", "\n": return false
             case _ where isInAddress && !Self.isPlain(scalar): return false
             default: content.append(scalar)
             }
@@ -229,7 +260,7 @@ struct SoleMailbox {
 
     /// Whether the scalar is a blank, or text that is no part of any notation for addresses.
     private static func isPlainOrBlank(_ scalar: Unicode.Scalar) -> Bool {
-        isBlank(scalar) || "()[]".unicodeScalars.contains(scalar)
+        isBlank(scalar) || scalar == "(" || scalar == ")"
             || isPlain(scalar) && !"!%=".unicodeScalars.contains(scalar)
     }
 

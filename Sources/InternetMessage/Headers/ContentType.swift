@@ -10,8 +10,8 @@ package struct ContentType: Hashable, Sendable {
     package let subtype: String
     /// The parameters.
     package let parameters: FieldParameters
-    /// Whether all programs find the same type and subtype: there are no comments or other text beside them, and no blanks
-    /// between them.
+    /// Whether all programs find the same type and subtype: there are no comments or other text beside them, no blanks
+    /// between them, and no errors behind them after a blank.
     package let hasPlainName: Bool
     /// Whether the field may contain an encoded word (RFC 2047).
     private let hasEncodedWord: Bool
@@ -51,12 +51,15 @@ package struct ContentType: Hashable, Sendable {
         subtype = String(mail: tokens.takeToken(until: ";(")).lowercased()
         guard !type.isEmpty, !subtype.isEmpty else { return nil }
         let start = bytes[...].trimmingBlanks().prefix(type.utf8.count + subtype.utf8.count + 1)
+        let isBeforeBlank = tokens.next?.isBlank == true
         tokens.skipBlanksAndComments()
-        hasPlainName =
+        let isPlain =
             start.equalsIgnoringCase("\(type)/\(subtype)") && tokens.comments.isEmpty
             && (tokens.isAtEnd || tokens.next == UInt8(ascii: ";"))
         hasEncodedWord = Self.beginsEncodedWord(bytes)
         parameters = FieldParameters(&tokens)
+        // With a blank here and an error behind it, Ruby's mail library finds no type.
+        hasPlainName = isPlain && !(isBeforeBlank && parameters.hasErrors)
     }
 
     /// Whether an encoded word may begin in `bytes`. Programs differ on how it must end.
@@ -93,6 +96,7 @@ package struct ContentType: Hashable, Sendable {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
         if hasEncodedWord && isSigned || hasFoldedBoundary { return true }
+        if isSigned, parameters.hasErrors || parameters.hasSections || hasBoundaryInQuotes { return true }
         guard let boundary, let written = parameters["boundary"]?.utf8 else { return false }
         // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1), or read
         // apostrophes as those of RFC 2231 §4.
@@ -102,6 +106,14 @@ package struct ContentType: Hashable, Sendable {
         return written.first?.isBlank == true || written.last?.isBlank == true
             || zip(boundary, boundary.dropFirst()).contains { $0.isBlank && $1.isBlank }
             || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
+    }
+
+    /// Whether programs that divide the list at semicolons inside quotes may find another boundary.
+    private var hasBoundaryInQuotes: Bool {
+        parameters.names.contains { name in
+            let value = parameters[name]?.lowercased() ?? ""
+            return value.contains(";") || name != "boundary" && value.contains("boundary")
+        }
     }
 
     private static func needsQuotes(_ byte: UInt8) -> Bool { "()<>@,;:\\\"/[]?=*'".utf8.contains(byte) }

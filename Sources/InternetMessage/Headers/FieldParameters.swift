@@ -12,6 +12,11 @@ package struct FieldParameters: Hashable, Sendable {
     /// - The value is neither a token nor quoted, is divided into sections, or is next to a comment.
     /// - The name also occurs in text that is skipped here, or in a name with characters that a name must not have.
     package private(set) var irregularities: Set<String> = []
+    /// The values that are not divided into sections and name no character set, by name.
+    private var plainValues: [String: String] = [:]
+    /// The names in `irregularities` and `contradictions`, unless the only reason is that a value is divided into sections or
+    /// names a character set.
+    private var doubtful: Set<String> = []
     /// The names of parameters whose value is not quoted.
     private var unquoted: Set<String> = []
 
@@ -19,8 +24,21 @@ package struct FieldParameters: Hashable, Sendable {
     /// values.
     package private(set) var isAmbiguous = false
 
+    /// Whether the list has an empty element, a name or a value with characters that need quotes, or text that belongs to no
+    /// parameter. After such an error some programs ignore the rest of the list, or look for the next semicolon even inside
+    /// quotes. The slash is permitted in a value behind the boundary, as in `protocol=application/pkcs7-signature`.
+    package private(set) var hasErrors = false
+    /// Whether a value is divided into sections or names a character set.
+    private(set) var hasSections = false
+
     /// The value of the parameter `name`, which must be in lower case; nil if there is none.
     package subscript(name: String) -> String? { values[name] }
+
+    /// All values of the parameter `name`, which must be in lower case: the plain one, and the one of RFC 2231. Nil if programs
+    /// may read it differently.
+    package func values(of name: String) -> [String]? {
+        doubtful.contains(name) ? nil : [plainValues[name], values[name]].compactMap(\.self)
+    }
 
     /// The names, in lower case.
     package var names: Set<String> { Set(values.keys) }
@@ -34,15 +52,22 @@ package struct FieldParameters: Hashable, Sendable {
     /// Reads the rest of a field after the main value, from the first semicolon on.
     init(_ tokens: inout FieldTokens) {
         var sections: [String: [Int: Section]] = [:]
-        var (passedOver, isCut) = (PassedOver(), false)
+        var (passedOver, isCut, isEmpty) = (PassedOver(), false, false)
         while !tokens.isAtEnd {
             tokens.skipBlanksAndComments()
-            guard !tokens.take(";") else { continue }
+            guard !tokens.take(";") else {
+                // Only the last semicolon may have nothing behind it.
+                if isEmpty { hasErrors = true }
+                isEmpty = true
+                continue
+            }
+            isEmpty = false
             let comments = tokens.comments.count
             let written = tokens.takeToken(until: ";=(")
             let name = String(mail: written).lowercased()
             tokens.skipBlanksAndComments()
             guard tokens.take("=") else {
+                if !name.isEmpty || !tokens.isAtEnd { hasErrors = true }
                 passedOver.add(written)
                 if name.isEmpty, !tokens.isAtEnd, tokens.next != UInt8(ascii: ";") {
                     passedOver.add(tokens.takeAll(until: ";"))
@@ -53,32 +78,41 @@ package struct FieldParameters: Hashable, Sendable {
             if !written.allSatisfy({ $0.isWordByte || $0 == UInt8(ascii: "*") }) {
                 passedOver.add(written)
                 passedOver.add(written.filter(\.isWordByte))
+                hasErrors = true
             }
+            if written.isEmpty { hasErrors = true }
+            if written.contains(UInt8(ascii: "*")) { hasSections = true }
             tokens.skipBlanksAndComments()
             let isQuoted = tokens.next == UInt8(ascii: "\"")
             let (value, isRegular) = Self.takeValue(&tokens, &passedOver)
+            if !isRegular || value.contains(where: { $0 < 0x20 || $0 == 0x7F }) { hasErrors = true }
+            if !isQuoted, value.contains(where: { $0.needsQuotes || $0 == 0x2F && sections["boundary"] == nil }) {
+                hasErrors = true
+            }
             guard !name.isEmpty else { continue }
             guard sections.count < 1_000 else {
                 isCut = true
                 break
             }
             let section = Section(name: name, value: value)
-            if !isRegular || section.number != -1 || tokens.comments.count > comments {
-                irregularities.insert(section.name)
-            }
+            if section.number != -1 { irregularities.insert(section.name) }
+            if !isRegular || section.number == nil || tokens.comments.count > comments { doubtful.insert(section.name) }
             if !isQuoted { unquoted.insert(section.name) }
             guard let number = section.number else { continue }
             if let known = sections[section.name]?[number] {
+                if known.value != section.value { doubtful.insert(section.name) }
                 if known.value != section.value { contradictions.insert(section.name) }
             } else {
                 sections[section.name, default: [:]][number] = section
             }
         }
         values = sections.mapValues(Self.joined)
+        plainValues = sections.compactMapValues { $0[-1].map { String(mail: $0.value) } }
         isAmbiguous = tokens.isAmbiguous
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
         passedOver.add(tokens.comments)
-        irregularities.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
+        doubtful.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
+        irregularities.formUnion(doubtful)
     }
 
     /// Text that is skipped here, and that other programs may interpret.
@@ -160,6 +194,9 @@ package struct FieldParameters: Hashable, Sendable {
 }
 
 extension UInt8 {
+    /// Whether the byte must be quoted in a value (RFC 2045 §5.1), apart from the slash.
+    fileprivate var needsQuotes: Bool { "()<>@,;:\\\"[]?=".utf8.contains(self) }
+
     /// Whether the byte can be part of a parameter name.
     fileprivate var isWordByte: Bool {
         switch self {

@@ -30,14 +30,16 @@ extension HeaderScan {
         return isWhole ? false : nil
     }
 
-    /// Whether programs that end lines only at CRLF find more fields after `line`, an empty line with a bare line feed in a
-    /// mail with CRLF; nil if `bytes` end too early to know.
+    /// Whether programs that expect only one kind of line end find more fields after `line`, an empty line with the other
+    /// kind: a bare line feed in a mail with CRLF, or CRLF in a mail with line feeds. Nil if `bytes` end too early to know.
     func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
-        guard isWholeMessage, lineEnd == .crlf, line.count == 1 else { return false }
+        let isPlain = lineEnd == .lf
+        guard isWholeMessage, line.count == (isPlain ? 2 : 1) else { return false }
         var start = line.upperBound
+        if isPlain, opensDecisively(start) { return true }
         while let feed = firstIndex(of: .lineFeed, from: start) {
-            let isEnd = feed > 0 && bytes[feed - 1] == .carriageReturn
-            if isEnd, feed - 1 == start { return false }
+            let isEnd = isPlain || feed > 0 && bytes[feed - 1] == .carriageReturn
+            if isEnd, start == (isPlain ? feed : feed - 1) { return false }
             if isEnd, opensDecisively(feed + 1) { return true }
             guard feed < MIMELimit.headerBytes.rawValue else { return true }
             start = feed + 1

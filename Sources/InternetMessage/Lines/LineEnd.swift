@@ -29,6 +29,9 @@ extension Array<UInt8> {
 }
 
 extension UInt8 {
+    /// The upper-case letter, if this is an ASCII letter; otherwise the same byte.
+    var uppercased: UInt8 { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") ? self & 0xDF : self }
+
     /// The lower-case letter, if this is an ASCII letter; otherwise the same byte.
     var lowercased: UInt8 { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self }
 }

@@ -53,8 +53,8 @@ struct LineScanner {
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter inside: hyphens after the 250th byte of a line are also passed to `match`, if one of these bytes follows
-    ///   them.
+    /// - Parameter inside: hyphens behind blanks, or after the 250th byte of a line, are also passed to `match`, if one of these
+    ///   bytes follows them.
     mutating func next<Match>(
         from start: Place,
         before inside: [UInt8],
@@ -142,20 +142,24 @@ struct LineScanner {
         let window = window
         let visible = window[offset..<min(loaded.count, offset + Self.longestLine)]
         let context = Context(isCut: false, isBehindReturn: false, isInsideLine: true)
-        guard let match = match(visible, context), try isFarInside(start) else { return nil }
+        guard let match = match(visible, context), try mayBeginLine(start) else { return nil }
         return Line(match: match, next: Place(position: start, isLineStart: false), previousEnd: start)
     }
 
-    /// Whether the line around `position` has at least `shortestPiece` bytes before it.
-    private func isFarInside(_ position: Int) throws(MIMEError) -> Bool {
+    /// Whether some program takes `position` for the beginning of a line: only blanks precede it in its line, or at least
+    /// `shortestPiece` bytes.
+    private func mayBeginLine(_ position: Int) throws(MIMEError) -> Bool {
         let offset = position - loaded.lowerBound
-        guard offset < Self.shortestPiece else {
+        let start = max(0, position - Self.shortestPiece)
+        let before: [UInt8]
+        if offset >= Self.shortestPiece {
             let window = window
-            let before = window[(offset - Self.shortestPiece)..<offset]
-            return before.indices.allSatisfy { !before[$0].endsLines }
+            before = Array(window[(offset - Self.shortestPiece)..<offset])
+        } else {
+            before = try source.mailBytes(in: start..<position)
         }
-        let before = try source.mailBytes(in: max(0, position - Self.shortestPiece)..<position)
-        return before.count == Self.shortestPiece && !before.contains(where: \.endsLines)
+        let own = before.lastIndex(where: \.endsLines).map { before[($0 + 1)...] } ?? before[...]
+        return own.count == Self.shortestPiece || own.allSatisfy(\.isBlank)
     }
 
     /// The last two bytes before `start`; nil where the source has fewer.

@@ -10,7 +10,7 @@ enum HTMLEntities {
         while let mark = rest.firstIndex(of: UInt8(ascii: "&")) {
             text += String(decoding: rest[..<mark], as: UTF8.self)
             rest = rest[(mark + 1)...]
-            let name = rest.prefix(maximumName).prefix { $0.isReference }
+            let name = rest.prefix(maximumName).prefix { $0.isReferenceNameByte }
             guard !name.isEmpty, let decoded = decoded(name) else {
                 text += "&"
                 continue
@@ -49,8 +49,8 @@ enum HTMLEntities {
 }
 
 extension UInt8 {
-    /// Whether the byte can be part of a character reference.
-    fileprivate var isReference: Bool {
+    /// Whether the byte can occur between the `&` and the `;` of a character reference.
+    fileprivate var isReferenceNameByte: Bool {
         0x30...0x39 ~= self || 0x41...0x5A ~= self || 0x61...0x7A ~= self || self == UInt8(ascii: "#")
     }
 }

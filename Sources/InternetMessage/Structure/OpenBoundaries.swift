@@ -32,6 +32,7 @@ struct OpenBoundaries {
         levels.filter(\.isWatched).compactMap { level in
             level.boundary?.first { $0 != UInt8(ascii: "-") }
         }
+        .flatMap { [$0.lowercased, $0.uppercased] }
     }
 
     /// Adds the level of an entity.
@@ -48,27 +49,33 @@ struct OpenBoundaries {
 
     /// The meaning of `line`; nil if it has none.
     ///
-    /// A delimiter is that of the innermost multipart with this boundary.
+    /// A delimiter is that of the innermost multipart with this boundary. In a signed multipart, boundaries are also compared
+    /// as other programs do: without case, and only with the beginning of the line.
     func mark(of line: Span<UInt8>, _ context: LineScanner.Context) -> Mark? {
         guard !context.isInsideLine else { return markInside(line) }
         let isWhole = !context.isCut && !context.isBehindReturn
         var found: (level: Int, isClosing: Bool)?
-        var (likeness, contradiction, other) = (Mark?.none, Mark?.none, Int?.none)
+        var (likeness, contradiction, other) = (Mark?.none, Int?.none, Int?.none)
         for level in levels.indices.reversed() {
-            guard let boundary = levels[level].boundary, line.has(boundary, at: 2) else { continue }
+            let isWatched = levels[level].isWatched
+            guard let boundary = levels[level].boundary, line.has(boundary, at: 2, ignoringCase: isWatched) else {
+                continue
+            }
             if isWhole, let isClosing = Self.closing(line, boundary) {
                 if found != nil { other = other ?? level }
                 found = found ?? (level, isClosing)
-            } else if levels[level].isWatched {
-                contradiction = contradiction ?? .contradiction(level: level)
+            } else if isWatched {
+                contradiction = contradiction ?? level
             } else if likeness == nil {
                 let rest = line.extracting((2 + boundary.count)...)
                 let padding = rest.has(Self.hyphens) ? rest.extracting(2...) : rest
                 likeness = .likeness(level: level, isMere: padding.allSatisfy { $0 <= 32 || $0 >= 127 })
             }
         }
-        if let found { return .delimiter(level: found.level, isClosing: found.isClosing, other: other) }
-        return contradiction ?? likeness
+        if let found {
+            return .delimiter(level: found.level, isClosing: found.isClosing, other: other ?? contradiction)
+        }
+        return contradiction.map { .contradiction(level: $0) } ?? likeness
     }
 
     /// Whether `line` is the closing delimiter of `boundary`; nil if it is no delimiter.
@@ -88,19 +95,31 @@ struct OpenBoundaries {
         else {
             return true
         }
-        return header.bytes.octets.firstOffset(of: Self.hyphens + boundary) != nil
+        let bytes = header.bytes.map(\.lowercased)
+        return bytes.octets.firstOffset(of: Self.hyphens + boundary.map(\.lowercased)) != nil
     }
 
-    /// The meaning of hyphens and text far inside of a line, where another line begins for programs that read long lines in
-    /// pieces.
+    /// The meaning of hyphens and text behind blanks, which some programs ignore, or far inside of a line, where another line
+    /// begins for programs that read long lines in pieces.
     private func markInside(_ text: Span<UInt8>) -> Mark? {
         let run = (0..<text.count).first { text[$0] != UInt8(ascii: "-") } ?? text.count
         for level in levels.indices.reversed() where levels[level].isWatched {
             guard let boundary = levels[level].boundary else { continue }
             // The hyphens of the boundary are the last ones of the run.
             guard let hyphens = boundary.firstIndex(where: { $0 != UInt8(ascii: "-") }) else { continue }
-            if run >= hyphens + 2, text.has(boundary, at: run - hyphens) { return .contradiction(level: level) }
+            if run >= hyphens + 2, text.has(boundary, at: run - hyphens, ignoringCase: true) {
+                return .contradiction(level: level)
+            }
         }
         return nil
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the bytes at `index` are `word`, if requested without regard to the case of ASCII letters.
+    fileprivate func has(_ word: [UInt8], at index: Int, ignoringCase: Bool) -> Bool {
+        guard ignoringCase else { return has(word, at: index) }
+        guard word.count <= count - index else { return false }
+        return word.indices.allSatisfy { self[index + $0].lowercased == word[$0].lowercased }
     }
 }

@@ -4,8 +4,9 @@ import InternetMessage
 ///
 /// RFC 8551 §3.2, §3.5
 enum EntityProtection {
-    /// The body is a CMS object. `declaredType` is the `smime-type` of the header, or nil if there is none.
-    case cms(declaredType: String?)
+    /// The body is a CMS object. `declaredType` is the `smime-type` of the header, or nil if there is none. `isNamed` is true
+    /// if all programs that find a name of the part as a file find the name of a CMS object.
+    case cms(declaredType: String?, isNamed: Bool)
     /// The entity is a multipart/signed: content with a detached signature.
     case multipartSigned(content: Entity, signature: Entity)
     /// The header says that the entity is protected, but the entity must not be treated as protected.
@@ -33,7 +34,10 @@ extension Entity {
         }
         if let defect { return .malformed(.defective(defect)) }
         guard contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
-        return .cms(declaredType: contentType.parameters["smime-type"]?.lowercased())
+        return .cms(
+            declaredType: contentType.parameters["smime-type"]?.lowercased(),
+            isNamed: isOnlyNamed(Self.objectEndings + [".p7s"])
+        )
     }
 
     /// Whether an entity with the header `header` can be protected.
@@ -77,13 +81,7 @@ extension Entity {
         }
         // Programs that find no type here display the signature. An attacker can put text into its certificates.
         guard signature.contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
-        guard signature.isOnlyNamed(".p7s") else {
-            return .malformed(
-                .malformed(
-                    "the signature is an attachment with another name, or with a name that programs read differently"
-                )
-            )
-        }
+        guard signature.isOnlyNamed([".p7s"]) else { return .malformed(.otherName) }
         do throws(MessageError) {
             try signature.checkUnambiguous()
             try content.checkUnambiguous()
@@ -109,19 +107,23 @@ extension Entity {
 
     private func hasFilename(_ ending: String) -> Bool { filenames.contains { Self.has($0, ending: ending) } }
 
-    /// Whether all programs that find a name of the part as a file find one that ends in `ending`. They may save the part
+    /// Whether all programs that find a name of the part as a file find one with one of `endings`. They may save the part
     /// under this name, and open it with the program for such files.
-    private func isOnlyNamed(_ ending: String) -> Bool {
+    private func isOnlyNamed(_ endings: [String]) -> Bool {
         let fields = header.all("Content-Disposition")
-        guard fields.count <= 1, filenames.allSatisfy({ Self.has($0, ending: ending) && !$0.contains("\0") }) else {
-            return false
-        }
+        guard fields.count <= 1, header.first("Content-Location") == nil else { return false }
         let disposition = fields.first.map { ContentDisposition(field: $0) }
         if let disposition, !["attachment", "inline"].contains(disposition?.kind) { return false }
         let lists = [contentType.parameters, disposition??.parameters].compactMap(\.self)
         return lists.allSatisfy { list in
-            !list.isAmbiguous
-                && list.contradictions.union(list.irregularities).isDisjoint(with: ["name", "filename"])
+            !list.isAmbiguous && !list.hasErrors
+                && ["name", "filename"].allSatisfy { name in
+                    list.values(of: name)?.allSatisfy { value in
+                        // Some programs decode encoded words, or end a name at such characters.
+                        !value.utf8.contains { $0 < 32 || "=*?;\"<>".utf8.contains($0) }
+                            && endings.contains { Self.has(value, ending: $0) }
+                    } == true
+                }
         }
     }
 
@@ -129,6 +131,13 @@ extension Entity {
     private var filenames: [String] { [disposition?.filename, contentType.parameters["name"]].compactMap(\.self) }
 
     private static func has(_ name: String?, ending: String) -> Bool { name?.lowercased().hasSuffix(ending) == true }
+}
+
+extension MessageError {
+    /// Programs that do not read the signature offer it as a file. An attacker can put text into its certificates.
+    static let otherName = MessageError.malformed(
+        "the signature is an attachment with another name, or with a name that programs read differently"
+    )
 }
 
 extension InternetMessage.ContentType {

@@ -40,10 +40,11 @@ struct MessagePlace: Sendable {
         case .malformed(let error): throw error
         case .multipartSigned(let content, let signature):
             return FoundLayer(object: signature, content: content, source: part.source, section: section + [2])
-        case .cms(let declared):
+        case .cms(let declared, let isNamed):
             return FoundLayer(
                 object: part.entity,
                 declaredType: declared,
+                isNamed: isNamed,
                 source: part.source,
                 section: bodySection
             )
@@ -103,6 +104,8 @@ struct FoundLayer: Sendable {
     var content: Entity?
     /// The smime-type in lower case; nil if there is none.
     var declaredType: String?
+    /// Whether the object may be a signature under the names that the header gives it.
+    var isNamed = true
     let source: any ByteSource
     /// The section of the CMS object (RFC 3501 §6.4.5).
     let section: [Int]
@@ -114,11 +117,13 @@ struct FoundLayer: Sendable {
     func opened(isMail: Bool) throws -> Layer {
         if let content { return .signed(try SignedLayer(content: content, signature: object, in: source)) }
         let padding = PaddingWatch()
-        return try Layer(
+        let layer = try Layer(
             cms: object.decodedBody(of: source) { padding.note() },
             declared: declaredType,
             padding: padding,
             content: isMail ? .entity : .anythingProven
         )
+        if case .signed = layer, !isNamed { throw MessageError.otherName }
+        return layer
     }
 }

@@ -16,7 +16,7 @@ package struct CertificatesMessage: Sendable {
     ///
     /// - Throws: `CMSError`, `MessageError.malformed` if the content contradicts the header, and errors of reading.
     package init?(_ source: any ByteSource) throws {
-        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only") = message.protection else {
+        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only", _) = message.protection else {
             return nil
         }
         let data = try SignedData(reading: message.decodedBody(of: source))

@@ -1,0 +1,70 @@
+/// Checks that encoded words in a From field are complete.
+///
+/// At `=?` without a complete word, Thunderbird looks for the next word, and skips as much text as that word is long. It then
+/// finds an address in a quoted string.
+///
+/// RFC 2047 §2
+struct EncodedWordCheck {
+    private enum Place {
+        case bare, quoted
+        case comment(depth: Int)
+
+        /// The characters that end this place, and that an encoded word therefore must not contain.
+        var limits: String {
+            switch self {
+            case .bare: "\"()<>\\"
+            case .quoted: "\"\\"
+            case .comment: "()\\"
+            }
+        }
+    }
+
+    private var rest: ArraySlice<Unicode.Scalar>
+    private var place = Place.bare
+
+    /// Whether each `=?` in `scalars` begins an encoded word that ends in the same quoted string or comment, or outside of
+    /// them.
+    static func accepts(_ scalars: [Unicode.Scalar]) -> Bool {
+        var check = Self(rest: scalars[...])
+        while let scalar = check.rest.popFirst() {
+            if scalar == "=", check.rest.first == "?" {
+                guard check.takeWord() else { return false }
+            } else {
+                check.move(scalar)
+            }
+        }
+        return true
+    }
+
+    private init(rest: ArraySlice<Unicode.Scalar>) { self.rest = rest }
+
+    /// Reads the rest of an encoded word, whose `=` was read.
+    private mutating func takeWord() -> Bool {
+        rest.removeFirst()
+        guard takePiece() != nil, let encoding = takePiece(), encoding.count == 1,
+            encoding.allSatisfy("bBqQ".unicodeScalars.contains), takePiece() != nil, rest.first == "="
+        else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// Reads up to the next question mark; nil if there is none in this place.
+    private mutating func takePiece() -> ArraySlice<Unicode.Scalar>? {
+        let limits = place.limits.unicodeScalars
+        let piece = rest.prefix { $0 != "?" && !limits.contains($0) }
+        rest = rest[piece.endIndex...]
+        return rest.popFirst() == "?" ? piece : nil
+    }
+
+    private mutating func move(_ scalar: Unicode.Scalar) {
+        switch (place, scalar) {
+        case (.quoted, "\\"), (.comment, "\\"): rest = rest.dropFirst()
+        case (.bare, "\""): place = .quoted
+        case (.quoted, "\""): place = .bare
+        case (.bare, "("): place = .comment(depth: 1)
+        case (.comment(let depth), "("): place = .comment(depth: depth + 1)
+        case (.comment(let depth), ")"): place = depth == 1 ? .bare : .comment(depth: depth - 1)
+        default: break
+        }
+    }
+}
