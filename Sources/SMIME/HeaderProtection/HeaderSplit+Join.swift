@@ -12,26 +12,43 @@ extension HeaderSplit {
     }
 
     /// The same, but only with the fields of the inner header that `extent` includes.
-    package static func join(outer: HeaderBlock, inner: HeaderBlock, _ extent: ProtectedHeader.Extent) -> [UInt8] {
+    ///
+    /// - Parameter between: the headers of decrypted layers around the inner header. Their fields that people read are used
+    ///   if neither the outer nor the inner header has such a field.
+    package static func join(
+        outer: HeaderBlock,
+        inner: HeaderBlock,
+        _ extent: ProtectedHeader.Extent,
+        between: [HeaderBlock] = []
+    ) -> [UInt8] {
         let slots = outer.fields.indices.filter { isReplaced(outer.fields[$0], outer.lineEnd) }
         let hasVersion = outer.fields.contains { $0.isNamed("MIME-Version") && !isReplaced($0, outer.lineEnd) }
-        let outside = Set(outer.fields.map { $0.name.lowercased() })
-        let moved = extent.once(
+        var known = Set(outer.fields.map { $0.name.lowercased() })
+        // A gateway's checks of the author have seen no From.
+        if extent == .gateway { known.insert("from") }
+        func isMissing(_ field: HeaderField) -> Bool {
+            let name = field.name.lowercased()
+            return HeaderFieldKind.gatewayNames.contains(name) && !known.contains(name)
+        }
+        var moved = extent.once(
             inner.fields.filter { field in
-                let name = field.name.lowercased()
-                guard !field.isContentField else { return extent.includesContent(name) }
-                guard !field.isNamed("MIME-Version") else { return !hasVersion }
-                // A gateway's checks of the author have seen no From.
-                guard extent == .all || name != "from" else { return false }
-                return HeaderFieldKind.gatewayNames.contains(name) && !outside.contains(name)
+                guard !field.isContentField else { return extent.includesContent(field.name.lowercased()) }
+                return field.isNamed("MIME-Version") ? !hasVersion : isMissing(field)
             }
         )
+        .map { ($0, inner.lineEnd) }
+        var header = inner
+        for next in between.reversed() {
+            known.formUnion(header.fields.map { $0.name.lowercased() })
+            moved += extent.once(next.fields.filter(isMissing)).map { ($0, next.lineEnd) }
+            header = next
+        }
         var places = [Int: [UInt8]]()
         var place = slots.first ?? outer.fields.endIndex
-        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.name.lowercased() })
-        for (number, field) in moved.enumerated() {
+        let marks = marks(slots.map { ($0, outer.fields[$0]) }, names: moved.map { $0.0.name.lowercased() })
+        for (number, (field, lineEnd)) in moved.enumerated() {
             place = marks[number] ?? place
-            places[place, default: []] += field.closedBytes(inner.lineEnd).withLines(endingIn: outer.lineEnd)
+            places[place, default: []] += field.closedBytes(lineEnd).withLines(endingIn: outer.lineEnd)
         }
         let replaced = Set(slots)
         var output = Array(outer.leadingBytes)

@@ -63,6 +63,8 @@ extension MessageOpener {
         /// Whether opening ended at a signature inside the encryption.
         var keptSignature = false
         var plaintext: Plaintext?
+        /// The headers of decrypted entities that are layers themselves, the outermost first.
+        var between: [HeaderBlock] = []
         var result = Verification()
         var isEncrypted = false
         /// Whether a layer was compressed.
@@ -96,6 +98,7 @@ extension MessageOpener {
             protected: opening.protected,
             part: opening.part,
             plaintext: opening.plaintext,
+            between: opening.between,
             keepsSignature: opening.keptSignature
         )
     }
@@ -257,6 +260,7 @@ extension MessageOpener {
         let mayBeLayer = plaintext.header.map { Entity.mayBeSecured($0) || Entity.isMessage($0) } ?? false
         opening.part = mayBeLayer ? try plaintext.spooled() : nil
         opening.plaintext = mayBeLayer ? nil : plaintext
+        if mayBeLayer, let header = plaintext.header { opening.between.append(header) }
         opening.walker.enter(opening.part)
     }
 }

@@ -16,6 +16,8 @@ public struct OpenedMessage: Sendable {
     private let protected: ProtectedHeader?
     private let part: LocatedEntity?
     private let plaintext: Plaintext?
+    /// The headers of decrypted layers around the innermost header, the outermost first.
+    private let between: [HeaderBlock]
     /// Whether the message had no encrypted or compressed layer. It is then written as received, except for line ends that
     /// the caller requests.
     private let isAsItCame: Bool
@@ -30,7 +32,7 @@ public struct OpenedMessage: Sendable {
     init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
         (report, learnable) = (verified.report, verified.learnable)
         (self.source, self.header) = (source, header)
-        (protected, part, plaintext) = (nil, nil, nil)
+        (protected, part, plaintext, between) = (nil, nil, nil, [])
         (isAsItCame, keepsSignature) = (true, true)
     }
 
@@ -41,7 +43,8 @@ public struct OpenedMessage: Sendable {
         protected: ProtectedHeader?,
         part: LocatedEntity?,
         plaintext: Plaintext?,
-        keepsSignature: Bool = false
+        between: [HeaderBlock],
+        keepsSignature: Bool
     ) {
         self.report = report
         learnable = header.flatMap { MessageOpener.learnable(report, header: $0) }
@@ -50,6 +53,7 @@ public struct OpenedMessage: Sendable {
         self.protected = protected
         self.part = part
         self.plaintext = plaintext
+        self.between = between
         isAsItCame = false
         self.keepsSignature = keepsSignature
     }
@@ -133,7 +137,12 @@ public struct OpenedMessage: Sendable {
         let bytes =
             try header.map { outer in
                 try shown(above: inner, outer)?.restored(into: outer, keepingFrom: keepsFrom, extent)
-                    ?? HeaderSplit.join(outer: outer, inner: keepsSignature ? try inner.asMessage() : inner, extent)
+                    ?? HeaderSplit.join(
+                        outer: outer,
+                        inner: keepsSignature ? try inner.asMessage() : inner,
+                        extent,
+                        between: between
+                    )
             } ?? inner.bytes + inner.lineEnd.bytes
         try MemorySource(bytes).stream().lines(endingIn: lineEnd).makeReader().copy(to: sink)
     }

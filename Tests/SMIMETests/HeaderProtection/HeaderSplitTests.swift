@@ -130,6 +130,26 @@ import Testing
         #expect(joined.text == "To: a@b\nMIME-Version: 1.0\n\(author)Subject: hi\nContent-Type: text/plain\n\n")
     }
 
+    /// openssl writes the fields of a signed mail above the signature, and then encrypts the whole mail.
+    @Test(arguments: [ProtectedHeader.Extent.all, .gateway])
+    func `fields of the layers between are restored, the innermost first`(extent: ProtectedHeader.Extent) throws {
+        func header(_ fields: String) throws -> HeaderBlock { try HeaderBlock(parsing: (fields + "\n").bytes) }
+        let joined = HeaderSplit.join(
+            outer: try header("To: a@b\nContent-Type: x/y\n"),
+            inner: try header("Content-Type: text/plain\nDate: inside\n"),
+            extent,
+            between: [
+                try header("To: c@d\nSubject: first\nCc: i@j\nContent-Type: x/z\n"),
+                try header("Date: between\nFrom: g@h\nSubject: second\nX-SMIME: no\nContent-Type: x/z\n"),
+            ]
+        )
+        let author = extent == .all ? "From: g@h\n" : ""
+        #expect(
+            joined.text
+                == "To: a@b\nContent-Type: text/plain\nDate: inside\n\(author)Subject: second\nCc: i@j\n\n"
+        )
+    }
+
     @Test(.timeLimit(.minutes(1))) func `headers with many fields are joined in a short time`() throws {
         func header(_ field: String) throws -> HeaderBlock {
             try HeaderBlock(parsing: Array((String(repeating: field, count: 100_000) + "\n").utf8))
