@@ -73,6 +73,12 @@ package struct ChainVerdict: Hashable, Sendable {
     /// revocation.
     package var isTrusted: Bool { trust != nil && !problems.contains { $0.level == .error } }
 
+    /// The lowest certificate of the chain whose revocation status is unknown; nil if there is none, or if revocation was not
+    /// checked.
+    package var unknownRevocation: Certificate? {
+        revocation?.unknownPlaces.min().flatMap { certificates.indices.contains($0) ? certificates[$0] : nil }
+    }
+
     /// Whether another path could be better: this one has an error, or depends on a weak algorithm.
     var hasFlaw: Bool { faults > 0 || isWeak }
 

@@ -123,7 +123,7 @@ struct RevocationListReading {
                 if !problems.contains(problem) { problems.append(problem) }
                 unknown = unknown ?? notKnown
             case .noList, .listScope, .listNotYetValid:
-                unknown = unknown ?? "no available revocation list covers \(name)"
+                unknown = unknown ?? "no available revocation list says whether the certificate of \(name) was revoked"
             case .listSignatureFailure, .listPathInvalid,
                 .noListIssuer, .noListSigning,
                 .listUnknownCriticalExtension, .listSignatureUnreadable,

@@ -173,6 +173,7 @@ package struct SignedLayer: Sendable {
                         ?? .notChecked,
                     section: nil,
                     revocationStatus: verdict?.revocation?.status,
+                    unknownRevocation: verdict?.unknownRevocation,
                     validity: verdict?.validity,
                     isContentChanged: check.isContentChanged,
                     isMismatched: finding?.mismatch?.problem.level == .error,

@@ -33,13 +33,20 @@ package struct AuthorReading: Sendable {
     /// same result. False if there are problems, because their texts name the place of the header.
     func isSame(in other: HeaderBlock, as header: HeaderBlock) -> Bool {
         problems.isEmpty && other.all("From").elementsEqual(header.all("From")) { $0.rawBytes == $1.rawBytes }
-            && !Self.hasBlankLineAboveFrom(other)
+            && !Self.hidesFromBehindBlankLine(other)
     }
 
-    /// Whether some programs end the header before From.
-    private static func hasBlankLineAboveFrom(_ header: HeaderBlock) -> Bool {
-        header.fields.prefix { !$0.isNamed("From") }.contains(where: \.holdsBlankLine)
+    /// Whether a program that ends the header at a line of blanks finds another author instead of From. Some mail servers
+    /// write such lines into reports about spam, and most programs read on.
+    private static func hidesFromBehindBlankLine(_ header: HeaderBlock) -> Bool {
+        let above = header.fields.prefix { !$0.isNamed("From") }
+        guard let last = above.lastIndex(where: \.holdsBlankLine) else { return false }
+        return !header.leadingBytes.isEmpty
+            || above[...last].contains { field in authorNames.contains { field.isNamed($0) } }
     }
+
+    /// The fields from which programs take the author of mail without From.
+    private static let authorNames = ["Sender", "Reply-To", "Resent-From", "Resent-Sender", "Apparently-From"]
 
     private static func missing(_ place: String = "") -> String { "From\(place) is missing or holds no address" }
 
@@ -67,12 +74,14 @@ package struct AuthorReading: Sendable {
         if ([found].compactMap(\.self) + mailboxes).contains(where: \.displayNamePosesAsAddress) {
             problems.append(Problem(.fromDisplayName, "a display name in From\(place) shows another address"))
         }
-        if problems.isEmpty, [found?.address] != mailboxes.map(\.address) {
+        let isClear = problems.allSatisfy { $0.kind == .fromDisplayName }
+        if isClear, [found?.address] != mailboxes.map(\.address) {
             let text = "From\(place) is written so that other programs may read another address"
             problems.append(Problem(.fromMalformed, text))
         }
-        if problems.isEmpty, Self.hasBlankLineAboveFrom(header) {
-            let text = "From\(place) follows a line that contains only blanks, where some programs end the header"
+        if isClear, Self.hidesFromBehindBlankLine(header) {
+            let text =
+                "From\(place) follows a line that contains only blanks, where some programs end the header and show another author"
             problems.append(Problem(.fromMalformed, text))
         }
         self.problems = problems

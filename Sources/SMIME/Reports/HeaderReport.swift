@@ -64,8 +64,12 @@ public struct HeaderReport: Sendable {
             problems.append(Problem(.headerDiffers, text))
         }
         // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
-        let shown = added.filter { ProtectedHeader.isShown($0) && !ProtectedHeader.isCompleted($0) }
-        if scheme.isComplete, !shown.isEmpty {
+        // If a protected field is doubled outside, programs differ on which one they show, whatever the scheme.
+        let shown = added.filter { name in
+            ProtectedHeader.isShown(name)
+                && (values[name] != nil || scheme.isComplete && !ProtectedHeader.isCompleted(name))
+        }
+        if !shown.isEmpty {
             let text = "not protected, so anyone could have added them: \(shown.listedForDisplay)"
             problems.append(Problem(.headerUnprotected, text))
         }

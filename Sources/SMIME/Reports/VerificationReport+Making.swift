@@ -61,6 +61,7 @@ extension VerificationReport.Signer {
             time: time,
             section: nil,
             revocationStatus: .init(stated: revocation),
+            unknownRevocation: nil,
             validity: .init(stated: time),
             isContentChanged: integrity.ok == false,
             isMismatched: identity.ok == false,

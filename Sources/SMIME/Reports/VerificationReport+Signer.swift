@@ -71,6 +71,9 @@ extension VerificationReport {
         public internal(set) var section: String?
         /// The known revocation status of the certificate and those above it; nil if it was not checked.
         let revocationStatus: ChainVerdict.Revocation.Status?
+        /// The certificate of the chain whose revocation status is unknown, the lowest if there are several; nil if there is
+        /// none.
+        package let unknownRevocation: Certificate?
         /// Whether the certificates of the chain are valid at the validation time; nil if this was not checked.
         let validity: ChainVerdict.Validity?
         /// Whether the content differs from what was signed.

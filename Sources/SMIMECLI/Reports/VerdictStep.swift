@@ -123,7 +123,10 @@ struct VerdictStep {
             )
         case .chainDistrusted: return ("to see what you decided", "smime recipient show \(shell: address)")
         // Asking again would give the same answer.
-        case .revocationUnknown where Invocation.current.options.contains("--online"): return nil
+        case .revocationUnknown where Invocation.current.options.contains("--online"):
+            return signer?.unknownRevocation.map {
+                ("if you have the revocation list of \($0.issuer.shortName)", "smime import FILE-OF-THE-LIST")
+            }
         case .revocationUnknown:
             // The repeated command contains the revocation policy that the user gave.
             let demand = Invocation.current.value(of: "--revocation").map { " --revocation \(shell: $0)" } ?? ""

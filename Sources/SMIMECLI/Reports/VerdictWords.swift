@@ -31,7 +31,7 @@ struct VerdictWords {
             case .mismatch: "NOT valid: \(claim), \(Self.mismatchText(problem)) (\(why))"
             case .partial:
                 "NOT valid for the whole message: a part is \(claim)"
-                    + (signer?.isOtherThanSender == true ? ", who is not the sender" : "")
+                    + (signer?.isOtherThanSender == true ? ", who is not the sender of the whole message" : "")
             }
     }
 
@@ -99,7 +99,10 @@ struct VerdictWords {
         switch problem?.kind {
         case .chainDistrusted: return "\(begin), which you distrusted"
         // The certificate is trusted, as the axes show.
-        case .revocationUnknown: return "NOT valid: \(claim), but nothing says whether it was revoked"
+        case .revocationUnknown:
+            let authority = signer?.unknownRevocation.flatMap { $0 == signer?.certificate ? nil : $0 }
+            let subject = authority.map { "the certificate of \($0.subject.shortName)" } ?? "it"
+            return "NOT valid: \(claim), but nothing says whether \(subject) was revoked"
         case .chainNoAnchor:
             guard let certificate = signer?.certificate else { return "\(begin), but \(why)" }
             let issuer = (signer?.path.last ?? certificate).issuer.shortName

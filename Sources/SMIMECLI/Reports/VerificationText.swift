@@ -71,7 +71,8 @@ extension VerificationReport {
         return "\(who)\(side(of: layer).map { ", \($0)" } ?? "")"
     }
 
-    /// Whether a layer is inside or outside the encryption; nil if the message is not encrypted.
+    /// The text that says whether a layer is inside or outside the encryption; nil if the layer covers only a part of the
+    /// message, or if the message as a whole is not encrypted.
     func side(of layer: Layer) -> String? {
         if layer.isInsideEncryption { return "inside the encryption" }
         let isEncrypted = layers.contains { $0.kind.isEncryption && !$0.isPart }

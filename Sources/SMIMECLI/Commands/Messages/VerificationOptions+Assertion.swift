@@ -20,7 +20,9 @@ extension VerificationOptions {
             return max(status, .negative)
         }
         if let verdict {
-            Console.warning("\(file): signed by \(signer), but \(verdict), for another signature in it")
+            let isName = report.signers.contains(where: \.isGoodExceptDisplayName)
+            let why = isName ? "because the name in From shows another address" : "for another signature in it"
+            Console.warning("\(file): signed by \(signer), but \(verdict), \(why)")
         }
         return status == .negative ? .success : status
     }

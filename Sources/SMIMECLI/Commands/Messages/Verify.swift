@@ -17,8 +17,9 @@ extension SMIMECommand {
                 Prints the verdict on the signature in one sentence. The line below it says whether the content is \
                 unchanged and signed by the sender in From, and whether the certificate is trusted, not revoked, and \
                 in time (not expired); -v shows the details. If the verdict is not valid, also prints the command that \
-                helps. The exit status is 0 if and only if the verdict is valid. From \
-                valid mail the sender's certificate is stored, so that the answer can be encrypted.
+                helps. The exit status is 0 if and only if the verdict is valid; with \
+                --assert-signer, if that signer validly signed the whole message. From valid mail the sender's \
+                certificate is stored, so that the answer can be encrypted.
 
                 Revocation is judged by the revocation lists and OCSP responses in the store. --online also asks the \
                 services that the certificates name. These services then learn that the mail was read.
