@@ -37,8 +37,8 @@ public enum TestServer: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// For suites that start `server`. They run with `scripts/test --servers` alone, which finds them by the name of this
-    /// trait, and takes the name of the file for the suite's.
+    /// For suites that start `server`. They run only if SMIME_TEST_SERVERS is set, as `scripts/test --servers` and `--fleet`
+    /// do. --servers finds a suite by the name of this trait, and takes the name of the file for the suite's.
     public static func startsServer(_ server: TestServer) -> Self {
         .enabled(if: server.mayStart, "\(server.reason)")
     }

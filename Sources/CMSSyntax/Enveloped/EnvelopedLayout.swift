@@ -75,7 +75,7 @@ struct EnvelopedLayout {
         try reader.leave()
         if isAuthenticated {
             if let node = try reader.readNode(if: .context(1)) {
-                let attributes = try node.children(.context(1)).map { try Attribute(berEncoded: $0) }
+                let attributes = try node.children(expecting: .context(1)).map { try Attribute(berEncoded: $0) }
                 trailer.authenticatedAttributes = try attributes.derSet()
             }
             trailer.tag = Array(try ASN1OctetString(berEncoded: reader.readNode()).bytes)

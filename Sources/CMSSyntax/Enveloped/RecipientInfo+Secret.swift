@@ -5,16 +5,16 @@ import SwiftASN1
 extension RecipientInfo {
     /// KEKRecipientInfo (RFC 5652 §6.2.3).
     static func secretKey(_ node: ASN1Node) -> RecipientInfo {
-        let name = algorithm(of: node)
+        let algorithmName = Self.algorithmName(of: node)
         guard var fields = try? ElementReader(node, .context(2)), (try? fields.next(.integer)) != nil,
             let identifier = try? fields.next(.sequence).children().first?.octets(),
             let algorithm = try? AlgorithmIdentifier(berEncoded: fields.next(.sequence)),
             let wrap = try? KeyWrap(algorithm), let key = try? fields.next(.octetString).octets()
-        else { return named(.keyEncryptionKey, name) }
+        else { return named(.keyEncryptionKey, algorithmName) }
         return RecipientInfo(
             kind: .keyEncryptionKey,
             identifier: nil,
-            algorithm: name ?? Kind.keyEncryptionKey.rawValue,
+            algorithm: algorithmName ?? Kind.keyEncryptionKey.rawValue,
             wrapping: .secretKey(wrap, identifier: identifier),
             encryptedKey: key
         )
@@ -22,7 +22,7 @@ extension RecipientInfo {
 
     /// PasswordRecipientInfo (RFC 5652 §6.2.4).
     static func password(_ node: ASN1Node) -> RecipientInfo {
-        let name = algorithm(of: node)
+        let algorithmName = Self.algorithmName(of: node)
         guard var fields = try? ElementReader(node, .context(3)), (try? fields.next(.integer)) != nil,
             let derived = fields.optional(.context(0)),
             let identifier = try? AlgorithmIdentifier(berEncoded: derived, withIdentifier: .context(0)),
@@ -30,11 +30,11 @@ extension RecipientInfo {
             let algorithm = try? AlgorithmIdentifier(berEncoded: fields.next(.sequence)),
             let wrap = try? PasswordKeyWrap(algorithm), let key = try? fields.next(.octetString).octets(),
             derivation.keyCount ?? wrap.cipher.keyCount == wrap.cipher.keyCount
-        else { return named(.password, name) }
+        else { return named(.password, algorithmName) }
         return RecipientInfo(
             kind: .password,
             identifier: nil,
-            algorithm: name ?? Kind.password.rawValue,
+            algorithm: algorithmName ?? Kind.password.rawValue,
             wrapping: .password(derivation, wrap),
             encryptedKey: key
         )

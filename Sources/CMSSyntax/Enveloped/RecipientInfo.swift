@@ -71,7 +71,7 @@ package struct RecipientInfo: Sendable {
     }
 
     /// The key-encryption algorithm of a KEKRecipientInfo or PasswordRecipientInfo; it precedes the key.
-    static func algorithm(of node: ASN1Node) -> String? {
+    static func algorithmName(of node: ASN1Node) -> String? {
         guard let fields = try? node.children().suffix(2), fields.count == 2, let field = fields.first else {
             return nil
         }
@@ -136,7 +136,7 @@ package struct RecipientInfo: Sendable {
             let algorithm = try AlgorithmIdentifier(berEncoded: &nodes)
             guard let keys = nodes.next() else { throw CMSError.malformed(.cms, "KeyAgreeRecipientInfo") }
             let wrapping = agreement(algorithm, point: point, userKeyingMaterial: material)
-            return try keys.children(.sequence).map { try encryptedKey($0, algorithm, wrapping: wrapping) }
+            return try keys.children(expecting: .sequence).map { try encryptedKey($0, algorithm, wrapping: wrapping) }
         }
     }
 

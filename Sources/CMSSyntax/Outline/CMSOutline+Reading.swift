@@ -28,7 +28,7 @@ extension CMSOutline {
     private mutating func readFields(_ reader: BERReader, _ sink: any ByteSink) throws {
         switch type {
         case .signedData:
-            for node in try element(reader).children(.set) { algorithms.append(try name(node)) }
+            for node in try element(reader).children(expecting: .set) { algorithms.append(try name(node)) }
             try readEncapsulated(reader, sink)
             try readCertificates(reader)
             try readSigners(reader)
@@ -169,7 +169,7 @@ extension CMSOutline {
     }
 
     private func attributeNames(_ node: ASN1Node, _ identifier: ASN1Identifier) throws -> [String] {
-        try node.children(identifier).map { try Attribute(berEncoded: $0).type.displayName }
+        try node.children(expecting: identifier).map { try Attribute(berEncoded: $0).type.displayName }
     }
 
     private mutating func attributes(_ reader: BERReader, _ identifier: ASN1Identifier) throws -> [String] {

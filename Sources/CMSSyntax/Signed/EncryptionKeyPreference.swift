@@ -48,7 +48,7 @@ extension EntityIdentifier {
             }
         case .context(1):
             // A date and another identifier may follow, which do not help to identify the certificate.
-            guard let identifier = try node.children(.context(1)).first(where: { _ in true }) else {
+            guard let identifier = try node.children(expecting: .context(1)).first(where: { _ in true }) else {
                 throw CMSError.malformed(.cms, "RecipientKeyIdentifier")
             }
             self = .subjectKeyIdentifier(Array(try ASN1OctetString(berEncoded: identifier).bytes))

@@ -150,7 +150,7 @@ package struct SignedData: Sendable {
             try reader.enter(.context(0))
             try reader.enter(.sequence)
             _ = try Int(berEncoded: reader.readNode())
-            digestAlgorithms = try reader.readNode().children(.set).compactMap {
+            digestAlgorithms = try reader.readNode().children(expecting: .set).compactMap {
                 DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: $0).algorithm)
             }
             try reader.enter(.sequence)

@@ -28,7 +28,7 @@ package struct SignerInfo: Sendable {
 
     /// Reads a SignerInfo.
     init(berEncoded node: ASN1Node) throws {
-        var nodes = try node.children(.sequence).makeIterator()
+        var nodes = try node.children(expecting: .sequence).makeIterator()
         _ = try Int(berEncoded: &nodes)
         guard let identifier = nodes.next() else { throw CMSError.malformed(.cms, "SignerInfo") }
         self.identifier = try EntityIdentifier(berEncoded: identifier)
@@ -37,7 +37,7 @@ package struct SignerInfo: Sendable {
         digestName = digestAlgorithm.displayName
         guard var next = nodes.next() else { throw CMSError.malformed(.cms, "SignerInfo") }
         if next.identifier == .context(0) {
-            signedAttributes = try next.children(.context(0)).map { try Attribute(berEncoded: $0) }
+            signedAttributes = try next.children(expecting: .context(0)).map { try Attribute(berEncoded: $0) }
             signedAttributesEncoding = Array(next.encodedBytes)
             guard let following = nodes.next() else { throw CMSError.malformed(.cms, "SignerInfo") }
             next = following
@@ -46,7 +46,8 @@ package struct SignerInfo: Sendable {
         }
         signatureAlgorithm = try AlgorithmIdentifier(berEncoded: next)
         signature = Array(try ASN1OctetString(berEncoded: &nodes).bytes)
-        unsignedAttributes = try nodes.next()?.children(.context(1)).map { try Attribute(berEncoded: $0) } ?? []
+        unsignedAttributes =
+            try nodes.next()?.children(expecting: .context(1)).map { try Attribute(berEncoded: $0) } ?? []
     }
 
     /// The claimed signing time; nil unless the attribute occurs exactly once.

@@ -35,9 +35,9 @@ struct SigningCertificate {
     ///
     /// - Parameter isVersion2: whether the value is SigningCertificateV2, whose entries may name a digest.
     init(_ encoded: [UInt8], isVersion2: Bool) throws {
-        let list = try ASN1Node.read(encoded).children(.sequence).first?.children(.sequence).first
+        let list = try ASN1Node.read(encoded).children(expecting: .sequence).first?.children(expecting: .sequence).first
         guard let list else { throw CMSError.malformed(.cms, "SigningCertificate") }
-        var nodes = try list.children(.sequence).makeIterator()
+        var nodes = try list.children(expecting: .sequence).makeIterator()
         var next = nodes.next()
         if isVersion2, let node = next, node.identifier == .sequence {
             digest = DigestAlgorithm(oid: try AlgorithmIdentifier(berEncoded: node).algorithm)

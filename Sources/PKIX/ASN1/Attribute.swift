@@ -24,7 +24,7 @@ extension Attribute: BERImplicitlyTaggable, DERImplicitlyTaggable {
         self = try BER.sequence(node, identifier: identifier) { nodes in
             let type = try ASN1ObjectIdentifier(berEncoded: &nodes)
             guard let set = nodes.next() else { throw CMSError.malformed(.cms, "attribute without values") }
-            return Attribute(type, values: try set.children(.set).map { Array($0.encodedBytes) })
+            return Attribute(type, values: try set.children(expecting: .set).map { Array($0.encodedBytes) })
         }
     }
 
@@ -64,7 +64,7 @@ extension Array<Attribute> {
 
 extension ASN1Node {
     /// The elements inside this element, which must be constructed and have the identifier `identifier`.
-    package func children(_ identifier: ASN1Identifier) throws -> ASN1NodeCollection {
+    package func children(expecting identifier: ASN1Identifier) throws -> ASN1NodeCollection {
         guard self.identifier == identifier, case .constructed(let nodes) = content else {
             throw CMSError.malformed(.cms, "unexpected element")
         }

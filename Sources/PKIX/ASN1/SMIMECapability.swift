@@ -13,7 +13,9 @@ public struct SMIMECapability: Hashable, Sendable {
 
     /// Reads the capabilities in an attribute value or certificate extension.
     package static func list(_ encoded: [UInt8]) throws -> [SMIMECapability] {
-        try BER.parse(encoded).children(.sequence).map { SMIMECapability(try AlgorithmIdentifier(berEncoded: $0)) }
+        try BER.parse(encoded).children(expecting: .sequence).map {
+            SMIMECapability(try AlgorithmIdentifier(berEncoded: $0))
+        }
     }
 
     /// The DER of an SMIMECapabilities value.

@@ -69,13 +69,15 @@ public struct CertificateList: Hashable, Sendable {
     /// The list as an object of libcrypto, which all users share as long as one of them uses it.
     package func object() throws(OpenSSLError) -> Handle<X509_CRL> { try shared.object(of: der) }
 
-    /// Whether the list revokes `certificate` or puts it on hold; false if the entry removes a hold.
+    /// Whether the list revokes `certificate` or puts it on hold; false if the entry removes a hold, or if libcrypto cannot
+    /// read the list or the certificate.
     func names(_ certificate: Certificate) -> Bool {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
         return list.names(certificate)
     }
 
-    /// The revocation date of `certificate`; nil if the list does not revoke it.
+    /// The revocation date of `certificate`; nil if the list does not revoke it, or if libcrypto cannot read the list or the
+    /// certificate.
     func revocationDate(of certificate: Certificate) -> Date? {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return nil }
         return list.revocationDate(of: certificate)

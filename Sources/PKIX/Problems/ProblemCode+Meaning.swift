@@ -84,7 +84,7 @@ extension ProblemCode {
         case .hiddenFields:
             "mail programs disagree on where the header ends, or on the sender, recipients or content type"
         case .innerSignature:
-            "an inner signature is not valid; as a warning: a layer inside the signature cannot be read"
+            "an inner signature is not valid; if a layer inside the signature cannot be read, this is only a warning"
         case .innerSigner: "an inner signature is not by the sender"
         case .keyUsage: "the key usage of the certificate does not allow this use of the key"
         case .malformed: "the message is malformed; the text says where"
@@ -117,7 +117,7 @@ extension ProblemCode {
             "the certificate is valid for longer than the CA/Browser Forum's S/MIME rules allow"
         case .protectedFromMismatch: "the From field inside the signature does not name the signer"
         case .revocationUnknown:
-            "no revocation list or OCSP response says whether a certificate of the chain was revoked; an error with hard revocation checks, else a warning"
+            "no revocation list or OCSP response says whether a certificate of the chain was revoked; only a warning, unless that must be known"
         case .signatureDSA: "the signature was made with DSA, which is no longer used"
         case .signatureInvalid: "the signature does not match the signer's key"
         case .signatureOutside:

@@ -28,7 +28,7 @@ package struct OCSPResponse: Sendable {
     /// RFC 5652 §10.2.1, RFC 5940 §2.1
     package init?(otherRevocationInfo element: [UInt8]) {
         guard element.first == 0xA1, element.count <= Self.maximumCount, let node = try? ASN1Node.read(element),
-            let fields = (try? node.children(.context(1))).map(Array.init), fields.count == 2,
+            let fields = (try? node.children(expecting: .context(1))).map(Array.init), fields.count == 2,
             (try? fields[0].objectIdentifier()) == [1, 3, 6, 1, 5, 5, 7, 16, 2]
         else { return nil }
         der = Array(fields[1].encodedBytes)

@@ -92,7 +92,8 @@ extension Invocation {
         isFilter && has("--queue-id") && !options.contains("--stdout") && !options.contains("--dry-run")
     }
 
-    /// Whether a failure is reported as JSON on standard output, which a filter needs for mail.
+    /// Whether a failure is reported as JSON on standard output. A filter does so only with --dry-run, because otherwise its
+    /// standard output may be the mail.
     var reportsFailures: Bool { options.contains("--json") && (!isFilter || options.contains("--dry-run")) }
 
     /// Whether the command handles a message in a worker process. The first process then waits, and rescues the message if

@@ -133,7 +133,7 @@ extension Failure {
                 hints: ["restore the folder, or name another: smime config set revocation.directory DIR"]
             )
         case .notUnderstood(let setting):
-            let hint = "`smime config list` shows it; smime config unset \(setting.rawValue)"
+            let hint = "`smime config list` shows the value; to remove it: smime config unset \(setting.rawValue)"
             self.init(.configuration, "\(error)", hints: [hint])
         }
     }
@@ -157,7 +157,7 @@ extension Failure {
             }
         let hints: [String] =
             switch error {
-            case .needsSecret: ["give it with --with-password, or with --secret-key-file FILE"]
+            case .needsSecret: ["smime decrypt --with-password FILE, or smime decrypt --secret-key-file KEY-FILE FILE"]
             case .notARecipient: ["import the key it is for: smime import KEY.p12"]
             case .cipherBelowFloor:
                 ["choose a stronger one, or lower the floor: smime config set encryption.floor NAME"]

@@ -77,7 +77,7 @@ enum Program {
                 arguments: invocation.bytes,
                 isAtTerminal: FilterStatus.isAtTerminal
             )
-            switch try supervisor.run(isRemembered: invocation.mayDeliver, secrets: EnvironmentPassphrases.variables) {
+            switch try supervisor.run(isJournaled: invocation.mayDeliver, secrets: EnvironmentPassphrases.variables) {
             case .finished(let status):
                 supervisor.passOnMessages()
                 exit(status)

@@ -19,7 +19,8 @@ extension Setting {
         case .acceptSender, .acceptWeak, .filterTags, .headerProtection, .legacyDisplay, .lookupLDAPStartTLS,
             .lookupSMIMEA, .revocationOnline, .revocationPrivateAddresses:
             "on or off"
-        case .recipientDelimiter: "punctuation as Postfix's recipient_delimiter, or nothing"
+        case .recipientDelimiter:
+            "up to 8 of the characters !#$%&'*+-/=?^_`{|}~. (as in Postfix's recipient_delimiter), or nothing"
         case .sendmail: "the absolute path of a program, and its arguments"
         case .headerConfidentiality: "one of \(HeaderConfidentiality.allCases.map(\.rawValue).joined(separator: ", "))"
         case .lookupDirectory, .revocationDirectory: "the absolute path of a folder, or nothing"

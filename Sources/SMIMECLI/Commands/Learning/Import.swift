@@ -192,7 +192,7 @@ extension ImportStep {
         case .findIssuer(let certificate):
             "the certificate of \(certificate.issuer), which issued \(certificate.subject), is missing: "
                 + "smime import FILE-OF-THE-ISSUER"
-        case .sign(let address): "then sign: smime sign --from \(shell: address) mail.eml"
+        case .sign(let address): "to sign: smime sign --from \(shell: address) mail.eml"
         }
     }
 }
