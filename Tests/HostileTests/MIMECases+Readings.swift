@@ -32,12 +32,16 @@ extension MIMECases {
         HostileCase("mime-boundary-after-empty-parameter", ambiguous) { try shaped { $0.parameters += ";; x=y" } },
         HostileCase("mime-boundary-after-stray-word", ambiguous) { try shaped { $0.parameters += "; x; y=z" } },
         HostileCase("mime-boundary-after-odd-value", ambiguous) { try shaped { $0.parameters += "; x=a,b" } },
-        HostileCase("mime-boundary-after-odd-name", ambiguous) { try shaped { $0.parameters += "; *0x=y" } },
+        HostileCase("mime-boundary-after-odd-name", ambiguous) { try shaped { $0.parameters += "; x@y=z" } },
         HostileCase("mime-boundary-before-semicolon", .accept) {
             try replaced("boundary=\"bnd\"", with: "boundary=\"bnd\"; x=a/b;")
         },
         HostileCase("mime-boundary-behind-semicolon-in-quotes", ambiguous) {
             try shaped { $0.parameters += "; x=\"a; b\"" }
+        },
+        HostileCase("mime-boundary-in-another-name", ambiguous) { try shaped { $0.parameters += "; xboundary=evil" } },
+        HostileCase("mime-boundary-in-second-value", ambiguous) {
+            try shaped { $0.parameters += "; x=a; x=\"; boundary=evil; y=\"" }
         },
         HostileCase("mime-boundary-behind-control-character", ambiguous) {
             try shaped { $0.parameters += "; x=\"\t\"" }

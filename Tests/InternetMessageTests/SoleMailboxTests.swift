@@ -25,6 +25,7 @@ import Testing
         "\"carol@example.org\" <carol@example.org>", "\"Carol \\\"CJ\\\" Jones\" <carol@example.org>",
         "\"=?utf-8?Q?Carol_(IT),_Dr.?=\" <carol@example.org>", "carol@example.org (Carol [IT])",
         "=?utf-8?Q?Carol?= =?utf-8?q?_Jones?= <carol@example.org>", "=?UTF-8?Q?Carol Jones?= <carol@example.org>",
+        "=?utf-8?Q?Carol_(IT)?= <carol@example.org>",
         "CAROL <Carol@Example.ORG>", "\"carol\"@example.org", "Carol at home <carol@example.org>",
         "Carol & Co. <carol@example.org>", "\"\" <carol@example.org>",
     ])

@@ -50,7 +50,7 @@ package struct Mailbox: Hashable, Sendable {
         if !left.isEmpty, !right.isEmpty {
             guard !continues(name, around: place) else { return true }
             // `Work@Home` is no address of another domain.
-            guard right.unicodeScalars.contains(where: { $0 == "." || $0 == "\u{3002}" }) else { return false }
+            guard right.unicodeScalars.contains(where: { $0 == "." || !$0.isASCII }) else { return false }
             // An apostrophe is part of the address, or a quotation mark beside it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
             return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)

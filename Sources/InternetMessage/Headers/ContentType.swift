@@ -96,7 +96,8 @@ package struct ContentType: Hashable, Sendable {
         guard hasPlainName, !parameters.isAmbiguous else { return true }
         if parameters.contradictions.union(parameters.irregularities).contains("boundary") { return true }
         if hasEncodedWord && isSigned || hasFoldedBoundary { return true }
-        if isSigned, parameters.hasErrors || parameters.hasSections || hasBoundaryInQuotes { return true }
+        if isSigned, parameters.hasErrors || parameters.hasSections { return true }
+        if isSigned, parameters.hasSemicolon || parameters.mayHideBoundary { return true }
         guard let boundary, let written = parameters["boundary"]?.utf8 else { return false }
         // Some programs end a value without quotes at the first character that needs them (RFC 2045 §5.1), or read
         // apostrophes as those of RFC 2231 §4.
@@ -106,14 +107,6 @@ package struct ContentType: Hashable, Sendable {
         return written.first?.isBlank == true || written.last?.isBlank == true
             || zip(boundary, boundary.dropFirst()).contains { $0.isBlank && $1.isBlank }
             || !boundary.allSatisfy { 32...126 ~= $0 && !"<>\"\\".utf8.contains($0) }
-    }
-
-    /// Whether programs that divide the list at semicolons inside quotes may find another boundary.
-    private var hasBoundaryInQuotes: Bool {
-        parameters.names.contains { name in
-            let value = parameters[name]?.lowercased() ?? ""
-            return value.contains(";") || name != "boundary" && value.contains("boundary")
-        }
     }
 
     private static func needsQuotes(_ byte: UInt8) -> Bool { "()<>@,;:\\\"/[]?=*'".utf8.contains(byte) }

@@ -30,6 +30,11 @@ package struct FieldParameters: Hashable, Sendable {
     package private(set) var hasErrors = false
     /// Whether a value is divided into sections or names a character set.
     private(set) var hasSections = false
+    /// Whether a value has a semicolon, so that programs which divide the list at semicolons inside quotes find other
+    /// parameters.
+    package private(set) var hasSemicolon = false
+    /// Whether the word `boundary` is in another name or in a value, where some programs find it.
+    private(set) var mayHideBoundary = false
 
     /// The value of the parameter `name`, which must be in lower case; nil if there is none.
     package subscript(name: String) -> String? { values[name] }
@@ -80,15 +85,11 @@ package struct FieldParameters: Hashable, Sendable {
                 passedOver.add(written.filter(\.isWordByte))
                 hasErrors = true
             }
-            if written.isEmpty { hasErrors = true }
-            if written.contains(UInt8(ascii: "*")) { hasSections = true }
             tokens.skipBlanksAndComments()
             let isQuoted = tokens.next == UInt8(ascii: "\"")
             let (value, isRegular) = Self.takeValue(&tokens, &passedOver)
-            if !isRegular || value.contains(where: { $0 < 0x20 || $0 == 0x7F }) { hasErrors = true }
-            if !isQuoted, value.contains(where: { $0.needsQuotes || $0 == 0x2F && sections["boundary"] == nil }) {
-                hasErrors = true
-            }
+            noteErrors(of: name, written, value, isQuoted: isQuoted, isBehindBoundary: sections["boundary"] != nil)
+            if !isRegular { hasErrors = true }
             guard !name.isEmpty else { continue }
             guard sections.count < 1_000 else {
                 isCut = true
@@ -96,12 +97,15 @@ package struct FieldParameters: Hashable, Sendable {
             }
             let section = Section(name: name, value: value)
             if section.number != -1 { irregularities.insert(section.name) }
-            if !isRegular || section.number == nil || tokens.comments.count > comments { doubtful.insert(section.name) }
+            // Some programs know only the first section.
+            let isFurther = section.number.map { $0 > 0 } ?? true
+            if !isRegular || isFurther || tokens.comments.count > comments { doubtful.insert(section.name) }
             if !isQuoted { unquoted.insert(section.name) }
             guard let number = section.number else { continue }
             if let known = sections[section.name]?[number] {
-                if known.value != section.value { doubtful.insert(section.name) }
-                if known.value != section.value { contradictions.insert(section.name) }
+                guard known.value != section.value else { continue }
+                doubtful.insert(section.name)
+                contradictions.insert(section.name)
             } else {
                 sections[section.name, default: [:]][number] = section
             }
@@ -113,6 +117,25 @@ package struct FieldParameters: Hashable, Sendable {
         passedOver.add(tokens.comments)
         doubtful.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
         irregularities.formUnion(doubtful)
+    }
+
+    /// Notes what other programs may read differently in a parameter, whose name is `written` in the field.
+    private mutating func noteErrors(
+        of name: String,
+        _ written: [UInt8],
+        _ value: [UInt8],
+        isQuoted: Bool,
+        isBehindBoundary: Bool
+    ) {
+        if written.isEmpty || value.contains(where: { $0 < 0x20 || $0 == 0x7F }) { hasErrors = true }
+        if !isQuoted, value.isEmpty || value.contains(where: { $0.needsQuotes || $0 == 0x2F && !isBehindBoundary }) {
+            hasErrors = true
+        }
+        if written.contains(UInt8(ascii: "*")) { hasSections = true }
+        if value.contains(UInt8(ascii: ";")) { hasSemicolon = true }
+        if name != "boundary", (name + " " + String(mail: value).lowercased()).contains("boundary") {
+            mayHideBoundary = true
+        }
     }
 
     /// Text that is skipped here, and that other programs may interpret.

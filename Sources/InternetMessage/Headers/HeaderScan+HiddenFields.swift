@@ -33,8 +33,9 @@ extension HeaderScan {
     /// Whether programs that expect only one kind of line end find more fields after `line`, an empty line with the other
     /// kind: a bare line feed in a mail with CRLF, or CRLF in a mail with line feeds. Nil if `bytes` end too early to know.
     func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
-        let isPlain = lineEnd == .lf
-        guard isWholeMessage, line.count == (isPlain ? 2 : 1) else { return false }
+        // A header with both kinds of line ends has none to expect.
+        let isPlain = lineEnd == .lf && !defects.contains(.bareLF)
+        guard isWholeMessage, isPlain || lineEnd == .crlf, line.count == (isPlain ? 2 : 1) else { return false }
         var start = line.upperBound
         if isPlain, opensDecisively(start) { return true }
         while let feed = firstIndex(of: .lineFeed, from: start) {

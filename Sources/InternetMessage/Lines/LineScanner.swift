@@ -149,17 +149,24 @@ struct LineScanner {
     /// Whether some program takes `position` for the beginning of a line: only blanks precede it in its line, or at least
     /// `shortestPiece` bytes.
     private func mayBeginLine(_ position: Int) throws(MIMEError) -> Bool {
+        let count = min(position, Self.shortestPiece)
         let offset = position - loaded.lowerBound
-        let start = max(0, position - Self.shortestPiece)
-        let before: [UInt8]
-        if offset >= Self.shortestPiece {
+        guard offset < count else {
+            // The window is used if possible, because millions of lines may begin like a boundary.
             let window = window
-            before = Array(window[(offset - Self.shortestPiece)..<offset])
-        } else {
-            before = try source.mailBytes(in: start..<position)
+            return Self.mayBeginLine(behind: count) { window[offset - $0] }
         }
-        let own = before.lastIndex(where: \.endsLines).map { before[($0 + 1)...] } ?? before[...]
-        return own.count == Self.shortestPiece || own.allSatisfy(\.isBlank)
+        let before = try source.mailBytes(in: (position - count)..<position)
+        return Self.mayBeginLine(behind: before.count) { before[before.count - $0] }
+    }
+
+    /// - Parameter byte: the bytes before the place: 1 is the last of them, and `count` the first.
+    private static func mayBeginLine(behind count: Int, _ byte: (Int) -> UInt8) -> Bool {
+        var distance = 1
+        while distance <= count, byte(distance).isBlank { distance += 1 }
+        guard distance <= count, !byte(distance).endsLines else { return true }
+        while distance <= count, !byte(distance).endsLines { distance += 1 }
+        return distance > shortestPiece
     }
 
     /// The last two bytes before `start`; nil where the source has fewer.

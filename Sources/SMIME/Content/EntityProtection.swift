@@ -36,7 +36,7 @@ extension Entity {
         guard contentType.hasPlainName else { return .malformed(.defective(.malformedContentType)) }
         return .cms(
             declaredType: contentType.parameters["smime-type"]?.lowercased(),
-            isNamed: isOnlyNamed(Self.objectEndings + [".p7s"])
+            isNamed: isOnlyNamed(Self.objectEndings + [".p7s", ".p7b"])
         )
     }
 
@@ -116,7 +116,7 @@ extension Entity {
         if let disposition, !["attachment", "inline"].contains(disposition?.kind) { return false }
         let lists = [contentType.parameters, disposition??.parameters].compactMap(\.self)
         return lists.allSatisfy { list in
-            !list.isAmbiguous && !list.hasErrors
+            !list.isAmbiguous && !list.hasErrors && !list.hasSemicolon
                 && ["name", "filename"].allSatisfy { name in
                     list.values(of: name)?.allSatisfy { value in
                         // Some programs decode encoded words, or end a name at such characters.
