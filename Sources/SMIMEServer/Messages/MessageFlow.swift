@@ -158,7 +158,9 @@ package final class MessageFlow {
         log.describe(envelope)
         replyLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.replyTime) { [self] in becomeLate() }
         guard let name = claimName() else { return submit(rescuedFrom: nil) }
-        guard !core.claims.isCrowded(name) else {
+        // A mail server may divide one queue file into several messages, but repeats a message for its milter only as another
+        // mail.
+        guard !forgetsConfirmed || !core.claims.isCrowded(name) else {
             log.fail("other copies of the message are waiting")
             return end(.late)
         }

@@ -82,8 +82,9 @@ extension MilterSession {
             if removed.insert(argument).inserted { replies.append(.deleteRecipient(argument)) }
         }
         guard message.isHeaderKept else { throw .headerTooLarge }
-        replies += MilterHeaderEdits(from: message.fields, to: try fields(of: replacement.header)).replies
-        guard replies.count <= Self.maximumEdits else { throw .tooManyEdits }
+        let edits = MilterHeaderEdits(from: message.fields, to: try fields(of: replacement.header)).replies
+        guard edits.count <= Self.maximumEdits else { throw .tooManyEdits }
+        replies += edits
         var needed = replies.reduce(MilterActions()) { $0.union($1.neededAction) }
         if replacement.body == .follows { needed.insert(.changeBody) }
         let missing = needed.subtracting(options.actions)
