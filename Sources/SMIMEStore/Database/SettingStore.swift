@@ -44,9 +44,10 @@ package struct SettingStore: Sendable {
     private func stored() async throws(KeystoreError) -> StoredSettings {
         try await database.read { database in
             try database.cached(.settings) {
-                let statement = "SELECT key, value FROM setting"
+                let statement = "SELECT key, value FROM setting WHERE key <> ?"
+                let rows = try database.rows(statement, [RuleCount.name])
                 return StoredSettings(
-                    try database.rows(statement).reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
+                    try rows.reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
                 )
             }
         }

@@ -8,13 +8,27 @@ package struct PolicyStore: Sendable {
     init(database: StoreDatabase) { self.database = database }
 
     /// All rules: the global rule, then those for recipients, then those for senders, each sorted by pattern.
-    package func rules() async throws(KeystoreError) -> [Policy.Rule] {
+    ///
+    /// - Parameter isComplete: whether missing rules are an error.
+    package func rules(isComplete: Bool = true) async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
-            try RuleCount.check(in: database)
-            return try database.cached(.rules, cost: { 256 * $0.count }) {
-                try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(Self.rule)
-            }
+            if isComplete { try RuleCount.check(in: database) }
+            return try Self.all(in: database)
         }
+    }
+
+    private static func all(in database: SQLDatabase) throws -> [Policy.Rule] {
+        try database.cached(.rules, cost: { 256 * $0.count }) {
+            try database.rows("SELECT * FROM policy_rule ORDER BY side, pattern_key").map(rule)
+        }
+    }
+
+    /// The maximum number of single rules that are read. For more keys, all rules are read at once.
+    private static let maximumQueries = 200
+
+    /// That rules are missing, as a sentence without a full stop; nil if none is.
+    package func loss() async throws(KeystoreError) -> String? {
+        try await database.read { try RuleCount.error(in: $0)?.message }
     }
 
     /// The rules that can apply to mail from `senders` to `recipients`.
@@ -35,7 +49,12 @@ package struct PolicyStore: Sendable {
         try RuleCount.check(in: database)
         let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
-            try Set(keys).flatMap { key in
+            let keys = Set(keys)
+            // An address with many routes has many keys.
+            guard keys.count <= Self.maximumQueries else {
+                return try all(in: database).filter { $0.scope.side == side && keys.contains($0.scope.key) }
+            }
+            return try keys.flatMap { key in
                 try database.cached(.rulesOfScope, [side, key]) {
                     try database.rows(statement, [side, key]).map(Self.rule)
                 }

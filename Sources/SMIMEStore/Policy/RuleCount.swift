@@ -13,8 +13,11 @@ enum RuleCount {
 
     /// The error that `check` throws; nil if the number is right, or if no rule was set since the number exists.
     static func error(in database: SQLDatabase) throws -> SQLError? {
-        guard let expected = try expected(in: database) else { return nil }
+        guard let text = try text(in: database) else { return nil }
         let found = try found(in: database)
+        guard let expected = number(text) else {
+            return SQLError(.corrupt, "the number of rules of the sending policy cannot be read")
+        }
         guard found != expected else { return nil }
         return SQLError(.corrupt, "the sending policy has \(found) rules, and \(expected) were set")
     }
@@ -22,20 +25,18 @@ enum RuleCount {
     /// Records the number of rules after `body`, which returns by how many it changes the number. After a loss the old
     /// number stays until as many rules are set again.
     static func change(in database: SQLDatabase, by body: () throws -> Int) throws {
-        let (before, expected) = (try found(in: database), try expected(in: database))
+        let (before, expected) = (try found(in: database), try text(in: database).flatMap(number))
         let after = before + (try body())
         let isRight = expected == nil || expected == before
         try SettingStore.change(name, in: database) { _ in String(isRight ? after : max(after, expected ?? 0)) }
     }
 
-    private static func expected(in database: SQLDatabase) throws -> Int? {
-        let text = try database.value("SELECT value FROM setting WHERE key = ?", [name], as: String.self)
-        return try text.map {
-            guard let number = Int($0), (0...Int(Int32.max)).contains(number) else {
-                throw SQLError(.corrupt, "the number of rules of the sending policy cannot be read")
-            }
-            return number
-        }
+    private static func text(in database: SQLDatabase) throws -> String? {
+        try database.value("SELECT value FROM setting WHERE key = ?", [name], as: String.self)
+    }
+
+    private static func number(_ text: String) -> Int? {
+        Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
     }
 
     private static func found(in database: SQLDatabase) throws -> Int {

@@ -106,7 +106,11 @@ extension SMIMECommand.PolicyCommand {
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
-            let rules = try await global.store(.readOnly).policy.rules()
+            let policy = try await global.store(.readOnly).policy
+            let rules = try await policy.rules(isComplete: false)
+            if let loss = try await policy.loss() {
+                Console.warning("\(loss): restore a copy of the store, or set the missing rules again")
+            }
             if rules.isEmpty, !report.json {
                 Console.note("no rules: mail is signed and encrypted if possible (sign=available, encrypt=available)")
             }
