@@ -43,10 +43,10 @@ package struct Subaddressing: Hashable, Sendable {
             ?? (try? EmailAddress(envelope: "\"\(local.escapedForQuotes)\"@\(domain)"))
     }
 
-    /// The local part in lower case, without quotes. It is not normalized: mail servers also find a delimiter that a combining
+    /// The local part as written, without quotes. It is not normalized: mail servers also find a delimiter that a combining
     /// mark follows.
     private static func localPart(of address: EmailAddress) -> String {
-        let local = address.localPart.lowercased().unicodeScalars
+        let local = address.localPart.unicodeScalars
         guard local.first == "\"", local.last == "\"", local.count >= 2 else { return String(local) }
         var (unescaped, isEscaped) = (String.UnicodeScalarView(), false)
         for scalar in local.dropFirst().dropLast() {

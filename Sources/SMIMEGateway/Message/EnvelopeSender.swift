@@ -37,7 +37,8 @@ public enum EnvelopeSender: Hashable, Sendable {
         var domain = text.unicodeScalars[text.unicodeScalars.index(after: at)...]
         if domain.last == "." { domain = domain.dropLast() }
         let local = String(text.unicodeScalars[..<at])
-        let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay }.prefix(Self.longestLocalPart)
+        let visible = local.unicodeScalars.filter { !$0.isUnfitForDisplay && $0 != "\"" && $0 != "\\" }
+            .prefix(Self.longestLocalPart)
         let short = String(String.UnicodeScalarView(visible))
         // No rule is for the last form itself, but rules for its domain apply to it.
         return [local, "\"\(local)\"", short, "\"\(short)\"", "\"no address\""].lazy
