@@ -64,15 +64,18 @@ public struct HeaderReport: Sendable {
             problems.append(Problem(.headerDiffers, text))
         }
         // Mail servers add Date and Message-ID if the author omitted them, so these two fields cause no warning.
-        // If a protected field is doubled outside, programs differ on which one they show, whatever the scheme.
-        let shown = added.filter { name in
-            ProtectedHeader.isShown(name)
-                && (values[name] != nil || scheme.isComplete && !ProtectedHeader.isCompleted(name))
+        let visible = added.filter { ProtectedHeader.isShown($0) }
+        let doubled = visible.filter { values[$0] != nil }
+        let shown = visible.filter { values[$0] == nil && !ProtectedHeader.isCompleted($0) }
+        var texts: [String] = []
+        if scheme.isComplete, !shown.isEmpty {
+            texts.append("not protected, so anyone could have added them: \(shown.listedForDisplay)")
         }
-        if !shown.isEmpty {
-            let text = "not protected, so anyone could have added them: \(shown.listedForDisplay)"
-            problems.append(Problem(.headerUnprotected, text))
+        if !doubled.isEmpty {
+            let names = doubled.listedForDisplay
+            texts.append("doubled outside the protection, and programs differ on which one they show: \(names)")
         }
+        if !texts.isEmpty { problems.append(Problem(.headerUnprotected, texts.joined(separator: "; "))) }
         return problems
     }
 }

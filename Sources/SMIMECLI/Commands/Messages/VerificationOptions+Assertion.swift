@@ -20,7 +20,7 @@ extension VerificationOptions {
             return max(status, .negative)
         }
         if let verdict {
-            let isName = report.signers.contains(where: \.isGoodExceptDisplayName)
+            let isName = report.signers.allSatisfy(\.isGoodExceptDisplayName)
             let why = isName ? "because the name in From shows another address" : "for another signature in it"
             Console.warning("\(file): signed by \(signer), but \(verdict), \(why)")
         }
