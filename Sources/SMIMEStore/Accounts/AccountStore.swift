@@ -176,7 +176,7 @@ package struct AccountStore: Sendable {
         _ body: @escaping @Sendable (SQLDatabase) throws -> [SealedKeys]
     ) async throws(KeystoreError) -> [Identity] {
         var seen: Protectors?
-        for _ in 0..<Store.changesSeen {
+        for _ in 0..<Protectors.changesSeen {
             let sealed = try await database.read(body)
             var keys: [Identity] = []
             do throws(KeystoreError) {

@@ -2,6 +2,9 @@ import Synchronization
 
 /// The settings of the store, by name.
 package struct SettingStore: Sendable {
+    /// The name of the row with the number of policy rules. It is no setting: users neither see nor change it.
+    static let ruleCount = "policy.rule-count"
+
     private let database: StoreDatabase
     private let isShared: Bool
 
@@ -45,7 +48,7 @@ package struct SettingStore: Sendable {
         try await database.read { database in
             try database.cached(.settings) {
                 let statement = "SELECT key, value FROM setting WHERE key <> ?"
-                let rows = try database.rows(statement, [RuleCount.name])
+                let rows = try database.rows(statement, [Self.ruleCount])
                 return StoredSettings(
                     try rows.reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
                 )

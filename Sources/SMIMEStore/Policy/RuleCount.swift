@@ -1,11 +1,8 @@
-/// The number of rules that were set, in the setting `name`.
+/// The number of rules that were set, which the store keeps in a row of its own.
 ///
 /// A disk can lose a page or write it in another place. SQLite cannot detect that if the page then has a sound, older
 /// content. Without this number, mail that must be encrypted would be sent in clear after the loss of a rule.
 enum RuleCount {
-    /// The name is no name of `SettingKey`, so users neither see nor change it.
-    static let name = "policy.rule-count"
-
     /// - Throws: `SQLError` of the kind `.corrupt` if the number of rules is not the number that was set.
     static func check(in database: SQLDatabase) throws {
         if let error = try database.cached(.ruleCount, make: { try error(in: database) }) { throw error }
@@ -28,11 +25,13 @@ enum RuleCount {
         let (before, expected) = (try found(in: database), try text(in: database).flatMap(number))
         let after = before + (try body())
         let isRight = expected == nil || expected == before
-        try SettingStore.change(name, in: database) { _ in String(isRight ? after : max(after, expected ?? 0)) }
+        try SettingStore.change(SettingStore.ruleCount, in: database) { _ in
+            String(isRight ? after : max(after, expected ?? 0))
+        }
     }
 
     private static func text(in database: SQLDatabase) throws -> String? {
-        try database.value("SELECT value FROM setting WHERE key = ?", [name], as: String.self)
+        try database.value("SELECT value FROM setting WHERE key = ?", [SettingStore.ruleCount], as: String.self)
     }
 
     private static func number(_ text: String) -> Int? {

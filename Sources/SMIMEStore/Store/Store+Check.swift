@@ -14,7 +14,7 @@ extension Store {
     package func check() async throws(KeystoreError) -> [StoreFinding] {
         guard exists else { return [] }
         var seen: Protectors?
-        for _ in 0..<Self.changesSeen {
+        for _ in 0..<Protectors.changesSeen {
             let (found, protectors, keys) = try await database.read { database in
                 (
                     try Self.damage(in: database) + Self.changedCertificates(in: database)

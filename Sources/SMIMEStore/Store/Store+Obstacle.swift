@@ -11,7 +11,7 @@ extension Store {
     ///
     /// - Returns: nil if both succeed.
     package func obstacle() async -> Obstacle? {
-        for _ in 0..<Self.changesSeen {
+        for _ in 0..<Protectors.changesSeen {
             do throws(KeystoreError) {
                 try database.checkForm()
                 let protectors = try await database.read { try Protectors(in: $0) }

@@ -78,7 +78,7 @@ public final class Store: Sendable {
     ) async throws(KeystoreError) -> Value {
         try database.checkWritable()
         guard !identities.isEmpty else { return try await database.write { try body([], $0) } }
-        for _ in 0..<Self.changesSeen {
+        for _ in 0..<Protectors.changesSeen {
             let protectors = try await database.read { try Protectors(in: $0) }
             let sealed: [[UInt8]]
             do {
@@ -164,9 +164,6 @@ public final class Store: Sendable {
         let isShared = location.server != nil
         settings = SettingStore(database: database, isShared: isShared, host: location.hostSettings)
     }
-
-    /// How many times to try again because another process replaced the store key between a read and a write.
-    static let changesSeen = 5
 
     func isChanged(_ protectors: Protectors) async throws(KeystoreError) -> Bool {
         try await database.read { try Protectors(in: $0) } != protectors
