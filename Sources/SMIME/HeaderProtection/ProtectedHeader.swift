@@ -102,7 +102,10 @@ public struct ProtectedHeader: Sendable {
     package func hiddenFields(outer: HeaderBlock, above inner: HeaderBlock) throws(MIMEError) -> ProtectedHeader {
         let hidden = Set(hiddenNames(outer: outer))
         let fields = fields.filter { hidden.contains($0.name.lowercased()) }
-        return ProtectedHeader(.draft, try inner.asMessage(with: fields, header.lineEnd), records: [])
+        // No signature covers the other fields of that header.
+        let structure = inner.fields.filter(\.isStructural).flatMap { $0.closedBytes(inner.lineEnd) }
+        let bare = try HeaderBlock(parsing: structure + inner.lineEnd.bytes)
+        return ProtectedHeader(.draft, try bare.asMessage(with: fields, header.lineEnd), records: [])
     }
 
     /// The fields of the message, in order.
