@@ -40,6 +40,7 @@ import Testing
         "\"x@bank.example\\\\\"", "\"x@\\\\bank.example\"", "\"x@\\\"bank.example\\\"\"",
         "x%bank.example%", "!bank.example!x", "\"x%bank.example.\"", "\"x@bank.example(c)\"", "\"x@bank(c).example\"",
         "\"x@(c)bank.example\"", "\"<x@bank.example>\"", "\"@relay.example:x@bank.example\"", "\"x@[bank.example]\"",
+        "x%bank\u{3002}example", "x%\u{FF22}ANK.example",
         "x%bank.example" + String(repeating: "%relay.example", count: 20),
         String(repeating: "relay.example!", count: 20) + "bank.example!x",
     ])

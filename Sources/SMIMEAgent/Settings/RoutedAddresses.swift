@@ -3,7 +3,7 @@
 ///
 /// Servers read such local parts as an address once more: they ignore blanks, quotes and comments, and continue until no
 /// separator is left. Not all agree on the order, so each separator is read by itself. The result can name more addresses
-/// than any server would, but not fewer.
+/// than any server would.
 ///
 /// RFC 5321 appendix F.2; Postfix's `allow_percent_hack`, `swap_bangpath` and `resolve_dequoted_address`
 struct RoutedAddresses {

@@ -39,8 +39,14 @@ package struct Subaddressing: Hashable, Sendable {
     }
 
     private static func address(_ local: String, at domain: String) -> EmailAddress? {
-        (try? EmailAddress(envelope: "\(local)@\(domain)"))
-            ?? (try? EmailAddress(envelope: "\"\(local.escapedForQuotes)\"@\(domain)"))
+        // Some programs map the characters of a domain before they look it up (UTS #46).
+        let mapped = domain.compatiblyComposed.unicodeScalars.filter { !$0.isUnfitForDisplay }
+            .map { $0 == "\u{3002}" ? "." : $0 }
+        let domains = [domain] + (domain.utf8.allSatisfy { $0 < 128 } ? [] : [String(String.UnicodeScalarView(mapped))])
+        return domains.lazy.flatMap { domain in
+            ["\(local)@\(domain)", "\"\(local.escapedForQuotes)\"@\(domain)"]
+        }
+        .compactMap { try? EmailAddress(envelope: $0) }.first
     }
 
     /// The local part as written, without quotes. It is not normalized: mail servers also find a delimiter that a combining
