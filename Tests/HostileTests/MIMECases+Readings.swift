@@ -80,6 +80,14 @@ extension MIMECases {
         HostileCase("mime-boundary-behind-blank", ambiguous) {
             try shaped { ($0.boundary, $0.preamble) = ("bnd", "text\r\n\t--bnd\r\n\r\npay me\r\n") }
         },
+        HostileCase("mime-boundary-behind-one-byte", ambiguous) {
+            try shaped { ($0.boundary, $0.preamble) = ("bnd", "text\r\n.--bnd\r\n\r\npay me\r\n") }
+        },
+        HostileCase("mime-boundary-behind-quoted-blank", ambiguous) {
+            try shaped { $0.parameters += "; x=\"a b\" " }
+        },
+        HostileCase("mime-boundary-beside-quoted-blank", .accept) { try shaped { $0.parameters += "; x=\"a b\"" } },
+        HostileCase("mime-boundary-after-byte", ambiguous) { try shaped { $0.parameters += "; x=\"\u{E9}\"" } },
         HostileCase("mime-boundary-behind-word", .accept) {
             try shaped { ($0.boundary, $0.preamble) = ("bnd", "text --bnd\r\n") }
         },
@@ -140,7 +148,7 @@ extension MIMECases {
         HostileCase("mime-nul-before-from", hidden) {
             Array("X-A: a\0\r\n".utf8) + (try shaped { $0.extraFields = ["X-B: b"] })
         },
-        HostileCase("mime-nul-in-content-type", ambiguous) { try shaped { $0.parameters += "; x=a\0" } },
+        HostileCase("mime-nul-in-content-type", .reject(65)) { try shaped { $0.parameters += "; x=a\0" } },
         HostileCase("mime-folded-from-behind-text", hidden) {
             try shaped { $0.extraFields = ["From", " : mallory@evil.test"] }
         },

@@ -97,7 +97,9 @@ import Testing
     @Test(arguments: [
         ("\"ceo@bank.example\" <mallory@x.example>", true), ("ceo＠bank.example <m@x>", true),
         ("\"M (CEO@bank.example)\" <m@x>", true), ("\"M@X\" <m@x>", false),
-        ("\"Work@Home GmbH\" <m@x>", false), ("\"M Example/CORP/DE@CORP\" <m@x>", false),
+        ("\"Work@Home GmbH\" <m@x>", false), ("\"ceo@bank(x).example\" <m@x>", true),
+        ("\"ceo@bank (x) .example\" <m@x>", true), ("\"ceo@bank[.]example\" <m@x>", true),
+        ("\"M Example/CORP/DE@CORP\" <m@x>", false),
         ("\"ceo@bank .example\" <m@x>", true), ("\"ceo@bank\u{3002}example\" <m@x>", true),
         ("\"M ceo@(y)bank.example\" <m@x>", true),
         ("Alice <a@b>", false),

@@ -12,7 +12,7 @@ struct EncodedWordCheck {
         /// The characters that end this place, and that an encoded word therefore must not contain.
         var limits: String {
             switch self {
-            case .bare: "\"<>\\"
+            case .bare: "\"()<>\\"
             case .quoted: "\"\\"
             case .comment: "()\\"
             }

@@ -32,9 +32,26 @@ package struct Mailbox: Hashable, Sendable {
                     $0.properties.isWhitespace || !$0.isUnfitForDisplay
                 }
             )
-            let places = seen.indices.filter { seen[$0] == "@" }
-            return places.count > Self.maximumPlaces || places.contains { poses(seen, at: $0) }
+            // Programs that decode the name before they read it skip comments.
+            return poses(seen) || seen.contains("(") && poses(Self.withoutComments(seen))
         }
+    }
+
+    private static func withoutComments(_ name: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        var depth = 0
+        return name.filter { scalar in
+            if scalar == "(" { depth += 1 }
+            if scalar == ")", depth > 0 {
+                depth -= 1
+                return false
+            }
+            return depth == 0
+        }
+    }
+
+    private func poses(_ name: [Unicode.Scalar]) -> Bool {
+        let places = name.indices.filter { name[$0] == "@" }
+        return places.count > Self.maximumPlaces || places.contains { poses(name, at: $0) }
     }
 
     /// The maximum number of @ to check. A name with more @ counts as containing another address.
@@ -50,7 +67,7 @@ package struct Mailbox: Hashable, Sendable {
         if !left.isEmpty, !right.isEmpty {
             guard !continues(name, around: place) else { return true }
             // `Work@Home` is no address of another domain.
-            guard right.unicodeScalars.contains(where: { $0 == "." || !$0.isASCII }) else { return false }
+            guard !isPlainWord(name, around: place) else { return false }
             // An apostrophe is part of the address, or a quotation mark beside it.
             let whole = sides { Self.isBoundary($0) && $0 != "'" }
             return !isOwn(left, at: right) && !isOwn(whole.left, at: whole.right)
@@ -70,6 +87,17 @@ package struct Mailbox: Hashable, Sendable {
         let after = name[(place + 1)...].drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }
         let before = name[..<place].reversed().drop { !Self.isBoundary($0) }.first { !$0.properties.isWhitespace }
         return after == "." || before == "."
+    }
+
+    /// Whether the word around the @ at `place` has only letters and digits of ASCII, and characters that are in no domain.
+    private func isPlainWord(_ name: [Unicode.Scalar], around place: Int) -> Bool {
+        func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+            scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                || "-_/&+".unicodeScalars.contains(scalar)
+        }
+        let before = name[..<place].reversed().prefix { !$0.properties.isWhitespace }
+        let behind = name[(place + 1)...].prefix { !$0.properties.isWhitespace }
+        return before.allSatisfy(isPlain) && behind.allSatisfy(isPlain)
     }
 
     private func isOwn(_ local: String, at domain: String) -> Bool {

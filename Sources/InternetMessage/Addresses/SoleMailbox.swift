@@ -220,11 +220,15 @@ struct SoleMailbox {
         while let scalar = rest.popFirst() {
             switch scalar {
             case "(" where depth == 0: depth = 1
-            case "(" where !isInAddress && depth < Self.maximumDepth: depth += 1
+            case "(" where !isInAddress && depth < Self.maximumDepth:
+                depth += 1
+                content.append(scalar)
             case ")" where depth == 1:
                 shown += " \(String(content)) "
                 return true
-            case ")": depth -= 1
+            case ")":
+                depth -= 1
+                content.append(scalar)
             case "\\" where !isInAddress:
                 guard let escaped = rest.popFirst(), escaped != "\"" else { return false }
                 content.append(escaped)

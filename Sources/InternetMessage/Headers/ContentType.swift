@@ -59,7 +59,7 @@ package struct ContentType: Hashable, Sendable {
         hasEncodedWord = Self.beginsEncodedWord(bytes)
         parameters = FieldParameters(&tokens)
         // With a blank here and an error behind it, Ruby's mail library finds no type.
-        hasPlainName = isPlain && !(isBeforeBlank && parameters.hasErrors)
+        hasPlainName = isPlain && !(isBeforeBlank && (parameters.hasErrors || parameters.hasQuotedBlank))
     }
 
     /// Whether an encoded word may begin in `bytes`. Programs differ on how it must end.

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// The `; name=value` list of Content-Type and Content-Disposition.
 ///
 /// Values that are divided into sections or name a character set are joined and decoded (RFC 2231). Missing quotes are
@@ -28,6 +30,11 @@ package struct FieldParameters: Hashable, Sendable {
     /// parameter. After such an error some programs ignore the rest of the list, or look for the next semicolon even inside
     /// quotes. The slash is permitted in a value behind the boundary, as in `protocol=application/pkcs7-signature`.
     package private(set) var hasErrors = false
+    /// Whether a quoted value has blanks. If there are also blanks outside, or a slash without quotes, Ruby's mail library reads
+    /// the list word by word.
+    private(set) var hasQuotedBlank = false
+    /// Whether there is a blank before a semicolon or beside an equals sign, or a slash without quotes.
+    private var isLoose = false
     /// Whether a value is divided into sections or names a character set.
     private(set) var hasSections = false
     /// Whether a value has a semicolon, so that programs which divide the list at semicolons inside quotes find other
@@ -59,8 +66,10 @@ package struct FieldParameters: Hashable, Sendable {
         var sections: [String: [Int: Section]] = [:]
         var (passedOver, isCut, isEmpty) = (PassedOver(), false, false)
         while !tokens.isAtEnd {
+            let isBehindBlank = tokens.next?.isBlank == true
             tokens.skipBlanksAndComments()
             guard !tokens.take(";") else {
+                if isBehindBlank { isLoose = true }
                 // Only the last semicolon may have nothing behind it.
                 if isEmpty { hasErrors = true }
                 isEmpty = true
@@ -70,6 +79,7 @@ package struct FieldParameters: Hashable, Sendable {
             let comments = tokens.comments.count
             let written = tokens.takeToken(until: ";=(")
             let name = String(mail: written).lowercased()
+            let isBeforeBlank = tokens.next?.isBlank == true
             tokens.skipBlanksAndComments()
             guard tokens.take("=") else {
                 if !name.isEmpty || !tokens.isAtEnd { hasErrors = true }
@@ -85,9 +95,11 @@ package struct FieldParameters: Hashable, Sendable {
                 passedOver.add(written.filter(\.isWordByte))
                 hasErrors = true
             }
+            if isBeforeBlank || tokens.next?.isBlank == true { isLoose = true }
             tokens.skipBlanksAndComments()
             let isQuoted = tokens.next == UInt8(ascii: "\"")
-            let (value, isRegular) = Self.takeValue(&tokens, &passedOver)
+            let (value, isRegular, isBehindValue) = Self.takeValue(&tokens, &passedOver)
+            if isBehindValue { isLoose = true }
             noteErrors(of: name, written, value, isQuoted: isQuoted, isBehindBoundary: sections["boundary"] != nil)
             if !isRegular { hasErrors = true }
             guard !name.isEmpty else { continue }
@@ -113,6 +125,7 @@ package struct FieldParameters: Hashable, Sendable {
         values = sections.mapValues(Self.joined)
         plainValues = sections.compactMapValues { $0[-1].map { String(mail: $0.value) } }
         isAmbiguous = tokens.isAmbiguous
+        if isLoose, hasQuotedBlank { hasErrors = true }
         contradictions.formUnion(sections.filter { $1[-1] != nil && $1[0] != nil }.keys)
         passedOver.add(tokens.comments)
         doubtful.formUnion(isCut ? Set(values.keys) : passedOver.words.intersection(values.keys))
@@ -127,7 +140,10 @@ package struct FieldParameters: Hashable, Sendable {
         isQuoted: Bool,
         isBehindBoundary: Bool
     ) {
-        if written.isEmpty || value.contains(where: { $0 < 0x20 || $0 == 0x7F }) { hasErrors = true }
+        if written.first.map({ $0.isWordByte && $0 != 0x2D && $0 != 0x5F }) != true { hasErrors = true }
+        if value.contains(where: { $0 < 0x20 || $0 >= 0x7F }) { hasErrors = true }
+        if !isQuoted, value.contains(UInt8(ascii: "/")) { isLoose = true }
+        if isQuoted, value.contains(where: \.isBlank) { hasQuotedBlank = true }
         if !isQuoted, value.isEmpty || value.contains(where: { $0.needsQuotes || $0 == 0x2F && !isBehindBoundary }) {
             hasErrors = true
         }
@@ -153,24 +169,29 @@ package struct FieldParameters: Hashable, Sendable {
     /// Reads a value.
     ///
     /// - Parameter passedOver: receives text that is not valid here.
-    /// - Returns: the value, and whether all programs read it the same way.
-    private static func takeValue(_ tokens: inout FieldTokens, _ passedOver: inout PassedOver) -> ([UInt8], Bool) {
+    /// - Returns: the value, whether all programs read it the same way, and whether a blank follows it.
+    private static func takeValue(
+        _ tokens: inout FieldTokens,
+        _ passedOver: inout PassedOver
+    ) -> (value: [UInt8], isRegular: Bool, isBeforeBlank: Bool) {
         guard tokens.next == UInt8(ascii: "\"") else {
             let value = tokens.takeToken(until: ";")
             // RFC 2045 requires quotes around more characters. Most programs read the characters allowed here as part of the
             // value; `ContentType.isBoundaryAmbiguous` is for the others.
             let isToken = value.allSatisfy { 33...126 ~= $0 && !"()<>\"\\,".utf8.contains($0) }
             // A comment may follow, or the rest of an unquoted file name with blanks.
+            let isBeforeBlank = tokens.next?.isBlank == true
             tokens.skipBlanksAndComments()
-            guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken) }
+            guard tokens.next != UInt8(ascii: ";"), !tokens.isAtEnd else { return (value, isToken, isBeforeBlank) }
             let rest = tokens.takeAll(until: ";").trimmed
             passedOver.add(rest)
-            return (value + [UInt8(ascii: " ")] + rest, false)
+            return (value + [UInt8(ascii: " ")] + rest, false, true)
         }
         let value = tokens.takeQuotedString()
+        let isBeforeBlank = tokens.next?.isBlank == true
         let rest = tokens.takeAll(until: ";").trimmed
         passedOver.add(rest)
-        return (value, !tokens.hasOpenQuote && rest.isEmpty)
+        return (value, !tokens.hasOpenQuote && rest.isEmpty, isBeforeBlank)
     }
 
     /// One section `name*0*=` of a value (RFC 2231). A plain parameter has the number -1; it is used if there is no section

@@ -30,20 +30,25 @@ extension HeaderScan {
         return isWhole ? false : nil
     }
 
-    /// Whether programs that expect only one kind of line end find more fields after `line`, an empty line with the other
-    /// kind: a bare line feed in a mail with CRLF, or CRLF in a mail with line feeds. Nil if `bytes` end too early to know.
+    /// Whether other programs find more fields after the empty line `line`; nil if `bytes` end too early to know.
+    ///
+    /// Some programs end lines only at CRLF in a mail with CRLF. Others end the header at two line feeds, or at two CRLF, so
+    /// that they read on at CRLF below a line that ends with a line feed.
     func hidesFields(behindEmptyLine line: Range<Int>, isWhole: Bool) -> Bool? {
-        // A header with both kinds of line ends has none to expect.
-        let isPlain = lineEnd == .lf && !defects.contains(.bareLF)
-        guard isWholeMessage, isPlain || lineEnd == .crlf, line.count == (isPlain ? 2 : 1) else { return false }
-        var start = line.upperBound
-        if isPlain, opensDecisively(start) { return true }
+        let isCRLF = line.count == 2
+        let isDivided = isCRLF && line.lowerBound > 1 && bytes[line.lowerBound - 2] != .carriageReturn
+        guard isWholeMessage, isDivided || lineEnd == .crlf && !isCRLF else { return false }
+        var (start, wasCRLF) = (line.upperBound, isCRLF)
+        if isDivided, opensDecisively(start) { return true }
         while let feed = firstIndex(of: .lineFeed, from: start) {
-            let isEnd = isPlain || feed > 0 && bytes[feed - 1] == .carriageReturn
-            if isEnd, start == (isPlain ? feed : feed - 1) { return false }
-            if isEnd, opensDecisively(feed + 1) { return true }
+            let isCRLF = feed > 0 && bytes[feed - 1] == .carriageReturn
+            if isDivided || isCRLF {
+                let isEnd = !isDivided || !isCRLF || wasCRLF
+                if isEnd, start == (isCRLF ? feed - 1 : feed) { return false }
+                if opensDecisively(feed + 1) { return true }
+            }
             guard feed < MIMELimit.headerBytes.rawValue else { return true }
-            start = feed + 1
+            (start, wasCRLF) = (feed + 1, isCRLF)
         }
         return isWhole ? false : bytes.count >= MIMELimit.headerBytes.rawValue ? true : nil
     }

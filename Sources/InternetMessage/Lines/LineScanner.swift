@@ -53,8 +53,8 @@ struct LineScanner {
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter inside: hyphens behind blanks, or after the 250th byte of a line, are also passed to `match`, if one of these
-    ///   bytes follows them.
+    /// - Parameter inside: hyphens behind blanks or one byte, or after the 250th byte of a line, are also passed to `match`, if one
+    ///   of these bytes follows them.
     mutating func next<Match>(
         from start: Place,
         before inside: [UInt8],
@@ -146,8 +146,8 @@ struct LineScanner {
         return Line(match: match, next: Place(position: start, isLineStart: false), previousEnd: start)
     }
 
-    /// Whether some program takes `position` for the beginning of a line: only blanks precede it in its line, or at least
-    /// `shortestPiece` bytes.
+    /// Whether some program takes `position` for the beginning of a line: only blanks or one byte precede it in its line, or at
+    /// least `shortestPiece` bytes.
     private func mayBeginLine(_ position: Int) throws(MIMEError) -> Bool {
         let count = min(position, Self.shortestPiece)
         let offset = position - loaded.lowerBound
@@ -162,11 +162,10 @@ struct LineScanner {
 
     /// - Parameter byte: the bytes before the place: 1 is the last of them, and `count` the first.
     private static func mayBeginLine(behind count: Int, _ byte: (Int) -> UInt8) -> Bool {
-        var distance = 1
-        while distance <= count, byte(distance).isBlank { distance += 1 }
-        guard distance <= count, !byte(distance).endsLines else { return true }
-        while distance <= count, !byte(distance).endsLines { distance += 1 }
-        return distance > shortestPiece
+        var length = 0
+        while length < count, !byte(length + 1).endsLines { length += 1 }
+        guard length > 1, length < shortestPiece else { return true }
+        return (1...length).allSatisfy { byte($0).isBlank }
     }
 
     /// The last two bytes before `start`; nil where the source has fewer.
