@@ -9,6 +9,8 @@ struct ListedCertificate: Sendable {
     let fingerprint: Fingerprint
     let notBefore: Date
     let notAfter: Date
+    /// Whether it is known that the certificate was revoked.
+    var isRevoked = false
 
     init(_ address: AddressScope, _ certificate: Certificate) {
         self.address = address

@@ -26,7 +26,7 @@ extension SMIMECommand {
 
         @Option(
             help: ArgumentHelp(
-                "List only certificates without a successor that expire within this time, such as 12h, 30d, 8w or 1y.",
+                "List only certificates without a successor that are revoked, or expire within a time such as 30d.",
                 valueName: "time"
             ),
             transform: TimeOptions.interval
@@ -60,7 +60,7 @@ extension SMIMECommand {
                 table.add(
                     "\(entry.notAfter < time.date ? "expired" : "until") \(entry.notAfter.day)",
                     entry.notAfter.distance(from: time.date),
-                    kind,
+                    entry.isRevoked ? "revoked \(kind)" : kind,
                     entry.address.text,
                     entry.fingerprint.short
                 )
@@ -72,9 +72,16 @@ extension SMIMECommand {
             let accounts = try await store.accounts.all()
             let verdicts = try await store.verdicts(on: accounts, at: time.date)
             return accounts.flatMap { account in
-                let lapsing = expiring.map { account.lapsing(from: time.date, within: $0, verdicts: verdicts) }
-                return (lapsing ?? account.identities.map(\.certificate)).map {
-                    ListedCertificate(AddressScope(account.address), $0)
+                let all = account.identities.map(\.certificate)
+                let ending = expiring.map { interval in
+                    let lapsing = account.lapsing(from: time.date, within: interval, verdicts: verdicts)
+                    let revoked = account.revokedCertificates(at: time.date, verdicts: verdicts)
+                    return all.filter { lapsing.contains($0) || revoked.contains($0) }
+                }
+                return (ending ?? all).map { certificate in
+                    var listed = ListedCertificate(AddressScope(account.address), certificate)
+                    listed.isRevoked = verdicts.isRevoked(certificate)
+                    return listed
                 }
             }
         }
