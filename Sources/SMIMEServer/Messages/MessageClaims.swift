@@ -14,12 +14,11 @@ package final class MessageClaims {
 
     package init() {}
 
-    /// The number of messages that may wait for one name. Each of them has a slot, so that many copies of one message would
-    /// make all other mail wait.
-    private static let maximumWaiting = 1
-
-    /// Whether no further message may wait for `name`.
-    package func isCrowded(_ name: String) -> Bool { (claimants[name]?.count ?? 0) >= Self.maximumWaiting }
+    /// Whether a message would have to wait for `name` although `limit` messages wait for some name already. Each of them has
+    /// a slot, so that many copies of one message would make all other mail wait.
+    package func isCrowded(_ name: String, limit: Int) -> Bool {
+        claimants[name] != nil && claimants.values.reduce(0) { $0 + $1.count } >= limit
+    }
 
     /// Calls `begin` when no other message claims `name`: now, or after the messages that asked earlier.
     package func acquire(_ name: String, for number: UInt64, _ begin: @escaping () -> Void) {

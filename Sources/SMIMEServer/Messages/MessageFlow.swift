@@ -158,9 +158,8 @@ package final class MessageFlow {
         log.describe(envelope)
         replyLimit = core.loop.assumeIsolated().scheduleTask(in: core.settings.replyTime) { [self] in becomeLate() }
         guard let name = claimName() else { return submit(rescuedFrom: nil) }
-        // A mail server may divide one queue file into several messages, but repeats a message for its milter only as another
-        // mail.
-        guard !forgetsConfirmed || !core.claims.isCrowded(name) else {
+        // Only for a milter: there a client chooses the name. Half of the slots stay for other messages.
+        guard !forgetsConfirmed || !core.claims.isCrowded(name, limit: core.slots.count / 2) else {
             log.fail("other copies of the message are waiting")
             return end(.late)
         }
