@@ -55,5 +55,8 @@ import Testing
             let address = try EmailAddress(envelope: "\"\(local)\"@relay.example")
             #expect(Subaddressing.standard.implied(by: address).count < 3)
         }
+        let many = (0..<200).map { "a\($0)%" }.joined()
+        let address = try EmailAddress(envelope: "\(many)bank.example@relay.example")
+        #expect(Subaddressing.standard.implied(by: address).contains(try EmailAddress("a199@bank.example")))
     }
 }

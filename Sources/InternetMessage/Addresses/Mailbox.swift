@@ -33,19 +33,7 @@ package struct Mailbox: Hashable, Sendable {
                 }
             )
             // Programs that decode the name before they read it skip comments.
-            return poses(seen) || seen.contains("(") && poses(Self.withoutComments(seen))
-        }
-    }
-
-    private static func withoutComments(_ name: [Unicode.Scalar]) -> [Unicode.Scalar] {
-        var depth = 0
-        return name.filter { scalar in
-            if scalar == "(" { depth += 1 }
-            if scalar == ")", depth > 0 {
-                depth -= 1
-                return false
-            }
-            return depth == 0
+            return poses(seen) || seen.contains("(") && poses(seen.withoutComments)
         }
     }
 

@@ -1,3 +1,5 @@
+import InternetMessage
+
 /// The addresses to which mail servers may route an address by its local part alone, as in `bob%bank.example@relay.example`,
 /// `bank.example!bob@relay.example` and `"bob@bank.example"@relay.example`.
 ///
@@ -15,7 +17,7 @@ struct RoutedAddresses {
     init(in local: String) {
         let scalars = local.unicodeScalars.filter { !($0 == "\\" || $0 == "\"" || $0.properties.isWhitespace) }
         search(Array(scalars))
-        if scalars.contains("(") { search(Self.withoutComments(scalars)) }
+        if scalars.contains("(") { search(scalars.withoutComments) }
     }
 
     private mutating func search(_ scalars: [Unicode.Scalar]) {
@@ -36,18 +38,6 @@ struct RoutedAddresses {
         while domain.last == "." { domain.removeLast() }
         let text = String(String.UnicodeScalarView(domain))
         if seen.insert([local, text]).inserted { all.append((local, text)) }
-    }
-
-    private static func withoutComments(_ scalars: some Sequence<Unicode.Scalar>) -> [Unicode.Scalar] {
-        var depth = 0
-        return scalars.filter { scalar in
-            if scalar == "(" { depth += 1 }
-            if scalar == ")", depth > 0 {
-                depth -= 1
-                return false
-            }
-            return depth == 0
-        }
     }
 
     private static func separates(_ scalar: Unicode.Scalar) -> Bool { scalar == "@" || scalar == "%" || scalar == "!" }

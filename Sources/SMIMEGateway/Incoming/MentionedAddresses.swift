@@ -103,17 +103,8 @@ struct MentionedAddresses {
     }
 
     private static func withoutCommentsAndQuotes(_ text: String) -> String {
-        var depth = 0
-        var rest = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "(": depth += 1
-            case ")": depth = max(0, depth - 1)
-            case "\\", "\"": continue
-            default: if depth == 0 { rest.append(scalar) }
-            }
-        }
-        return String(rest)
+        let rest = text.unicodeScalars.withoutComments.filter { !"\\\")".unicodeScalars.contains($0) }
+        return String(String.UnicodeScalarView(rest))
     }
 
     /// Removes blanks beside an `@` or a dot.
