@@ -124,9 +124,6 @@ package struct SignedData: Sendable {
         if try !reader.isExhausted() {
             problems.append(Problem(.trailingBytes, "bytes follow the signature"))
         }
-        if preamble.contentType != ASN1ObjectIdentifier.ContentType.data, !signers.isEmpty {
-            problems.append(Problem(.contentNotData, "the signed content is of type \(preamble.contentType), no data"))
-        }
         digestAlgorithms = preamble.digestAlgorithms
         contentTypeOID = preamble.contentType
         contentType = "\(preamble.contentType)"

@@ -13,9 +13,9 @@ extension ProblemCode {
             .missingBoundary,
             .noRecipients, .signerAmbiguous, .signingTimeMalformed, .tooManyLayers:
             "ask the sender to send the message again"
-        case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
+        case .attributeUnsigned, .certificateUnreadable, .contentEmbedded, .contentNotOctets,
             .contentTypeUnknown, .crlSignature, .ocspUnusable, .digestNotAnnounced, .mboxLine,
-            .noMIMEHeader, .pkcs12BadCRL,
+            .pkcs12BadCRL,
             .pkcs12TrailingBytes, .smimeTypeUnderstated, .tooDeep, .trailingBytes:
             "nothing has to be done"
         case .bareCR, .bareLF, .base64Padding, .blankBeforeColon, .byteOrderMark, .malformedContentType,
@@ -49,6 +49,9 @@ extension ProblemCode {
         case .contentChanged:
             "the content was changed on the way, on purpose or by a mail system; ask the sender to send the message again"
         case .contentIsAttributes: "do not rely on the message: the signer never signed this content as a message"
+        case .contentNotData, .contentNotMail:
+            "do not rely on the message: the signer signed this content for another purpose"
+        case .noMIMEHeader: "if it matters, ask the sender whether the content was meant as mail"
         case .contentMismatch, .hiddenFields: "do not rely on the message: different programs show different content"
         case .cosigner: "nothing: the sender's own signature counts; the report names the other signers"
         case .crlExpired: "get the new list and import it"

@@ -26,7 +26,8 @@ extension ProblemCode {
         case .chainInvalid: "libcrypto found a fault in the chain that has no code of its own; the text names the fault"
         case .chainNameConstraints: "the name constraints of an authority in the chain forbid this address or name"
         case .chainNoAnchor: "the chain does not end at a certificate that is trusted"
-        case .chainNotCA: "a certificate in the chain was issued by a certificate that is not a CA certificate"
+        case .chainNotCA:
+            "a certificate in the chain was issued by a certificate that does not allow this (CA:TRUE and keyCertSign)"
         case .chainNotChecked: "the chain cannot be checked, or it would take too long; the text says why"
         case .chainNotYetValid: "a certificate of an authority in the chain is not valid yet"
         case .chainPolicy:
@@ -45,6 +46,8 @@ extension ProblemCode {
         case .contentIsAttributes: "the signed content consists of the signed attributes of another signature"
         case .contentMismatch: "the content inside a detached signature differs from the content beside it"
         case .contentNotData: "the signed content does not have the type that mail must have (RFC 8551 §2.4.1)"
+        case .contentNotMail:
+            "what is signed is no mail: an object of git, or content that was signed for another purpose"
         case .contentNotOctets: "the content of the CMS object is in the obsolete PKCS #7 form, without an OCTET STRING"
         case .contentTypeAttribute: "the signed content type is missing, repeated, or different from the content's"
         case .contentTypeUnknown: "the CMS object has an unknown type"
@@ -94,7 +97,8 @@ extension ProblemCode {
         case .messageDigestAttribute: "the signed message digest is missing or repeated"
         case .missingBoundary: "a multipart has no usable boundary"
         case .missingHeaderEnd: "the header ends at a line that is not a field, without an empty line"
-        case .noMIMEHeader: "the encrypted content has no MIME header, and is treated as plain text"
+        case .noMIMEHeader:
+            "the encrypted or signed content has no MIME header, so that it was possibly not made as mail"
         case .noRecipients: "the encrypted object has no recipients"
         case .notLearned: "no certificate is learned, because the signature is not valid, trusted and by the sender"
         case .nulByte: "the header or the signed text contains a NUL byte"
@@ -128,7 +132,8 @@ extension ProblemCode {
         case .signerIsSender: "the signer is the person in Sender, not the person in From"
         case .signerNotFrom:
             "the address in From is not in the certificate: another person signed, or From was changed on the way"
-        case .signingTimeFar: "the signing time is more than a day away from the Date field"
+        case .signingTimeFar:
+            "the signing time is more than a day away from the Date field, or before the certificate was valid"
         case .signingTimeFuture: "the signing time lies in the future"
         case .signingTimeMalformed: "the signing time cannot be read"
         case .smimeTypeUnderstated: "smime-type names EnvelopedData, but the object is AuthEnvelopedData"

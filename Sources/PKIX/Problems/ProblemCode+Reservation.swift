@@ -7,6 +7,8 @@ extension ProblemCode {
         case coverage
         /// The signer or the author is ambiguous.
         case identity
+        /// What is signed was possibly not signed as mail.
+        case purpose
         /// The signature covers encrypted content. The signer possibly does not know its text.
         case outside = "signature-outside"
         /// A digest, key or algorithm is too weak to be convincing.
@@ -25,6 +27,7 @@ extension ProblemCode {
             .innerSigner, .protectedFromMismatch, .signerAmbiguous, .signerCertificateMismatch, .signerIsSender,
             .signerNotFrom:
             .identity
+        case .contentNotData, .contentNotMail, .noMIMEHeader: .purpose
         case .encrypted, .innerSignature, .signatureOutside: .outside
         case .chainSHA1, .chainWeakSignature, .digestMD5, .digestMismatch, .digestSHA1, .signatureDSA, .weakKey:
             .strength
@@ -33,7 +36,7 @@ extension ProblemCode {
             .certificateRevoked, .certificateUnreadable, .chainExpired, .chainInvalid, .chainNameConstraints,
             .chainNoAnchor, .chainNotCA, .chainNotChecked, .chainNotYetValid, .chainPolicy, .chainPurpose,
             .chainRevoked, .chainSignature, .chainTooLong, .chainUnknownCriticalExtension, .cmsLimit, .cmsMalformed,
-            .contentChanged, .contentEmbedded, .contentNotData, .contentNotOctets, .contentTypeAttribute,
+            .contentChanged, .contentEmbedded, .contentNotOctets, .contentTypeAttribute,
             .contentTypeUnknown, .contradictoryBoundary, .crlExpired, .crlSignature, .crlUnreadable,
             .digestNotAnnounced, .duplicateContentType, .duplicateTransferEncoding, .endEntityIsCA, .keyUsage,
             .malformed, .malformedContentType, .mboxLine, .messageDigestAttribute, .missingBoundary, .noRecipients,
@@ -42,7 +45,7 @@ extension ProblemCode {
             .profileKeySize, .profilePurpose, .profileValidity, .revocationUnknown, .signatureInvalid,
             .signerCertificateMissing, .signingTimeFar, .signingTimeFuture, .signingTimeMalformed,
             .smimeTypeUnderstated, .trailingBytes, .unauthenticated, .weakCipher,
-            .certificatesOnly, .decryptionFailed, .needsSecret, .noMIMEHeader, .notARecipient, .notEncrypted,
+            .certificatesOnly, .decryptionFailed, .needsSecret, .notARecipient, .notEncrypted,
             .unreadable:
             nil
         }

@@ -44,6 +44,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case contentIsAttributes = "content-is-attributes"
     case contentMismatch = "content-mismatch"
     case contentNotData = "content-not-data"
+    case contentNotMail = "content-not-mail"
     case contentNotOctets = "content-not-octets"
     case contentTypeAttribute = "content-type-attribute"
     case contentTypeUnknown = "content-type-unknown"
@@ -129,7 +130,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
         switch self {
         case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
             .blankBeforeColon,
-            .byteOrderMark, .certificateUnreadable, .contentEmbedded, .contentNotData, .contentNotOctets,
+            .byteOrderMark, .certificateUnreadable, .contentEmbedded, .contentNotOctets,
             .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,
             .encrypted, .headerDiffers, .headerUnprotected,
             .innerSigner, .malformedContentType, .mboxLine,
@@ -151,7 +152,7 @@ extension ProblemCode {
     /// accept it.
     package var levels: [Problem.Level] {
         switch self {
-        case .endEntityIsCA, .innerSignature, .revocationUnknown, .signerIsSender: [.error, .warning]
+        case .contentNotData, .endEntityIsCA, .innerSignature, .revocationUnknown, .signerIsSender: [.error, .warning]
         default: isWeakness ? [.error, .warning] : [level]
         }
     }

@@ -55,7 +55,7 @@ package struct SignedLayer: Sendable {
         self.data = data
         self.content = LocatedEntity(entity: content, source: source)
         evidence = data.revocationEvidence
-        problems = data.problems
+        problems = data.problems + SignedPurpose(of: data, content: self.content).problems
         defects = padding.problems + Self.problems(transport)
     }
 
@@ -92,7 +92,10 @@ package struct SignedLayer: Sendable {
             try content?.entity.checkUnambiguous(in: [.duplicateContentType, .duplicateTransferEncoding])
         }
         evidence = data.revocationEvidence
-        problems = data.problems
+        problems =
+            data.problems
+            + (mustBeEntity
+                ? SignedPurpose(of: data, content: content).problems : SignedPurpose.warnings(about: data))
         let isText = content.map { $0.entity.binaryRanges(in: $0.source).isEmpty } ?? false
         defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }
@@ -111,7 +114,7 @@ package struct SignedLayer: Sendable {
         self.content = nil
         signedBytes = SignedBytes(stream: signed, source: content)
         evidence = data.revocationEvidence
-        problems = data.problems
+        problems = data.problems + SignedPurpose.warnings(about: data)
         defects = []
     }
 
@@ -169,7 +172,7 @@ package struct SignedLayer: Sendable {
                     chain: verdict.map { .init(exceptions.weigh($0.problems)) } ?? .notChecked,
                     identity: finding?.axis ?? .notChecked,
                     revocation: verdict?.revocation.map { .init($0.problems) } ?? .notChecked,
-                    time: verdict.map { .init($0.timeProblems + timeWarnings(signer, header, at: time)) }
+                    time: verdict.map { .init($0.timeProblems + timeWarnings(signer, certificate, header, at: time)) }
                         ?? .notChecked,
                     section: nil,
                     revocationStatus: verdict?.revocation?.status,
@@ -210,11 +213,20 @@ package struct SignedLayer: Sendable {
     }
 
     /// Warnings about the claimed signing time. They do not affect the verdict, because a signer can claim any time.
-    private func timeWarnings(_ signer: SignerInfo, _ header: HeaderBlock?, at time: Date) -> [Problem] {
+    private func timeWarnings(
+        _ signer: SignerInfo,
+        _ certificate: Certificate?,
+        _ header: HeaderBlock?,
+        at time: Date
+    ) -> [Problem] {
         guard let claimed = signer.signingTime else { return [] }
         var problems: [Problem] = []
         if claimed.timeIntervalSince(time) > Self.clockTolerance {
             problems.append(Problem(.signingTimeFuture, "the signing time lies in the future"))
+        }
+        if let begin = certificate?.notBefore, begin.timeIntervalSince(claimed) > Self.clockTolerance {
+            let text = "it was signed at \(claimed.timestamp), and its certificate is valid from \(begin.timestamp)"
+            problems.append(Problem(.signingTimeFar, text))
         }
         if let sent = header?.first("Date").flatMap({ MessageDate($0.value) })?.date,
             abs(claimed.timeIntervalSince(sent)) > Self.dateTolerance

@@ -11,11 +11,15 @@ import Testing
 enum SignatureProvocations {
     private typealias Handmade = HandmadeSignedData
 
-    /// The problems found when reading an object.
-    private static func read(_ change: (inout Handmade) -> Void) throws -> [Problem] {
+    /// The problems of the signature in a mail that consists of a handmade object.
+    private static func mail(_ change: (inout Handmade) -> Void) async throws -> [Problem] {
         var object = Handmade()
         change(&object)
-        return try SignedData(reading: MemorySource(object.bytes()).stream()).problems
+        let type = "Content-Type: application/pkcs7-mime; smime-type=signed-data; name=smime.p7m"
+        let head = "From: alice@example.com\r\n\(type)\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+        let text = head + Data(object.bytes()).base64EncodedString(options: .lineLength64Characters) + "\r\n"
+        let opener = MessageOpener(try Keyring(people: ["alice"]), at: .judged)
+        return try await opener.verify(MemorySource(Array(text.utf8))).report.layers.flatMap(\.problems)
     }
 
     static let recipes: [ProblemCode: ProvocationTests.Recipe] = [
@@ -33,7 +37,8 @@ enum SignatureProvocations {
             try check { $0.content = DER.octets(DER.set(Handmade.attribute(3, DER.data))) }
         },
         .contentMismatch: { try hashed(Array("hello".utf8), besides: Array("good bye".utf8)) },
-        .contentNotData: { try read { $0.contentType = DER.rsadsi(1, 9, 16, 1, 4) } },
+        .contentNotData: { try await mail { $0.contentType = DER.rsadsi(1, 9, 16, 1, 4) } },
+        .contentNotMail: { try await mail { $0.content = DER.octets([1, 0, 0]) } },
         .contentNotOctets: { try outline { $0.content = DER.sequence([5, 0]) } },
         .contentTypeAttribute: {
             try check { $0.attributes = [Handmade.usual[1], Handmade.attribute(3, DER.rsadsi(1, 7, 5))] }
