@@ -135,10 +135,15 @@ import Testing
         ("Subject: [signed copy] hello", "Subject: [signed copy] hello"),
         ("Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?=", "Subject: =?koi8-r?Q?[1]_=F0=D2=C9=D7=C5=D4?="),
     ])
-    func `with subject tags enabled, forged tags are removed`(_ subject: String, _ expected: String) async throws {
+    func `with subject tags enabled, forged tags are removed`(subject: String, expected: String) async throws {
         let text = try await delivered("From: b@x.test\n\(subject)\n\nHello\n", tags: true)
         #expect(text.contains("\n\(expected)\n\nHello"))
         #expect(try await delivered("From: b@x.test\n\(subject)\n\nHello\n").contains("\n\(subject)\n\n"))
+    }
+
+    @Test func `the verdict stands at the start of mail that begins with a byte order mark`() async throws {
+        let text = try await delivered("\u{FEFF}From: b@x.test\n\nHello\n")
+        #expect(text.hasPrefix("Authentication-Results: ") && text.contains("\nFrom: b@x.test\n"))
     }
 
     @Test func `a subject without a named character set is decoded as mail readers show it, and encoded`()

@@ -35,8 +35,9 @@ enum HeaderFieldKind {
     /// The fields that mail programs display or act upon. Users must be able to tell unprotected fields of these names from
     /// protected ones.
     static let shownNames: Set = [
-        "cc", "comments", "date", "followup-to", "from", "in-reply-to", "keywords", "mail-followup-to",
-        "mail-reply-to", "message-id", "references", "reply-to", "sender", "subject", "to",
+        "autocrypt", "cc", "comments", "date", "disposition-notification-to", "followup-to", "from", "in-reply-to",
+        "keywords", "mail-followup-to", "mail-reply-to", "message-id", "references", "reply-to", "return-receipt-to",
+        "sender", "subject", "to",
     ]
 
     /// The fields that a gateway restores from an encrypted header: fields that people read, or that mail programs use for
@@ -53,6 +54,12 @@ enum HeaderFieldKind {
     static let gatewayContentNames: Set = [
         "content-description", "content-disposition", "content-id", "content-language", "content-transfer-encoding",
         "content-type", "mime-version",
+    ]
+
+    /// The fields that contain addresses, in lower case.
+    static let addressNames: Set = [
+        "cc", "disposition-notification-to", "from", "mail-followup-to", "mail-reply-to", "reply-to", "resent-cc",
+        "resent-from", "resent-sender", "resent-to", "sender", "to",
     ]
 
     /// The fields that may occur several times in a message (RFC 5322 §3.6.5).

@@ -154,17 +154,21 @@ public struct ProtectedHeader: Sendable {
     ///
     /// Fields that mail servers add are ignored.
     package func addedNames(outer: HeaderBlock) -> [String] {
-        let known = Set(fields.map { $0.name.lowercased() })
-        let expectedStatements = scheme == .cipher ? records : Set(fields.map { Statement($0) })
-        let expected = Dictionary(grouping: expectedStatements, by: \.name).mapValues { Set($0) }
-        let statements = Dictionary(grouping: Self.statements(of: outer), by: \.name)
+        func byName(_ statements: Set<Statement>) -> [String: Set<Statement>] {
+            Dictionary(grouping: statements, by: \.name).mapValues { Set($0) }
+        }
+        let inner = byName(Set(fields.map { Statement($0) }))
+        let recorded = scheme == .cipher ? byName(records) : [:]
+        let statements = byName(Self.statements(of: outer))
         var seen: Set<String> = []
         return outer.fields.filter { HeaderFieldKind($0) == .message }.map { $0.name.lowercased() }.filter { name in
             guard seen.insert(name).inserted else { return false }
-            guard let expected = expected[name] else { return !known.contains(name) }
-            // A recorded field that is missing outside counts as changed.
-            let found = Set(statements[name] ?? [])
-            return expected.isStrictSubset(of: found)
+            let (own, copied) = (inner[name] ?? [], recorded[name] ?? [])
+            let permitted = own.union(copied)
+            guard !permitted.isEmpty, let found = statements[name] else { return permitted.isEmpty }
+            // If no value is permitted, the field counts as changed. A value may be recorded or restored, but not both.
+            return !found.isDisjoint(with: permitted)
+                && (!found.isSubset(of: permitted) || found.count > max(own.count, copied.count))
         }
     }
 
@@ -207,11 +211,16 @@ public struct ProtectedHeader: Sendable {
 private struct Statement: Hashable {
     /// The field's name in lower case.
     let name: String
-    let value: String
+    private let value: String
+    /// The addresses, in order, and the faults of a field that has addresses. Two different lists may be displayed in the
+    /// same way.
+    private let addresses: [EmailAddress]
+    private let defects: Set<AddressDefect>
 
     init(_ field: HeaderField) {
         name = field.name.lowercased()
         value = Self.plain(field.displayValue)
+        (addresses, defects) = Self.addresses(in: field, called: name)
     }
 
     /// Reads the name and value that an HP-Outer field records for an outer field; nil if the record cannot be parsed.
@@ -221,6 +230,14 @@ private struct Statement: Hashable {
         name = text[..<colon].trimmingPrefix { $0 == " " }.lowercased()
         guard let field = Array("X: \(text[text.index(after: colon)...])\r\n".utf8).field else { return nil }
         value = Self.plain(field.displayValue)
+        (addresses, defects) = Self.addresses(in: field, called: name)
+    }
+
+    private static func addresses(in field: HeaderField, called name: String) -> ([EmailAddress], Set<AddressDefect>) {
+        guard HeaderFieldKind.addressNames.contains(name), let list = try? AddressList(field: field) else {
+            return ([], [])
+        }
+        return (list.addresses, list.defects)
     }
 
     private static func plain(_ text: String) -> String {

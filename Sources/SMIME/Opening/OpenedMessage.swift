@@ -116,15 +116,19 @@ public struct OpenedMessage: Sendable {
         try (isKept ? body : body.lines(endingIn: target)).makeReader().copy(to: sink)
     }
 
-    /// Whether the outer From is not replaced, because the inner From differs and is not verified.
+    /// Whether the outer From is not replaced, because programs may read the inner From in different ways, or because it
+    /// differs and is not verified.
     ///
     /// RFC 9788 §4.4
     private var keepsFrom: Bool {
-        guard let header, let inner = protected?.addresses("From") else { return false }
-        guard inner != header.readableAddresses("From") else { return false }
+        guard let header, let protected, protected.header.first("From") != nil else { return false }
+        guard let inner = AuthorReading(protected.header).soleAddress else { return true }
+        guard inner != AuthorReading(header).soleAddress else { return false }
+        guard !report.isMalformed, report.problems.allSatisfy({ $0.level != .error }) else { return true }
         return !report.signers.contains { signer in
             signer.integrity.ok == true && signer.chain.ok == true && signer.time.ok == true
-                && signer.certificate?.mailAddresses.isDisjoint(with: inner) == false
+                && signer.revocation.ok != false && !signer.isIdentityUnclear
+                && signer.certificate?.mailAddresses.contains(inner) == true
         }
     }
 

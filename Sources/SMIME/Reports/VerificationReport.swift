@@ -130,7 +130,9 @@ public struct VerificationReport: Sendable {
     /// valid.
     public var summary: Summary {
         let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
-        switch (isConfidential, status == .valid) {
+        // A signature outside of the encryption does not count (RFC 9787).
+        let isVerified = status == .valid && problems.allSatisfy { $0.kind.reservation != .outside }
+        switch (isConfidential, isVerified) {
         case (true, true): return .confidentialAndVerified
         case (true, false): return .confidential
         case (false, true): return .verified
@@ -183,7 +185,8 @@ extension VerificationReport.Status {
 
 extension VerificationReport {
     /// The warnings about the message and about `signer` because of which a signature that is valid should not be presented
-    /// as good without comment. They concern identity, strength, coverage, or a signature outside the encryption.
+    /// as good without comment. They concern identity, strength, coverage, the purpose of what is signed, or a
+    /// signature outside the encryption.
     public func reservations(about signer: Signer) -> [Problem] {
         let layers = layers.filter { !$0.signers.isEmpty }
         return (problems + layers.flatMap(\.problems) + signer.problems).filter { $0.kind.reservation != nil }

@@ -126,7 +126,8 @@ extension MailRecord {
         let codes = Set(problems.map(\.kind.rawValue)).sorted()
         addDetail(isValid ? "reservations" : "problems", codes)
         addDetail("signer_certificate", report.signers.compactMap { $0.certificate.map { "\($0.fingerprint)" } })
-        addDetail("cipher", Self.unique(report.layers.filter(\.kind.isEncryption).map(\.algorithm)))
+        let layers = plan.report.layers + report.layers
+        addDetail("cipher", Self.unique(layers.filter(\.kind.isEncryption).map(\.algorithm)))
         let opened = plan.messages.flatMap { message in
             message.recipients.compactMap { recipient in message.decryption.map { (recipient, $0) } }
         }

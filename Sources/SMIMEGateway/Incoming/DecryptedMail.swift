@@ -20,6 +20,9 @@ struct DecryptedMail {
         case fault(String)
     }
 
+    /// The verdict on a message, and the message as evidence from which the store may learn; nil if it may not.
+    typealias Verdict = (report: VerificationReport, learnable: VerifiedMessage?)
+
     /// The decrypted message in the form in which it is delivered.
     struct Content {
         let source: any ByteSource
@@ -36,13 +39,13 @@ struct DecryptedMail {
 
     init(_ obstacle: Obstacle) { (message, self.obstacle, named) = (nil, obstacle, nil) }
 
-    init(_ opened: OpenedMail, cipher: String, in source: any ByteSource) {
+    init(_ opened: OpenedMail, cipher: String, in source: any ByteSource, _ verdict: Verdict) {
         message = Content(
             source: source,
-            report: opened.message.report,
+            report: verdict.report,
             cipher: cipher,
             certificate: opened.certificate.fingerprint,
-            learnable: opened.message.learnable
+            learnable: verdict.learnable
         )
         obstacle = nil
         named = opened.isForDomain ? opened.message.protectedRecipients : nil

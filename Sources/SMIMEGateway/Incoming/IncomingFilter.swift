@@ -64,10 +64,7 @@ package struct IncomingFilter: Sendable {
         let structure = try structure ?? MIMEReader.messageWithinLimits(in: source)
         let provider = givenProvider ?? StoreKeyProvider(store, warn: warn)
         let tags = if let tagsSubjects { tagsSubjects } else { try await store.tagsSubjects() }
-        let verified = try await MessageOpener(provider, at: time, options: options, revocation: revocation).verify(
-            source,
-            structure: structure
-        )
+        let verified = try await opener(provider).verify(source, structure: structure)
         var plan = IncomingPlan(report: verified.report, learnable: verified.learnable)
         var seen: Set<String> = []
         let recipients = recipients.filter { seen.insert($0).inserted }
@@ -83,7 +80,13 @@ package struct IncomingFilter: Sendable {
                 if let found = known[keys.use] {
                     mail = found
                 } else {
-                    mail = try await decrypted(source, structure: structure, with: keys, tagged: tags)
+                    mail = try await decrypted(
+                        source,
+                        structure: structure,
+                        with: keys,
+                        judgedBy: provider,
+                        tagged: tags
+                    )
                     known[keys.use] = mail
                 }
                 if let reason = mail.obstacle(for: keys) {
@@ -113,6 +116,7 @@ package struct IncomingFilter: Sendable {
         _ source: any ByteSource,
         structure: Entity?,
         with keys: GatewayKeys.Recipient,
+        judgedBy provider: any KeyProvider,
         tagged: Bool
     ) async throws -> DecryptedMail {
         let opened: OpenedMail
@@ -120,12 +124,12 @@ package struct IncomingFilter: Sendable {
         case .failure(let reason): return DecryptedMail(reason)
         case .success(let result): opened = result
         }
-        let report = opened.message.report
-        let cipher = report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
+        let cipher = opened.message.report.layers.first(where: \.kind.isEncryption)?.algorithm ?? "unknown"
         do {
             let plain = try Self.clear(opened.message, limit: 4 * source.count + Self.spareCount)
-            let clear = try marked(plain, header: nil, report, tagged: tagged, decrypted: cipher)
-            return DecryptedMail(opened, cipher: cipher, in: clear)
+            let verdict = try await verdict(on: plain, from: opened.message, by: provider)
+            let clear = try marked(plain, header: nil, verdict.report, tagged: tagged, decrypted: cipher)
+            return DecryptedMail(opened, cipher: cipher, in: clear, verdict)
         } catch let error as MIMEError where !error.isUnreadable {
             return DecryptedMail(.fault("\(error)"))
         } catch is TooLarge {
@@ -133,6 +137,22 @@ package struct IncomingFilter: Sendable {
         } catch is TransportForm.Unsafe {
             return DecryptedMail(.fault("mail servers would change the decrypted content"))
         }
+    }
+
+    /// The verdict on a decrypted message. A signature that stays in the message is judged in the message as it is delivered,
+    /// with all that is inside of it, because its header is not the one that was received.
+    private func verdict(
+        on plain: any ByteSource,
+        from opened: OpenedMessage,
+        by provider: any KeyProvider
+    ) async throws -> DecryptedMail.Verdict {
+        guard opened.keepsSignature else { return (opened.report, opened.learnable) }
+        let verified = try await opener(provider).verify(plain)
+        return (verified.report, verified.learnable)
+    }
+
+    private func opener(_ provider: any KeyProvider) -> MessageOpener {
+        MessageOpener(provider, at: time, options: options, revocation: revocation)
     }
 
     /// A small message may contain compressed content for each of many recipients, which must not fill the disk: a decrypted
@@ -171,8 +191,7 @@ package struct IncomingFilter: Sendable {
         for set in keys.sets {
             let used = UsedKeys(provider: set)
             do {
-                let opener = MessageOpener(used, at: time, options: options, revocation: revocation)
-                let opened = try await opener.decrypt(
+                let opened = try await opener(used).decrypt(
                     source,
                     structure: structure,
                     keepingSignatures: true,

@@ -11,7 +11,9 @@ struct HeaderEdit {
 
     /// Applies the edit to the message in `source`, whose header is `header`.
     func apply(to source: any ByteSource, _ header: HeaderBlock) -> any ByteSource {
-        var bytes = Array(header.leadingBytes)
+        // After a byte order mark, programs would not find the added fields.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var bytes = Array(header.leadingBytes.dropFirst(header.leadingBytes.starts(with: mark) ? mark.count : 0))
         for field in added { bytes += field.bytes(lineEnd: header.lineEnd) }
         for field in header.fields { bytes += replacement(field) }
         if bytes.last.map({ $0 != UInt8(ascii: "\n") }) ?? false { bytes += header.lineEnd.bytes }

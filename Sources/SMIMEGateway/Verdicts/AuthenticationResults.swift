@@ -127,10 +127,11 @@ struct AuthenticationResults {
         } ? address : quoted(address)
     }
 
-    /// `text` as a quoted string of printable ASCII. Other bytes are escaped as in RFC 4514 §2.4.
+    /// `text` as a quoted string of printable ASCII, cut to a length that fits in a line (RFC 5322 §2.1.1). Other bytes are
+    /// escaped as in RFC 4514 §2.4.
     private static func quoted(_ text: String) -> String {
         var output = ""
-        for byte in text.utf8.prefix(500) {
+        for byte in text.utf8 where output.utf8.count < maximumQuoted {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += "\\" + String(Unicode.Scalar(byte))
             case 32...126: output += String(Unicode.Scalar(byte))
@@ -139,4 +140,6 @@ struct AuthenticationResults {
         }
         return "\"\(output)\""
     }
+
+    private static let maximumQuoted = 500
 }

@@ -159,6 +159,39 @@ import Testing
         #expect(!restored.contains { $0.contains("eve@") || $0.contains("[list]") || $0.contains("added") })
     }
 
+    /// Outer fields in place of `Subject: [...]`, and whether they are reported as changed or as added.
+    @Test(arguments: [
+        (["Subject: [...]"], false, false), (["Subject: the plan"], false, false), (["Subject: pay"], true, false),
+        (["Subject: the plan", "Subject: pay"], false, true), (["Subject: pay", "Subject: the plan"], false, true),
+        (["Subject: [...]", "Subject: the plan"], false, true), (["Subject: [...]", "Subject: pay"], false, true),
+    ])
+    func `a second outer value of a protected field is reported`(
+        fields: [String],
+        isChanged: Bool,
+        isAdded: Bool
+    ) throws {
+        let split = try split(Self.text, .cipher(.baseline))
+        let outer = String(decoding: split.outerHeader([]), as: UTF8.self)
+            .replacing("Subject: [...]", with: fields.joined(separator: "\r\n"))
+        let header = try HeaderBlock(parsing: Array(outer.utf8))
+        let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
+        #expect(inner.differingNames(outer: header).contains("subject") == isChanged)
+        #expect(inner.addedNames(outer: header).contains("subject") == isAdded)
+    }
+
+    @Test(arguments: [
+        ("=?utf-8?q?mallory=40evil.test=2C?= <a@x.test>", "mallory@evil.test, <a@x.test>"),
+        ("=?utf-8?q?Huber=2C_A?= <a@x.test>", "Huber, A <a@x.test>"), ("a@x.test", "=?utf-8?q?a=40x.test?="),
+    ])
+    func `addresses that are displayed alike are compared as addresses`(inside: String, outside: String) throws {
+        let split = try split("From: a@x.test\r\nReply-To: \(inside)\r\n\r\nhello\r\n", .clear)
+        let inner = try #require(ProtectedHeader(of: HeaderBlock(parsing: split.innerHeader)))
+        for (value, isChanged) in [(inside, false), (outside, true)] {
+            let outer = try HeaderBlock(parsing: Array("From: a@x.test\r\nReply-To: \(value)\r\n\r\n".utf8))
+            #expect(inner.differingNames(outer: outer).contains("reply-to") == isChanged)
+        }
+    }
+
     @Test func `the outer From is kept if no valid signature covers the inner one`() throws {
         let inner = try #require(
             ProtectedHeader(of: HeaderBlock(parsing: split(Self.text, .cipher(.none)).innerHeader))
