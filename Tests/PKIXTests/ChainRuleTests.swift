@@ -238,6 +238,8 @@ import Testing
         Case("excluded;email:example.com.", isAllowed: true, names: "subjectAltName=email:a@example.net"),
         Case("permitted;email:example.com.", isAllowed: true, names: "subjectAltName=email:a@example.com"),
         Case("permitted;email:example.com.", isAllowed: false, names: "subjectAltName=email:a@example.net"),
+        Case("excluded;email:@example.com", isAllowed: false, names: "\(mailbox)пётр@example.com"),
+        Case("excluded;email:@example.com", isAllowed: false, names: "subjectAltName=email:a@example.com"),
         Case(
             "permitted;email:example.com.",
             isAllowed: false,

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `DER and bare base64 are recognised`() throws {
+    @Test func `DER and bare base64 are recognized`() throws {
         let der = try Certificate(fixture: "alice/cert.pem").der
         #expect(try KeyMaterial.read(der).map(\.kind) == ["certificate"])
         let base64 = Data(der).base64EncodedString(options: .lineLength76Characters)

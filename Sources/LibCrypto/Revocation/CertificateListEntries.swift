@@ -21,7 +21,7 @@ extension Handle<X509_CRL> {
     /// (removeFromCRL).
     ///
     /// libcrypto: `X509_CRL_get0_by_cert`
-    package func names(_ certificate: Handle<X509>) -> Bool {
+    package func revokes(_ certificate: Handle<X509>) -> Bool {
         defer { ERR_clear_error() }
         return withPointers(owned, certificate.owned) { Self.entry(of: $1, in: $0) != nil }
     }

@@ -71,9 +71,9 @@ public struct CertificateList: Hashable, Sendable {
 
     /// Whether the list revokes `certificate` or puts it on hold; false if the entry removes a hold, or if libcrypto cannot
     /// read the list or the certificate.
-    func names(_ certificate: Certificate) -> Bool {
+    func revokes(_ certificate: Certificate) -> Bool {
         guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
-        return list.names(certificate)
+        return list.revokes(certificate)
     }
 
     /// The revocation date of `certificate`; nil if the list does not revoke it, or if libcrypto cannot read the list or the

@@ -98,7 +98,8 @@ private struct MailName {
             return
         }
         domain = String(text[text.utf8.index(after: at)...])
-        localPart = Self.unquoted(text.utf8[..<at])
+        // libcrypto reads a constraint such as `@example.com` as one on the domain.
+        localPart = at == text.utf8.startIndex ? nil : Self.unquoted(text.utf8[..<at])
     }
 
     /// Whether this is an empty constraint.

@@ -39,6 +39,7 @@ struct PathBuilder {
     private let candidates: [EncodingKey: [Certificate]]
 
     private let budget: WorkBudget
+    let check: IssuanceCheck
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     /// For each issuer of the judged certificate a path through it: a complete path, or else the longest one.
@@ -49,13 +50,6 @@ struct PathBuilder {
     /// Whether a later search would have the same result. False if the system's trust anchors, which may change, were used,
     /// or if the budget was exhausted.
     var isRepeatable: Bool { !usesSystemAnchors && !budget.isSpent }
-
-    /// A certificate and a possible issuer. Whether the issuer signed the certificate depends only on these two.
-    private struct Edge: Hashable {
-        let child: Fingerprint
-        let issuer: Fingerprint
-    }
-    private static let checked = BoundedCache<Edge, Bool>(capacity: 1024)
 
     /// - Parameter systemAnchors: the system's trust anchors, used in addition to those of `store`; if nil, only those of
     ///   `store` are used.
@@ -69,6 +63,7 @@ struct PathBuilder {
         self.date = date
         self.extra = Set(extra.map(\.fingerprint))
         self.budget = budget
+        check = IssuanceCheck(budget: budget)
         anchors = Set(store.anchors.map(\.fingerprint))
         self.systemAnchors = systemAnchors
         var seen: Set<Fingerprint> = []
@@ -129,7 +124,7 @@ struct PathBuilder {
                 hasIssuer = true
                 continue
             }
-            guard isSigned(last, by: issuer) else { continue }
+            guard check.isSigned(last, by: issuer) else { continue }
             hasIssuer = true
             note(CertificatePath(certificates: path + [issuer], end: .missing))
             if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
@@ -159,27 +154,5 @@ struct PathBuilder {
             return (fits ? 4 : 0) + (candidate.isAnchor ? 2 : 0) + (candidate.0.isValid(at: date) ? 1 : 0)
         }
         return found.map { (candidate: $0, rank: rank($0)) }.sorted { $0.rank > $1.rank }.map(\.candidate)
-    }
-
-    /// Whether `issuer` may have issued `certificate`, and the certificate's signature can be verified with the issuer's key.
-    mutating func isSigned(_ certificate: Certificate, by issuer: Certificate) -> Bool {
-        let edge = Edge(child: certificate.fingerprint, issuer: issuer.fingerprint)
-        budget.spend(1)
-        if let known = Self.checked[edge] { return known }
-        guard !budget.isSpent else { return false }
-        budget.spend(WorkBudget.reading + certificate.readingCost + issuer.readingCost)
-        let cost = issuer.verificationCost
-        guard let child = try? certificate.x509(), let parent = try? issuer.x509() else {
-            // libcrypto could not check the signature. This result is not cached, so each attempt spends budget.
-            budget.spend(cost)
-            return false
-        }
-        var result = parent.mayHaveIssued(child)
-        if result {
-            budget.spend(cost)
-            result = child.isSigned(by: parent)
-        }
-        Self.checked[edge] = result
-        return result
     }
 }

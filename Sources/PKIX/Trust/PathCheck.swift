@@ -152,7 +152,9 @@ struct PathCheck {
             let name = certificate.subject
             let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
             if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
-                problems.append(Problem(.chainNotCA, "\(name) issued a certificate but is not an authority"))
+                problems.append(
+                    Problem(.chainNotCA, "\(name) issued a certificate, but its own certificate does not allow this")
+                )
             }
             if !isAnchor, !certificate.admits(store.usage) {
                 let what = store.usage == .mail ? "mail" : "this"

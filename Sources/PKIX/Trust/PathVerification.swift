@@ -98,11 +98,11 @@ package struct PathVerification {
         case .chainTooLong, .pathLengthExceeded:
             return Problem(.chainTooLong, "the chain is longer than \(name) allows")
         case .invalidCA, .invalidNonCA, .noCertificateSigning:
-            return Problem(.chainNotCA, "\(name) issued a certificate but is not an authority")
+            return Problem(.chainNotCA, "\(name) issued a certificate, but its own certificate does not allow this")
         case .unknownCriticalExtension:
             return Problem(
                 .chainUnknownCriticalExtension,
-                "\(name) has an unknown critical extension"
+                "the certificate of \(name) has an unknown critical extension"
             )
         case .notPermitted, .excluded, .subtreeBounds,
             .unknownConstraintType, .unknownConstraintSyntax,

@@ -69,7 +69,7 @@ struct RevocationCheck {
             case .revoked:
                 worst = .revoked
                 let code: ProblemCode = place == 0 ? .certificateRevoked : .chainRevoked
-                problems.append(Problem(code, "\(name) was revoked by its issuer"))
+                problems.append(Problem(code, "the certificate of \(name) was revoked by its issuer"))
             case .unknown(let why):
                 if worst == .good { worst = .unknown }
                 unknownPlaces.append(place)

@@ -82,7 +82,7 @@ struct RevocationListReading {
     /// Whether `item` revokes `certificate`. If the list was issued after the validation time, the revocation date in
     /// the certificate's entry decides; a list issued later proves nothing about certificates without an entry.
     private func names(_ item: SelectedRevocationList, _ certificate: Certificate) -> Bool {
-        guard item.list.thisUpdate > date else { return item.list.names(certificate) }
+        guard item.list.thisUpdate > date else { return item.list.revokes(certificate) }
         return item.list.revocationDate(of: certificate).map { $0 <= date } ?? false
     }
 

@@ -60,6 +60,6 @@ struct SelectedRevocationList {
         guard edition.isDelta, let issuer, issuer.publicKeyInfo == signer.publicKeyInfo,
             signer.keyUsage?.contains(.cRLSign) ?? true
         else { return false }
-        return list.names(certificate)
+        return list.revokes(certificate)
     }
 }

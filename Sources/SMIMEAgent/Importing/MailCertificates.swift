@@ -7,8 +7,7 @@ package struct MailCertificates: Sendable {
     /// The certificates of signers with an intact signature that covers the whole message. The identity of their owners is
     /// not verified.
     package let signers: [Certificate]
-    /// The certificates of authorities that the mail contains.
-    package let authorities: [Certificate]
+    private let authorities: IssuerSearch
 
     /// The certificates in `source`; nil if `source` is not mail.
     ///
@@ -20,11 +19,11 @@ package struct MailCertificates: Sendable {
         let fitting = report.coverage == .whole ? report.signers.filter(\.integrity.holds) : []
         signers = fitting.compactMap(\.certificate).filter { seen.insert($0.fingerprint).inserted }
         // Authorities inside an encrypted layer are not found; the signer's own certificate is enough to trust the signer.
-        authorities = try Inspection(of: source, form: .message).certificates.filter(\.isCertificateAuthority)
+        let found = try Inspection(of: source, form: .message).certificates
+        authorities = IssuerSearch(among: found.filter(\.isCertificateAuthority))
     }
 
-    /// The highest authority above `signer` in the mail; nil if there is none.
-    package func authority(above signer: Certificate) -> Certificate? {
-        signer.issuers(among: authorities).last
-    }
+    /// The certificates of the authorities above `signer` that the mail contains, the nearest first. The signatures on the
+    /// certificates of the chain are verified.
+    package func authorities(above signer: Certificate) -> [Certificate] { authorities.issuers(of: signer) }
 }

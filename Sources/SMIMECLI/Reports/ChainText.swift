@@ -10,7 +10,7 @@ struct ChainText {
         let known = try await store.anchors.chain(above: certificate, includingRoots: true)
         let anchors = Set(try await store.anchors.all().map(\.certificate.fingerprint))
         var tree = TextTree("\(certificate.fingerprint)", indent: "  ")
-        for (index, issuer) in certificate.issuers(among: known).enumerated() {
+        for (index, issuer) in IssuerSearch(among: known).issuers(of: certificate).enumerated() {
             let isAnchor = anchors.contains(issuer.fingerprint)
             tree.add("issued by \(issuer.subject)\(isAnchor ? ", trusted here" : "")", level: index + 1)
         }

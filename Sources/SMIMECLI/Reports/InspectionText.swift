@@ -35,7 +35,8 @@ struct InspectionText {
         if let opened {
             for certificate in opened.own {
                 text.add("private key of", 1)
-                text.add(certificate, among: opened.own + opened.others, 2)
+                let issuers = IssuerSearch(among: opened.own + opened.others).issuers(of: certificate)
+                text.add(certificate, below: issuers, 2)
             }
             text.add(opened.others, 1)
         }
@@ -106,22 +107,21 @@ struct InspectionText {
 
     /// Adds the certificates, each below the one that it issued. A certificate that is already in the tree is left out.
     private mutating func add(_ certificates: [Certificate], _ level: Int) {
-        let issuers = Set(
-            certificates.flatMap { $0.issuers(among: certificates).map(\.fingerprint) }
-        )
+        let search = IssuerSearch(among: certificates)
+        let issuers = Set(certificates.flatMap { search.issuers(of: $0).map(\.fingerprint) })
         // Certificates that issued each other in a circle have no lowest one.
         let lowest = certificates.filter { !issuers.contains($0.fingerprint) }
         for certificate in lowest + certificates where !drawn.contains(certificate.fingerprint) {
-            add(certificate, among: certificates, level)
+            add(certificate, below: search.issuers(of: certificate), level)
         }
     }
 
-    /// Adds a certificate, and below it its issuers, as far as `known` has their certificates.
-    private mutating func add(_ certificate: Certificate, among known: [Certificate], _ level: Int) {
+    /// Adds a certificate, and under it its issuers, each with a deeper level.
+    private mutating func add(_ certificate: Certificate, below issuers: [Certificate], _ level: Int) {
         add("certificate \(certificate.subject)", level)
         drawn.insert(certificate.fingerprint)
         var (last, level) = (certificate, level + 1)
-        for issuer in certificate.issuers(among: known) {
+        for issuer in issuers {
             addDetails(of: last, level)
             let isNew = drawn.insert(issuer.fingerprint).inserted
             add("issued by \(issuer.subject)\(isNew ? "" : ", shown above")", level)

@@ -18,7 +18,7 @@ package struct AnchorStore: Sendable {
     /// The anchors of this store, in the order of their subjects. The system's anchors are not included.
     package func all() async throws(KeystoreError) -> [Anchor] {
         let anchors = try await database.read { database in
-            try database.rows("SELECT der, added FROM anchor JOIN certificate ON id = certificate").map {
+            try database.rows("SELECT der, fingerprint, added FROM anchor JOIN certificate ON id = certificate").map {
                 Anchor(certificate: try $0.certificate(), added: try $0.date("added"))
             }
         }
@@ -35,7 +35,7 @@ package struct AnchorStore: Sendable {
         try await database.write { database in
             try fingerprints.map { fingerprint in
                 let row = try database.row(
-                    "SELECT id, der FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
+                    "SELECT id, der, fingerprint FROM anchor JOIN certificate ON id = certificate WHERE fingerprint = ?",
                     [fingerprint.bytes]
                 )
                 guard let row else { throw KeystoreError.unknownCertificate(fingerprint) }
@@ -95,7 +95,7 @@ package struct AnchorStore: Sendable {
         above certificate: Certificate,
         includingRoots: Bool = false
     ) async throws(KeystoreError) -> [Certificate] {
-        let authorities = try await database.read { try Authorities(above: [certificate], in: $0) }
-        return authorities.all.filter { includingRoots || !$0.isSelfIssued }
+        let chain = try await database.read { try Authorities.issuers(of: certificate, in: $0) }
+        return chain.filter { includingRoots || !$0.isSelfIssued }
     }
 }

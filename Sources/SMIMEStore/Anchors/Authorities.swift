@@ -3,10 +3,18 @@ import PKIX
 
 /// The CA certificates that may be in chains of given certificates, looked up by name, level by level.
 ///
-/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check.
+/// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. Of many with one
+/// name, the oldest in the store and those that issued one of the certificates count, up to a limit: anyone can make
+/// certificates with the name and the key of another authority, and a user may have imported them with others.
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
+    /// How many certificates with one name are read.
+    private static let maximumRead = 1000
+    /// How many certificates with one name count without a signature.
+    private static let maximumUnverified = 8
+    /// How many certificates with one name count.
+    private static let maximumNamed = 32
 
     /// All CA certificates found, nearest first.
     private(set) var all: [Certificate] = []
@@ -22,6 +30,11 @@ struct Authorities: Sendable {
         }
     }
 
+    /// The certificates in chains above `certificate`, the nearest first. The signatures of the chains are verified.
+    static func issuers(of certificate: Certificate, in database: SQLDatabase) throws -> [Certificate] {
+        IssuerSearch(among: try Authorities(above: [certificate], in: database).all).allIssuers(of: certificate)
+    }
+
     private init(lookingAbove certificates: [Certificate], in database: SQLDatabase) throws {
         var seen: Set<Fingerprint> = []
         var level = certificates
@@ -30,27 +43,43 @@ struct Authorities: Sendable {
             let names = try Set(level.flatMap { [$0.issuer] + $0.revocationListIssuers }.map { try $0.matchingKey })
                 .subtracting(issuers)
             issuers.formUnion(names)
+            let below = level
             level = []
             for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-                for row in try Self.authorities(named: name, in: database) where seen.count < Self.maximumCount {
-                    guard let certificate = try row.authority() else { continue }
+                for (certificate, isAnchor) in try Self.authorities(named: name, above: below, in: database)
+                where seen.count < Self.maximumCount {
                     guard seen.insert(certificate.fingerprint).inserted else { continue }
                     level.append(certificate)
                     all.append(certificate)
-                    if try row.value("is_anchor") { anchors.insert(certificate) }
+                    if isAnchor { anchors.insert(certificate) }
                 }
             }
         }
     }
 
-    private static func authorities(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {
+    private static func authorities(
+        named name: [UInt8],
+        above certificates: [Certificate],
+        in database: SQLDatabase
+    ) throws -> [(certificate: Certificate, isAnchor: Bool)] {
+        let found = try rows(named: name, in: database).compactMap { row in
+            try row.authority().map { ($0, isAnchor: try row.value("is_anchor") as Bool) }
+        }
+        guard found.count > maximumUnverified else { return found }
+        let search = IssuerSearch(among: found.map(\.0))
+        let verified = Set(certificates.flatMap(search.allIssuers).map(\.fingerprint))
+        let issued = found.dropFirst(maximumUnverified).filter { verified.contains($0.0.fingerprint) }
+        return Array((found.prefix(maximumUnverified) + issued).prefix(maximumNamed))
+    }
+
+    private static func rows(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {
         try database.rows(
             """
-            SELECT der, anchor.certificate IS NOT NULL AS is_anchor,
+            SELECT der, fingerprint, anchor.certificate IS NOT NULL AS is_anchor,
                 anchor.certificate IS NULL AND learned <> 0 AS is_learned FROM certificate
             LEFT JOIN anchor ON anchor.certificate = id LEFT JOIN intermediate ON intermediate.certificate = id
             WHERE subject_key = ? AND (anchor.certificate IS NOT NULL OR intermediate.certificate IS NOT NULL)
-            ORDER BY is_anchor DESC, not_before DESC LIMIT \(maximumCount)
+            ORDER BY is_anchor DESC, id LIMIT \(maximumRead)
             """,
             [name]
         )

@@ -1,8 +1,6 @@
 package import PKIX
 
 /// The end of a certificate's chain, as far as the store has its certificates.
-///
-/// No signature is verified: the names in the certificates decide.
 package enum ChainEnd: Sendable {
     /// The chain ends with this self-issued certificate.
     case root(Certificate)
@@ -19,7 +17,7 @@ extension AnchorStore {
     /// The end of the chain of `certificate`; the certificate itself if it is self-issued.
     package func chainEnd(above certificate: Certificate) async throws(KeystoreError) -> ChainEnd {
         let authorities = try await chain(above: certificate, includingRoots: true)
-        let last = certificate.issuers(among: authorities).last ?? certificate
+        let last = IssuerSearch(among: authorities).issuers(of: certificate).last ?? certificate
         return last.isSelfIssued ? .root(last) : .missingIssuer(of: last)
     }
 }

@@ -60,7 +60,7 @@ package struct StoreSnapshot {
 
     /// The issuing CA certificates of `certificate` that the store knows, nearest first, without self-issued ones.
     package func chain(above certificate: Certificate) throws -> [Certificate] {
-        try Authorities(above: [certificate], in: database).all.filter { !$0.isSelfIssued }
+        try Authorities.issuers(of: certificate, in: database).filter { !$0.isSelfIssued }
     }
 
     /// The evidence for choosing a certificate for each of `addresses`.

@@ -120,9 +120,10 @@ extension SMIMECommand.RecipientCommand {
                     )
                 case .mail(let mail):
                     isMail = true
+                    let signers = named.isEmpty ? mail.signers(for: address) : mail.signers
                     leftOut += batch.add(
-                        named.isEmpty ? mail.signers(for: address) : mail.signers,
-                        authorities: mail.authorities,
+                        signers,
+                        authorities: signers.flatMap(mail.authorities),
                         for: address,
                         named: named,
                         // Anyone can sign a mail with another person's From.

@@ -119,7 +119,12 @@ extension SMIMECommand.RecipientCommand {
         @Argument(help: ArgumentHelp("The recipient's address, or @domain.", valueName: "addr"))
         var address: AddressScope
         // A separate option, because the help of `--fingerprint` in `Target` says that the first digits are sufficient.
-        @Option(help: ArgumentHelp("Only the certificate with this complete fingerprint.", valueName: "fpr"))
+        @Option(
+            help: ArgumentHelp(
+                "Only the certificate with this complete fingerprint; at a terminal, 8 digits are enough.",
+                valueName: "fpr"
+            )
+        )
         var fingerprint: FingerprintPrefix?
         @Option(
             name: .customLong("from"),

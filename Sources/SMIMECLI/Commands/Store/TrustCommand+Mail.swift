@@ -16,19 +16,20 @@ extension SMIMECommand.TrustCommand.Add {
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
             var authorities: [Certificate] = []
-            for case let highest? in mail.signers.map(mail.authority) {
+            let chains = mail.signers.map { (signer: $0, authorities: mail.authorities(above: $0)) }
+            for case let highest? in chains.map(\.authorities.last) {
                 // Mail seldom contains the root certificate, but an import may have stored it.
                 authorities.append(try await opening.store().anchors.chainEnd(above: highest).root ?? highest)
             }
             guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }
-            for signer in mail.signers where mail.authority(above: signer) != nil {
+            for (signer, above) in chains where !above.isEmpty {
                 for address in signer.addresses.compactMap({ try? AddressScope($0) }) {
                     try await opening.store().warnOfOthers(than: signer, of: address)
                 }
             }
             if fingerprint == nil { try authorities.forEach { try Self.ask($0, file) } }
             batch.anchors += authorities
-            batch.intermediates += mail.authorities
+            batch.intermediates += chains.flatMap(\.authorities)
         }
     }
 
