@@ -64,6 +64,14 @@ enum StoreCases {
             )
         ),
         Case(
+            "another recipient's certificate",
+            command: encrypt,
+            status: 78,
+            damage: sql(
+                "UPDATE certificate SET der = (SELECT der FROM certificate JOIN anchor ON certificate = id) WHERE id = (SELECT max(certificate) FROM recipient WHERE address = 'bob@example.com')"
+            )
+        ),
+        Case(
             "a private key that is none",
             command: "sign -o out",
             status: 78,
@@ -175,7 +183,7 @@ enum StoreCases {
             "a number of rules that is no number",
             command: filter,
             status: 75,
-            damage: sql("UPDATE setting SET value = 'some' WHERE key = 'policy.rule-count'")
+            damage: sql("UPDATE setting SET value = 'some' WHERE key = 'policy.rule-digest'")
         ),
         Case(
             "a trust of an unknown kind",

@@ -10,7 +10,7 @@ import Testing
         ("*.Example.org", "*.example.org"), ("пример.test", "@xn--e1afmkfd.test"),
         ("*.пример.test", "*.xn--e1afmkfd.test"),
     ])
-    func `a policy pattern is an address, a domain or all subdomains`(_ text: String, _ key: String) {
+    func `a policy pattern is an address, a domain or all subdomains`(text: String, key: String) {
         #expect(Policy.Pattern(text)?.key == key)
     }
 
@@ -78,5 +78,33 @@ import Testing
         #expect(try await store.check().allSatisfy { $0.level != .error })
         for domain in domains { _ = try await store.policy.unset(Policy.Rule(try scope(domain))) }
         #expect(try await store.policy.rules().isEmpty)
+    }
+
+    @Test(arguments: [
+        "side = 'recipiemt'", "pattern_key = '@c.test'", "pattern = 'c.test'", "encrypt = 'never'", "encrypt = NULL",
+    ])
+    func `a changed rule is an error until it is set again, or all rules are removed`(change: String) async throws {
+        let home = try TemporaryHome()
+        var store = try await home.open()
+        let rule = Policy.Rule(try scope("a.test"), encrypt: .require)
+        _ = try await store.policy.set(rule)
+        _ = try await store.policy.set(Policy.Rule(try scope("b.test"), encrypt: .require))
+        try await store.close()
+        try await home.change("UPDATE policy_rule SET \(change) WHERE pattern_key = '@a.test'")
+        store = try await home.open()
+        for address in ["bob@a.test", "bob@b.test"] {
+            await #expect(throws: KeystoreError.self) {
+                try await store.policy.rules(forSenders: [], recipients: [try EmailAddress(address)])
+            }
+        }
+        #expect(try await store.check().contains { $0.text.description.contains("is not the one that was set") })
+        _ = try await store.policy.set(Policy.Rule(.global, sign: .never))
+        await #expect(throws: KeystoreError.self) { try await store.policy.rules() }
+        try await store.close()
+        try await home.change("DELETE FROM policy_rule WHERE side <> 'global'")
+        store = try await home.open()
+        _ = try await store.policy.unset(Policy.Rule(.global))
+        _ = try await store.policy.set(rule)
+        #expect(try await store.policy.rules() == [rule])
     }
 }

@@ -66,7 +66,7 @@ enum AccountRecord {
         let address = try row.address("address")
         let identities = try database.rows(
             """
-            SELECT der, assigned, pinned, added FROM identity JOIN certificate ON certificate.id = certificate
+            SELECT der, fingerprint, assigned, pinned, added FROM identity JOIN certificate ON certificate.id = certificate
             WHERE account = ? ORDER BY not_before DESC, not_after DESC, fingerprint
             """,
             [id]

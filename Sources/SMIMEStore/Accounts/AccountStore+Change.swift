@@ -100,13 +100,11 @@ extension AccountStore {
     /// Removes the rules whose sender is an address of `account`; rules for a whole domain stay.
     private static func removeRules(of account: Account, in database: SQLDatabase) throws -> [Policy.Rule] {
         let addresses = [account.address.text] + account.aliases.filter { !$0.hasPrefix("@") }
-        return try addresses.compactMap { address in
-            guard let scope = Policy.Pattern(address).map(Policy.Scope.sender),
-                let rule = try PolicyStore.rule(scope, in: database)
-            else { return nil }
-            try PolicyStore.save(Policy.Rule(scope), in: database)
-            return rule
+        let rules = try addresses.compactMap { address in
+            try Policy.Pattern(address).flatMap { try PolicyStore.rule(.sender($0), in: database) }
         }
+        try PolicyStore.save(rules.map { Policy.Rule($0.scope) }, in: database)
+        return rules
     }
 
     /// The accounts that can sign as `address` at `time`, because an identity's certificate names the address.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The services that did not answer in time, in the table `service_outage`. A record is used for a few minutes.
+/// The services that did not answer in time, in the table `service_outage`, whose column `url` has the host and port. A record is used for a few minutes.
 enum OutageRecord {
     /// How long a record is used, in seconds.
     static let memory = 300
@@ -16,14 +16,16 @@ enum OutageRecord {
     /// - Parameter time: seconds since 1970.
     static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
         guard !services.isEmpty || !answered.isEmpty else { return }
-        for url in services.prefix(maximumCount) where url.utf8.count <= maximumName {
+        for service in services.prefix(maximumCount) where service.utf8.count <= maximumName {
             try database.execute(
                 "INSERT INTO \(table) (url, time) VALUES (?, ?) ON CONFLICT (url) DO UPDATE SET time = excluded.time",
-                [url, time],
+                [service, time],
                 isCounted: false
             )
         }
-        for url in answered { try database.execute("DELETE FROM \(table) WHERE url = ?", [url], isCounted: false) }
+        for service in answered {
+            try database.execute("DELETE FROM \(table) WHERE url = ?", [service], isCounted: false)
+        }
         // A time in the future was recorded with a wrong clock.
         try database.execute(
             """

@@ -33,7 +33,7 @@ struct RestoreTransaction {
             try RevocationListRecord.insert(list, at: restoration.created, into: database)
         }
         for recipient in restoration.recipients { try restore(recipient) }
-        for rule in restoration.rules { try restore(rule) }
+        try restore(restoration.rules)
         try more()
         report.newCertificates = try count("certificate") - before
         report.changesStore = database.changedCount != changes
@@ -152,12 +152,17 @@ struct RestoreTransaction {
         return times || capabilities || trust || own
     }
 
-    private mutating func restore(_ rule: Policy.Rule) throws {
-        guard let existing = try PolicyStore.rule(rule.scope, in: database) else {
-            try PolicyStore.save(rule, in: database)
-            return report.newRules.append(rule)
+    private mutating func restore(_ rules: [Policy.Rule]) throws {
+        var new: [Policy.Rule] = []
+        for rule in rules {
+            guard let existing = try PolicyStore.rule(rule.scope, in: database) else {
+                new.append(rule)
+                continue
+            }
+            if existing != rule { report.kept.append("the store has another policy rule for \(rule.scope)") }
         }
-        if existing != rule { report.kept.append("the store has another policy rule for \(rule.scope)") }
+        try PolicyStore.save(new, in: database)
+        report.newRules += new
     }
 
     private func count(_ table: String) throws -> Int {

@@ -30,7 +30,7 @@ extension Store {
     private static func restoreNow(_ location: StoreLocation, from path: String) throws -> StoreRestored {
         guard location.server == nil else {
             let why = "`smime store restore` is for stores in files; restore this database with pg_restore"
-            throw KeystoreError.notOnServer(path: location.path, why: why)
+            throw KeystoreError.notPossible(path: location.path, why: why)
         }
         let copy = try StoreCopy(path)
         let folder = StoreFolder(location: location)

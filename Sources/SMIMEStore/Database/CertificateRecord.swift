@@ -125,7 +125,15 @@ enum CertificateRecord {
 
 extension SQLRow {
     /// The certificate in column `der`.
-    func certificate() throws -> Certificate { try Certificate(der: value("der") as [UInt8]) }
+    ///
+    /// - Throws: `CMSError.malformed`, also if the certificate does not have the fingerprint in column `fingerprint`.
+    func certificate() throws -> Certificate {
+        let certificate = try Certificate(der: value("der") as [UInt8])
+        guard try certificate.fingerprint.bytes == value("fingerprint") as [UInt8] else {
+            throw CMSError.malformed(.certificate, "it is not the one that was stored")
+        }
+        return certificate
+    }
 
     /// The address in column `name`.
     func address(_ name: String) throws -> EmailAddress { try EmailAddress(value(name) as String) }

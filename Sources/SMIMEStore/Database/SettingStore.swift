@@ -2,8 +2,9 @@ import Synchronization
 
 /// The settings of the store, by name.
 package struct SettingStore: Sendable {
-    /// The name of the row with the number of policy rules. It is no setting: users neither see nor change it.
-    static let ruleCount = "policy.rule-count"
+    /// The name of the row with the number and the digest of the policy's rules. It is no setting: users neither see nor
+    /// change it.
+    static let ruleDigest = "policy.rule-digest"
 
     private let database: StoreDatabase
     private let isShared: Bool
@@ -48,7 +49,7 @@ package struct SettingStore: Sendable {
         try await database.read { database in
             try database.cached(.settings) {
                 let statement = "SELECT key, value FROM setting WHERE key <> ?"
-                let rows = try database.rows(statement, [Self.ruleCount])
+                let rows = try database.rows(statement, [Self.ruleDigest])
                 return StoredSettings(
                     try rows.reduce(into: [:]) { $0[try $1.value("key")] = try $1.value("value") }
                 )
@@ -86,7 +87,7 @@ package struct SettingStore: Sendable {
     private static func refusal(of key: String, path: String, file: String) -> KeystoreError {
         let why =
             "\(key) names a program, file or socket of one host, and hosts share this store: write it into \(file) of each host"
-        return .notOnServer(path: path, why: why)
+        return .notPossible(path: path, why: why)
     }
 
     /// Changes the setting `key` within an open transaction.

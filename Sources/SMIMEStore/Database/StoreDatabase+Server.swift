@@ -63,7 +63,7 @@ extension StoreDatabase {
 
     /// Checks that `server` has `roles`.
     ///
-    /// - Throws: `.notOnServer` if a role is missing.
+    /// - Throws: `.notPossible` if a role is missing.
     static func check(_ roles: [StoreRole], on server: PostgreSQLAddress) throws(KeystoreError) {
         let engine = PostgreSQLEngine(server)
         defer { engine.pool.close() }
@@ -74,7 +74,7 @@ extension StoreDatabase {
         guard let missing = roles.first(where: { !known.contains($0.name) }) else { return }
         let why =
             "the server has no role \(missing.name); its administrator makes one: CREATE ROLE \"\(missing.name)\" LOGIN"
-        throw .notOnServer(path: server.name, why: why)
+        throw .notPossible(path: server.name, why: why)
     }
 
     /// Grants `roles` their rights, and revokes all others, in one transaction.

@@ -7,7 +7,7 @@ extension TrustStore {
         func certificates(_ table: String) throws -> [Certificate] {
             let isLearned = table == "intermediate" ? "learned <> 0" : "FALSE"
             return try database.rows(
-                "SELECT der, \(isLearned) AS is_learned FROM \(table) JOIN certificate ON id = certificate"
+                "SELECT der, fingerprint, \(isLearned) AS is_learned FROM \(table) JOIN certificate ON id = certificate"
             ).compactMap { try $0.authority() }
         }
         let lists = try StoredLists(whole: database)
@@ -21,7 +21,7 @@ extension TrustStore {
         unreadableLists = lists.unreadable
         let decided = try database.rows(
             """
-            SELECT DISTINCT der FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')
+            SELECT DISTINCT der, fingerprint FROM recipient JOIN certificate ON id = certificate WHERE trust IN ('pinned', 'distrusted')
             """
         ).map { try $0.certificate() }
         let decisions = try KeyDecisions(on: decided, in: database)

@@ -139,7 +139,7 @@ private struct RegistryReading {
     }
 
     private func certificate(_ record: VerdictRecord) throws -> Certificate {
-        let row = try database.row("SELECT der FROM certificate WHERE id = ?", [record.certificate])
+        let row = try database.row("SELECT der, fingerprint FROM certificate WHERE id = ?", [record.certificate])
         guard let row else { throw SQLError(.corrupt, "a certificate is missing") }
         return try row.certificate()
     }

@@ -9,10 +9,10 @@ package struct PolicyStore: Sendable {
 
     /// All rules: the global rule, then those for recipients, then those for senders, each sorted by pattern.
     ///
-    /// - Parameter isComplete: whether missing rules are an error.
+    /// - Parameter isComplete: whether rules that are missing or damaged are an error.
     package func rules(isComplete: Bool = true) async throws(KeystoreError) -> [Policy.Rule] {
         try await database.read { database in
-            if isComplete { try RuleCount.check(in: database) }
+            if isComplete { try RuleDigest.check(in: database) }
             return try Self.all(in: database)
         }
     }
@@ -26,9 +26,9 @@ package struct PolicyStore: Sendable {
     /// The maximum number of single rules that are read. For more keys, all rules are read at once.
     private static let maximumQueries = 200
 
-    /// That rules are missing, as a sentence without a full stop; nil if none is.
+    /// That rules are missing or damaged, as a sentence without a full stop; nil if none is.
     package func loss() async throws(KeystoreError) -> String? {
-        try await database.read { try RuleCount.error(in: $0)?.message }
+        try await database.read { try RuleDigest.error(in: $0)?.message }
     }
 
     /// The rules that can apply to mail from `senders` to `recipients`.
@@ -46,7 +46,7 @@ package struct PolicyStore: Sendable {
         kind: Policy.Kind?,
         in database: SQLDatabase
     ) throws -> [Policy.Rule] {
-        try RuleCount.check(in: database)
+        try RuleDigest.check(in: database)
         let statement = "SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?"
         func rules(_ side: String, _ keys: [String]) throws -> [Policy.Rule] {
             let keys = Set(keys)
@@ -77,7 +77,7 @@ package struct PolicyStore: Sendable {
     package func set(_ rule: Policy.Rule) async throws(KeystoreError) -> Policy.Rule {
         try await database.write { database in
             let merged = try Self.rule(rule.scope, in: database)?.merging(rule) ?? rule
-            try Self.save(merged, in: database)
+            try Self.save([merged], in: database)
             return merged
         }
     }
@@ -92,7 +92,7 @@ package struct PolicyStore: Sendable {
         try await database.write { database in
             guard let before = try Self.rule(rule.scope, in: database) else { return nil }
             let after = rule.isEmpty ? rule : before.removing(rule)
-            try Self.save(after, in: database)
+            try Self.save([after], in: database)
             return (before, after.isEmpty ? nil : after)
         }
     }
@@ -103,13 +103,14 @@ package struct PolicyStore: Sendable {
         )
     }
 
-    static func save(_ rule: Policy.Rule, in database: SQLDatabase) throws {
+    /// Stores `rules`, each in place of the rule of the same scope. A rule without values removes that rule.
+    static func save(_ rules: [Policy.Rule], in database: SQLDatabase) throws {
+        try RuleDigest.change(in: database) { for rule in rules { try write(rule, in: database) } }
+    }
+
+    private static func write(_ rule: Policy.Rule, in database: SQLDatabase) throws {
         let (side, key) = (rule.scope.side, rule.scope.key)
-        try RuleCount.change(in: database) {
-            let delete = "DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?"
-            let removed = try database.execute(delete, [side, key])
-            return (rule.isEmpty ? 0 : 1) - removed
-        }
+        try database.execute("DELETE FROM policy_rule WHERE side = ? AND pattern_key = ?", [side, key])
         guard !rule.isEmpty else { return }
         try database.execute(
             """

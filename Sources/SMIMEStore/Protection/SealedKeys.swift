@@ -36,7 +36,7 @@ struct SealedKeys: Sendable {
     ) throws -> [Item] {
         try database.rows(
             """
-            SELECT der, sealed FROM certificate JOIN private_key ON certificate = id
+            SELECT der, fingerprint, sealed FROM certificate JOIN private_key ON certificate = id
             WHERE \(condition) ORDER BY not_before DESC, not_after DESC, fingerprint
             """,
             arguments
@@ -90,8 +90,8 @@ struct SealedKeys: Sendable {
     ) throws -> [Item] {
         try database.rows(
             """
-            SELECT named.der AS der, sealed, own.fingerprint AS bound
-            FROM (SELECT der, public_key FROM certificate WHERE \(condition) LIMIT 100) AS named
+            SELECT named.der AS der, named.fingerprint AS fingerprint, sealed, own.fingerprint AS bound
+            FROM (SELECT der, fingerprint, public_key FROM certificate WHERE \(condition) LIMIT 100) AS named
             JOIN certificate AS own ON own.public_key = named.public_key
             JOIN private_key ON private_key.certificate = own.id ORDER BY own.not_before DESC LIMIT 100
             """,

@@ -13,7 +13,7 @@ struct KeyDecisions {
     init(on certificates: [Certificate], in database: SQLDatabase) throws {
         let keys = Set(certificates.map(\.publicKeyDigest))
         let select = """
-            SELECT address_key, trust, der FROM certificate CROSS JOIN recipient
+            SELECT address_key, trust, der, fingerprint FROM certificate CROSS JOIN recipient
             WHERE certificate.id = recipient.certificate AND public_key = ? AND trust IN ('pinned', 'distrusted')
             """
         for key in keys {

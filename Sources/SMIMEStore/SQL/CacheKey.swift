@@ -17,7 +17,7 @@ struct CacheKey: Hashable, Sendable {
         case protectors
         case response
         case revocationLists
-        case ruleCount
+        case ruleDigest
         case rules
         case rulesOfScope
         case sealedKeys

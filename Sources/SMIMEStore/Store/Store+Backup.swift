@@ -10,7 +10,7 @@ extension Store {
         guard location.server == nil else {
             let why =
                 "a file with everything is made by: smime --home DIR store copy --from URL; or use pg_dump on the server"
-            throw .notOnServer(path: location.path, why: why)
+            throw .notPossible(path: location.path, why: why)
         }
         let database = database
         try await onBlockingThread { () throws(KeystoreError) in

@@ -17,7 +17,7 @@ extension Store {
     /// - Throws: `.unknownCertificate`
     package func certificate(_ fingerprint: Fingerprint) async throws(KeystoreError) -> Certificate {
         let found = try await database.read { database in
-            let statement = "SELECT der FROM certificate WHERE fingerprint = ?"
+            let statement = "SELECT der, fingerprint FROM certificate WHERE fingerprint = ?"
             return try database.row(statement, [fingerprint.bytes])?.certificate()
         }
         guard let found else { throw .unknownCertificate(fingerprint) }
@@ -28,7 +28,7 @@ extension Store {
     package func certificates(named prefix: FingerprintPrefix) async throws(KeystoreError) -> [Certificate] {
         guard let range = prefix.range else { return [] }
         return try await database.read { database in
-            let statement = "SELECT der FROM certificate WHERE fingerprint BETWEEN ? AND ? LIMIT 100"
+            let statement = "SELECT der, fingerprint FROM certificate WHERE fingerprint BETWEEN ? AND ? LIMIT 100"
             return try database.rows(statement, [range.lowerBound.bytes, range.upperBound.bytes])
                 .compactMap { try? $0.certificate() }
         }
@@ -42,7 +42,7 @@ extension Store {
             case .issuerAndSerial(let issuer, let serial): ("issuer = ? AND serial = ?", [issuer, serial])
             case .subjectKeyIdentifier(let identifier): ("key_identifier = ?", [identifier])
             }
-        let statement = "SELECT der FROM certificate WHERE \(condition) LIMIT 100"
+        let statement = "SELECT der, fingerprint FROM certificate WHERE \(condition) LIMIT 100"
         return try database.cached(.certificates, [condition] + arguments, cost: \.encodedCount) {
             // An unreadable certificate cannot be the signer's, so it is ignored.
             try database.rows(statement, arguments).compactMap { try? $0.certificate() }

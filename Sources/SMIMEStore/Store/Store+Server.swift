@@ -24,7 +24,7 @@ extension Store {
     /// Checks that the server of `location` has `roles`, before anything is created there. Does nothing for a store in a
     /// file.
     ///
-    /// - Throws: `.notOnServer` if a role is missing; what connecting throws.
+    /// - Throws: `.notPossible` if a role is missing; what connecting throws.
     package static func checkRoles(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server, !roles.isEmpty else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.check(roles, on: server) }
@@ -32,11 +32,11 @@ extension Store {
 
     /// Grants roles their rights in the store on the server that `location` names, and revokes their other rights.
     ///
-    /// - Throws: `.notOnServer` for a store in a file, and if the caller does not own the store; `.unusableRole` for the
+    /// - Throws: `.notPossible` for a store in a file, and if the caller does not own the store; `.unusableRole` for the
     ///   owner's own role; what opening throws.
     package static func grant(_ roles: [StoreRole], in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else {
-            throw .notOnServer(path: location.path, why: "only a store on a server has roles")
+            throw .notPossible(path: location.path, why: "only a store on a server has roles")
         }
         try await onBlockingThread { () throws(KeystoreError) in
             try StoreDatabase.grant(roles, on: server)
@@ -46,7 +46,7 @@ extension Store {
     /// Grants the rights that this version of smime needs to all roles of the store that `location` names. Does nothing for
     /// a store in a file, which has no roles.
     ///
-    /// - Throws: `.notOnServer` if the caller does not own the store; what opening throws.
+    /// - Throws: `.notPossible` if the caller does not own the store; what opening throws.
     package static func renewRights(in location: StoreLocation) async throws(KeystoreError) {
         guard let server = location.server else { return }
         try await onBlockingThread { () throws(KeystoreError) in try StoreDatabase.renewRights(on: server) }

@@ -10,7 +10,7 @@ extension Store {
     /// - Throws: `.busy`, `.cannotCreate`, `.permissions`, `.notWritable`, `.writeFailed`
     package static func startOver(_ location: StoreLocation, at time: Date) async throws(KeystoreError) -> [String] {
         guard location.server == nil else {
-            throw .notOnServer(
+            throw .notPossible(
                 path: location.path,
                 why: "name another database, and make a store there: smime store init"
             )

@@ -84,7 +84,7 @@ private struct FetchedRemains {
 
     private static func unneededAuthorities(in database: SQLDatabase) throws -> [Int64] {
         var learned = try database.rows(
-            "SELECT id, der FROM intermediate JOIN certificate ON certificate = id WHERE learned <> 0"
+            "SELECT id, der, fingerprint FROM intermediate JOIN certificate ON certificate = id WHERE learned <> 0"
         ).compactMap { row in
             let id: Int64 = try row.value("id")
             return (try? row.certificate()).map { (id: id, certificate: $0) }

@@ -58,7 +58,7 @@ struct WrongRows {
     private mutating func look(atCertificate row: SQLRow) throws {
         let (id, fingerprint): (Int64, [UInt8]) = (try row.value("id"), try row.value("fingerprint"))
         let name = Fingerprint(bytes: fingerprint).map { "\($0)" } ?? "a certificate"
-        guard let certificate = try? row.certificate() else {
+        guard let certificate = try? Certificate(der: row.value("der") as [UInt8]) else {
             let isGiven: Bool = try row.value("is_given")
             add(.unreadable, isGiven ? .error : .warning, text: "\(name): the certificate cannot be read")
             if !isGiven { certificates.append(id) }
