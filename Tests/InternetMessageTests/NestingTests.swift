@@ -53,7 +53,9 @@ import Testing
             let again = try MIMEReader.message(in: MemorySource(output))
             try again.checkPlaces()
             guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { continue }
-            #expect(output.allSatisfy { $0 < 128 && $0 != 0 }, "\(bytes.text)")
+            // The content of multipart/signed stays as it is.
+            let isFixed = bytes.text.lowercased().contains("multipart/signed")
+            #expect(output.allSatisfy { ($0 < 128 || isFixed) && $0 != 0 }, "\(bytes.text)")
             #expect(again.shape == entity.shape, "\(bytes.text)\n=====\n\(output.text)")
         }
     }

@@ -28,6 +28,25 @@ import Testing
         }
     }
 
+    @Test(arguments: ["-- \r\nAlice\r\n", "From here\r\n", ".\r\n", "caf\u{E9}\r\n"])
+    func `multipart/signed inside another entity keeps its content`(text: String) throws {
+        let signed =
+            "Content-Type: multipart/signed; boundary=s\r\n\r\n--s\r\n\r\n\(text)--s\r\n\r\nx\r\n--s--\r\n"
+        let bodies = [
+            "Content-Type: multipart/mixed; boundary=m\r\nContent-Transfer-Encoding: 8bit\r\n\r\n--m\r\n\(signed)--m--\r\n",
+            "Content-Type: message/rfc822\r\n\r\nFrom: a@x.test\r\n\(signed)", signed,
+        ]
+        for body in bodies {
+            let (form, output) = try form(Array("MIME-Version: 1.0\r\n\(body)".utf8))
+            #expect(form.unsafeParts.isEmpty)
+            let written = String(decoding: output, as: UTF8.self)
+            #expect(written.contains("--s\r\n\r\n\(text)--s\r\n"))
+            #expect(!text.utf8.contains { $0 > 127 } || !written.contains("7bit"))
+        }
+        let long = signed.replacing(text, with: String(repeating: "x", count: 999) + "\r\n")
+        #expect(try form(Array("\(long)".utf8)).form.unsafeParts.count == 1)
+    }
+
     @Test func `transport-safe content is kept byte for byte, with canonical line ends`() throws {
         let text = """
             Subject: x \t

@@ -14,14 +14,16 @@ struct SevenBitPlan {
         throws
     {
         guard depth <= MIMELimit.depth.rawValue else { throw MIMEError.limitExceeded(.depth) }
-        if !entity.children.isEmpty {
-            try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
+        if entity.contentType.isSigned {
+            try addSigned(entity, replacement: replacement)
+        } else if !entity.children.isEmpty {
+            try addHeader(of: entity, replacement: replacement, newEncoding: try label(of: entity))
             try addParts(of: entity, depth: depth)
         } else if let message = try entity.embeddedMessage(in: source) {
             guard !message.header.needsEncoding else {
                 return try addEncoded(entity, message.header, replacement: replacement)
             }
-            try addHeader(of: entity, replacement: replacement, newEncoding: entity.sevenBitLabel)
+            try addHeader(of: entity, replacement: replacement, newEncoding: try label(of: entity))
             try add(message, replacement: nil, depth: depth + 1, isEmbedded: true)
         } else {
             try addLeaf(entity, replacement: replacement, isEmbedded: isEmbedded)
@@ -31,6 +33,34 @@ struct SevenBitPlan {
     mutating func append(_ piece: SevenBitPiece) throws {
         pieces.append(piece)
         if let copy { try piece.write(from: source, to: copy) }
+    }
+
+    /// Adds multipart/signed with unchanged content, because any change makes its signature invalid. The mail that it comes from
+    /// was sent in this form, too.
+    ///
+    /// RFC 1847 §2.1
+    private mutating func addSigned(_ entity: Entity, replacement: SevenBitEncoding.Header?) throws {
+        try addHeader(of: entity, replacement: replacement, newEncoding: nil)
+        let statistics = try LineStatistics(of: source.reader(in: entity.bodyRange))
+        if statistics.hasNUL || statistics.bareCR > 0 || statistics.longestLine > 998 {
+            unsafeParts.append(entity.range)
+        }
+        try append(.text(entity.bodyRange, statistics))
+    }
+
+    /// The new Content-Transfer-Encoding of an entity that contains others; nil keeps the label.
+    private func label(of entity: Entity) throws -> TransferEncoding? {
+        guard let label = entity.sevenBitLabel, try !holdsSignedEightBit(entity) else { return nil }
+        return label
+    }
+
+    /// Whether there is multipart/signed with 8-bit text in `entity`.
+    private func holdsSignedEightBit(_ entity: Entity) throws -> Bool {
+        guard !entity.contentType.isSigned else {
+            return try LineStatistics(of: source.reader(in: entity.bodyRange)).has8Bit
+        }
+        let message = try entity.children.isEmpty ? entity.embeddedMessage(in: source) : nil
+        return try (entity.children + [message].compactMap(\.self)).contains(where: holdsSignedEightBit)
     }
 
     /// Adds a message in base64, because mail transport might change its header.
