@@ -5,9 +5,8 @@ import SMIME
 extension ReadMail {
     /// The message as plain text for a terminal: the verdict on the first line, the header, the texts, and the attachments.
     ///
-    /// Notices of smime begin with `[smime: `. So that no line of the mail can pose as a notice, lines of the mail are
-    /// wrapped here with a bar in front of each, and brackets in them that begin like a notice are replaced. Only if one
-    /// valid signature covers everything and no text resembles a notice, the texts are shown unchanged.
+    /// Each line of the mail has a bar in front, so that no text can pose as the verdict, as a field of the header or as a
+    /// notice of smime. Notices begin with `[smime: `; brackets in the mail that begin like a notice are replaced.
     ///
     /// - Parameter columns: how many columns the terminal has.
     package func text(columns: Int = 80) -> String {
@@ -16,14 +15,11 @@ extension ReadMail {
         lines += [""]
         lines += shownFields.flatMap { $0.value.wrapped(to: columns, behind: "\($0.name): ", then: Self.indent) }
         var attached: [String] = []
-        let isBarred = isBarred
         func own(_ text: String) -> [String] {
             Self.isolated(text).wrapped(to: columns, behind: Self.prefix, then: Self.indent)
         }
         func body(_ text: String) -> [String] {
-            guard isBarred else { return Self.lines(text) }
-            let lines = Self.lines(Self.withoutOurs(text))
-            return lines.flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
+            Self.lines(Self.withoutOurs(text)).flatMap { $0.wrapped(to: columns, behind: Self.bar, then: Self.bar) }
         }
         for part in message.parts {
             let verdictText = partVerdicts == nil ? "" : ", \(verdict(on: part).sentence.asDisplayedLine)"
@@ -61,33 +57,13 @@ extension ReadMail {
             + (text.isDamaged ? ["the text is damaged and ends early"] : [])
     }
 
-    /// Whether each line of the mail is shown with a bar in front.
-    private var isBarred: Bool {
-        guard partVerdicts == nil, verdict.tone == .good else { return true }
-        return message.parts.contains { part in
-            switch part.content {
-            case .body(let plain, let html): Self.posesAsOurs(Self.words(plain, html: html))
-            case .message(let fields): fields.contains { Self.posesAsOurs($0.value) }
-            case .attachment, .damaged, .encrypted: false
-            }
-        }
-    }
-
     /// The plain text; if there is none, the words of the HTML text.
     private static func words(_ plain: BodyText?, html: BodyText?) -> String {
         plain?.text ?? html.map { MailHTML($0.text).text } ?? ""
     }
 
-    /// Whether a text contains `[smime`, even with blanks or non-ASCII characters between the letters.
-    private static func posesAsOurs(_ text: String) -> Bool {
-        // Setting bit 0x20 makes letters lower case, and turns `[` into `{`.
-        let shown = text.withoutTerminalControls.utf8.filter { 0x21...0x7E ~= $0 }.map { $0 | 0x20 }
-        return String(decoding: shown, as: UTF8.self).contains("{smime")
-    }
-
     /// `text` with every bracket replaced that looks like the beginning of a notice, even if a window wraps the lines again.
     private static func withoutOurs(_ text: String) -> String {
-        guard posesAsOurs(text) else { return text }
         var scalars = Array(text.withoutTerminalControls.unicodeScalars)
         let shown = scalars.indices.filter { 0x21...0x7E ~= scalars[$0].value }
         let ours = "smime".unicodeScalars.map(\.value)

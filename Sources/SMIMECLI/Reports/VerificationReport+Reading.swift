@@ -11,7 +11,8 @@ extension VerificationReport {
     ///   - context: what the store knows about the signer.
     func readVerdict(isEncrypted: Bool, _ context: SignerContext = SignerContext()) -> ReadVerdict {
         let verdict = VerdictSentence(self, file: nil, context: context)
-        let tone: ReadVerdict.Tone = verdict.isValid ? .good : status == .unsigned ? .neutral : .bad
+        let tone: ReadVerdict.Tone =
+            verdict.isValid ? (isMeant ? .good : .neutral) : status == .unsigned ? .neutral : .bad
         let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
         return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)
     }
@@ -26,11 +27,15 @@ extension VerificationReport {
         }
     }
 
+    /// Whether the signers can be assumed to know the text, and to have signed it as mail.
+    private var isMeant: Bool {
+        signers.allSatisfy { signer in
+            reservations(about: signer).allSatisfy { ![.outside, .purpose].contains($0.kind.reservation) }
+        }
+    }
+
     /// Whether the message was encrypted as a whole.
     var isEncrypted: Bool { layers.contains { $0.kind.isEncryption && !$0.isPart } }
-
-    /// Whether a part has a signature that is not valid.
-    var hasBadPart: Bool { readPartVerdicts?.values.contains { $0.tone == .bad } == true }
 
     private func isGoodForItsPart(_ signer: Signer) -> Bool {
         status(of: signer) == .partial && signer.status == .valid

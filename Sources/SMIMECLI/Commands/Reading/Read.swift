@@ -104,9 +104,8 @@ extension SMIMECommand {
             // Parts that are signed inside the encryption are judged like the parts of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
-            // Inside a valid signature, a further signature is reported only if it is not valid.
-            let counts = opened.report.coverage != .whole || inner.hasBadPart
-            let judged = [opened.report] + (isDecrypted && counts ? [inner] : [])
+            // A signature over the whole message covers the parts as well, whoever signed them before.
+            let judged = [opened.report] + (opened.report.coverage == .whole ? [] : [inner])
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
             let report = worst ?? opened.report
             let context = report.status == .untrusted ? try await opening.store().context(of: report) : .init()
