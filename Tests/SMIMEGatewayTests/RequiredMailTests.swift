@@ -100,6 +100,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "alice@example.com", "alice+x@example.com", "\"alice \"@example.com", "alice%example.com@relay.test",
+        "\"alice@example.com\"@relay.test", "example.com!alice@relay.test",
+    ])
+    func `a rule for a sender applies to addresses that mail servers take for the sender`(sender: String) async throws {
+        let office = try await TestHome.office()
+        let pattern = try #require(Policy.Pattern("alice@example.com"))
+        _ = try await office.store.policy.set(Policy.Rule(.sender(pattern), encrypt: .require))
+        let mail = "From: alice@example.com\nTo: eve@x.test\n\n\(Self.secret)\n"
+        #expect(try await sent(office, mail, from: sender, to: ["eve@x.test"]).isEmpty)
+    }
+
     @Test(arguments: ["", "root"])
     func `a rule for the domain in From applies to an empty envelope sender`(_ sender: String) async throws {
         let office = try await TestHome.office()
@@ -137,9 +149,9 @@ import Testing
         ("-+", "a-b+c@x.test", "a@x.test"), ("", "a+b@x.test", nil), ("+", "A+B+c@X.test", "a@x.test"),
         ("+", "\"a\\\"+b\"@x.test", "\"a\\\"\"@x.test"),
     ])
-    func `the detail of a sub-address is removed`(_ delimiters: String, _ text: String, _ base: String?) throws {
+    func `the detail of a sub-address is removed`(delimiters: String, address: String, base: String?) throws {
         let subaddressing = try #require(Subaddressing(parsing: delimiters))
-        #expect(try subaddressing.base(of: EmailAddress(text)) == base.map { try EmailAddress($0) })
+        #expect(try subaddressing.base(of: EmailAddress(address)) == base.map { try EmailAddress($0) })
         #expect(Subaddressing(parsing: "a") == nil && Subaddressing(parsing: "@") == nil)
     }
 

@@ -75,7 +75,7 @@ struct GlobalOptions: ParsableArguments {
     /// The location of the store that the command line or the environment names, or else of the default store.
     ///
     /// - Throws: `KeystoreError.unusableAddress` if a server's address cannot be used, or if the address is on the command
-    ///   line and contains a password.
+    ///   line and contains a password; `Failure` with status 64 for `--host-settings` with a store in a file.
     var location: StoreLocation {
         get throws {
             let source = StoreKeySource(
@@ -92,7 +92,13 @@ struct GlobalOptions: ParsableArguments {
                 exists: { access($0, F_OK) == 0 }
             )
             let place = home.opened(by: source).with(settings)
-            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else { return place }
+            guard let url = storeURL ?? ProcessEnvironment[ProcessEnvironment.store], !url.isEmpty else {
+                guard hostSettings == nil else {
+                    let step = "the settings of a store in a file are in the store: smime config set KEY VALUE"
+                    throw Failure(.usage, "--host-settings is only for a store on a server", hints: [step])
+                }
+                return place
+            }
             return place.on(try Self.address(url, isArgument: storeURL != nil))
         }
     }

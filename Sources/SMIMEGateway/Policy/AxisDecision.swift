@@ -51,7 +51,7 @@ struct AxisDecision {
     ) -> String {
         if choice.isOfKind, let kind = question.kind { return "built in for \(kind.plural)" }
         guard let rule = choice.rule else { return "built in, no rule says otherwise" }
-        let isOwn = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
-        return rule.title + (isOwn ? "" : ", which leaves the built-in level")
+        let setsLevel = ProtectionRequest(sign: rule.sign, encrypt: rule.encrypt)[keyPath: axis] != nil
+        return rule.title + (setsLevel ? "" : ", which leaves the built-in level")
     }
 }

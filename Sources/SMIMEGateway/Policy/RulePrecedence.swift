@@ -7,8 +7,8 @@ import SMIMEStore
 /// The rules for the recipient are first: for the address, its domain, and the domains above. Next are those for the sender
 /// in the same order, including the sender's account, then the rule for the kind of mail, and then the global rule.
 ///
-/// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers route to it
-/// (`Subaddressing.implied`). A rule for such an address itself takes precedence.
+/// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers take for it or
+/// route to it (`Subaddressing.implied`). A rule for such an address itself takes precedence.
 struct RulePrecedence {
     /// The level for signing or encryption, and what determined it.
     struct Choice {
@@ -38,18 +38,18 @@ struct RulePrecedence {
         let recipients = Self.keys(for: recipient, subaddressing)
         let senders = Self.keys(for: sender, account, subaddressing)
         var placed: [(place: Int, rule: Policy.Rule)] = []
+        func place(_ rule: Policy.Rule, for pattern: Policy.Pattern, among keys: [Key], after start: Int) {
+            guard let place = keys.firstIndex(where: { $0.key == pattern.key }) else { return }
+            if keys[place].isImplied { placed.append((start + place, rule.onlyRequired)) }
+            // The rule may exist for both the address itself and its domain.
+            if let own = keys.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
+                placed.append((start + own, rule))
+            }
+        }
         for rule in all {
             switch rule.scope {
-            case .recipient(let pattern):
-                guard let place = recipients.firstIndex(where: { $0.key == pattern.key }) else { continue }
-                if recipients[place].isImplied { placed.append((place, rule.onlyRequired)) }
-                // The rule may exist for both the address itself and its domain.
-                if let own = recipients.firstIndex(where: { $0.key == pattern.key && !$0.isImplied }) {
-                    placed.append((own, rule))
-                }
-            case .sender(let pattern):
-                guard let place = senders.firstIndex(of: pattern.key) else { continue }
-                placed.append((place + recipients.count, rule))
+            case .recipient(let pattern): place(rule, for: pattern, among: recipients, after: 0)
+            case .sender(let pattern): place(rule, for: pattern, among: senders, after: recipients.count)
             case .kind(kind): placed.append((recipients.count + senders.count, rule))
             case .kind: continue
             case .global: placed.append((recipients.count + senders.count + 1, rule))
@@ -60,30 +60,39 @@ struct RulePrecedence {
         hasAccount = account != nil
     }
 
-    /// The keys of the patterns that match `recipient`, and whether only the requirements in their rules apply.
-    private static func keys(
-        for recipient: EmailAddress?,
-        _ subaddressing: Subaddressing
-    ) -> [(key: String, isImplied: Bool)] {
+    /// The key of a pattern that matches an address, and whether only the requirements in its rule apply.
+    private typealias Key = (key: String, isImplied: Bool)
+
+    private static func keys(for recipient: EmailAddress?, _ subaddressing: Subaddressing) -> [Key] {
         guard let recipient else { return [] }
-        let own = Policy.Pattern.keys(for: recipient).map { (key: $0, isImplied: false) }
-        let implied = subaddressing.implied(by: recipient).flatMap { address in
-            // Addresses in the same domain only: the rules for domains follow later in any case.
-            address.asciiDomain == recipient.asciiDomain ? [address.key] : Policy.Pattern.keys(for: address)
-        }
-        return own.prefix(1) + implied.map { (key: $0, isImplied: true) } + own.dropFirst()
+        let own = ownKeys(recipient)
+        return own.prefix(1) + impliedKeys(recipient, subaddressing) + own.dropFirst()
     }
 
     private static func keys(
         for sender: EmailAddress?,
         _ account: EmailAddress?,
         _ subaddressing: Subaddressing
-    ) -> [String] {
-        guard let sender else { return [account?.key].compactMap(\.self) }
-        let own = Policy.Pattern.keys(for: sender)
+    ) -> [Key] {
+        let owner = account.map { (key: $0.key, isImplied: false) }
+        guard let sender else { return [owner].compactMap(\.self) }
+        let own = ownKeys(sender)
         // Mail sent from an alias belongs to the account. A rule for the alias itself takes precedence.
-        let others = [subaddressing.base(of: sender)?.key, account?.key].compactMap(\.self).filter { !own.contains($0) }
-        return own.prefix(1) + others + own.dropFirst()
+        let others = [subaddressing.base(of: sender).map { (key: $0.key, isImplied: false) }, owner]
+            .compactMap(\.self).filter { other in !own.contains { $0.key == other.key } }
+        return own.prefix(1) + others + impliedKeys(sender, subaddressing) + own.dropFirst()
+    }
+
+    private static func ownKeys(_ address: EmailAddress) -> [Key] {
+        Policy.Pattern.keys(for: address).map { (key: $0, isImplied: false) }
+    }
+
+    private static func impliedKeys(_ address: EmailAddress, _ subaddressing: Subaddressing) -> [Key] {
+        subaddressing.implied(by: address).flatMap { other in
+            // Addresses in the same domain only: the rules for domains follow later in any case.
+            other.asciiDomain == address.asciiDomain ? [other.key] : Policy.Pattern.keys(for: other)
+        }
+        .map { (key: $0, isImplied: true) }
     }
 
     /// The choice for encryption. A level that a rule requires applies to all kinds of mail.

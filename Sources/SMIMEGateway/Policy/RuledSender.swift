@@ -39,6 +39,7 @@ struct RuledSender: Sendable {
     /// The addresses whose rules apply to this sender.
     func ruleAddresses(_ subaddressing: Subaddressing) -> [EmailAddress] {
         [address, address.flatMap(subaddressing.base), account].compactMap(\.self)
+            + (address.map(subaddressing.implied) ?? [])
     }
 }
 
