@@ -110,7 +110,7 @@ import Testing
         #expect(try smime(["store", "init", "--gateway-role", "a b", "--print-sql"]).status == 64)
     }
 
-    @Test func `where the server only reads, outgoing mail waits and incoming mail is verified`() throws {
+    @Test func `where the server is read-only, outgoing mail waits and incoming mail is verified`() throws {
         _ = try smime(["--store", url, "store", "init"])
         try importAlice(["--store", url])
         let (program, sent) = (temporary.file("send"), temporary.file("sent"))
@@ -131,7 +131,7 @@ import Testing
         }
         let outgoing = try filter("outgoing")
         #expect(outgoing.status == 75)
-        #expect(outgoing.errorText.contains("the store's server only reads"), "\(outgoing.errorText)")
+        #expect(outgoing.errorText.contains("the database server is read-only"), "\(outgoing.errorText)")
         #expect(!FileManager.default.fileExists(atPath: sent.path))
         let incoming = try filter("incoming")
         #expect(incoming.status == 0 && incoming.errorText.contains("twice"), "\(incoming.errorText)")

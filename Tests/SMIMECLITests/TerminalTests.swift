@@ -173,6 +173,17 @@ import Testing
         #expect(refused.errorText.components(separatedBy: "error: ").count == 2, "\(refused.errorText)")
     }
 
+    @Test func `a new passphrase is asked for after the present one`() throws {
+        let change = ["store", "protect", "passphrase"]
+        let (refused, questions) = try runner.run(change, answering: ["next", "next", "next"])
+        #expect(refused.status == 77)
+        #expect(refused.errorText.contains("wrong passphrase"), "\(refused.errorText)\(questions)")
+        let (changed, shown) = try runner.run(change, answering: ["correct", "next", "next"])
+        #expect(changed.status == 0, "\(changed.errorText)\(shown)")
+        let (signed, last) = try runner.run(["sign", "one.eml"], answering: ["next"])
+        #expect(signed.status == 0, "\(signed.errorText)\(last)")
+    }
+
     @Test func `typed passphrases change the store key, make a backup and restore it`() throws {
         let (rekeyed, shown) = try runner.run(["store", "rekey"], answering: ["correct"])
         #expect(rekeyed.status == 0, "\(rekeyed.errorText)\(shown)")

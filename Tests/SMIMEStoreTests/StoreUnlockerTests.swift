@@ -42,6 +42,21 @@ import Testing
         }
     }
 
+    @Test func `a passphrase that was wrong once is not called absent later`() async throws {
+        let home = try await locked()
+        let asked = Locked(0)
+        let store = try await Store.open(home.location, mode: .readOnly) { _ in
+            asked.value += 1
+            return asked.value == 1 ? Passphrase("wrong".utf8) : nil
+        }
+        for _ in 0..<2 {
+            await #expect(throws: KeystoreError.wrongPassphrase(path: home.location.path)) {
+                try await store.accounts.signingIdentity(for: .init("alice@example.com"), at: .judged)
+            }
+        }
+        #expect(asked.value == 3)
+    }
+
     @Test func `simultaneous changes of the store key happen one after the other`() async throws {
         let home = try await locked()
         let first = try await Store.open(home.location, mode: .readWrite) { _ in Passphrase("right".utf8) }

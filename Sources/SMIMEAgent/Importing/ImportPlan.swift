@@ -52,6 +52,7 @@ package struct ImportPlan {
         for item in renewals where !seen.contains(item.identity.certificate) { add(item) }
         seen.formUnion(renewals.map(\.identity.certificate))
         for certificate in contents.certificates where seen.insert(certificate).inserted { add(certificate) }
+        noteSignOnly(contents.certificates)
         batch.crls += Set(contents.certificateLists)
         guard !batch.isEmpty || !contents.mails.isEmpty else {
             throw AgentError.nothingToImport(problems.last)
@@ -120,6 +121,20 @@ package struct ImportPlan {
             warn(.keyUsage, "\(name): smime does not support keys of the kind \(kind)")
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
+        }
+    }
+
+    /// Warns of certificates that are for signatures only, unless the plan has another certificate for encryption to the same
+    /// address.
+    private mutating func noteSignOnly(_ certificates: [Certificate]) {
+        let encryptable = Set(batch.recipients.filter(\.certificate.canEncrypt).flatMap(\.addresses))
+        let certificates = Set(certificates)
+        for item in batch.recipients where certificates.contains(item.certificate) {
+            let certificate = item.certificate
+            guard certificate.canSign, !certificate.canEncrypt, encryptable.isDisjoint(with: item.addresses) else {
+                continue
+            }
+            warn(.keyUsage, "\(certificate.subject): does not allow encryption, so no mail is encrypted to it")
         }
     }
 

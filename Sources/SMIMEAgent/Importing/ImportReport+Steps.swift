@@ -5,7 +5,8 @@ package import SMIMEStore
 
 /// A next step after an import.
 package enum ImportStep: Sendable {
-    /// Trust this root, which was among the files and is not yet trusted.
+    /// Trust this root, which ends the chain of the imported certificate and is no trust anchor. It is among the files, or was
+    /// in the store before.
     case trust(Certificate)
     /// Import the certificate of the authority that issued this certificate.
     case findIssuer(of: Certificate)
@@ -14,7 +15,7 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// The next steps after the import: first to trust the root if it is not trusted yet, then to use the identity. If only
+    /// The next steps after the import: first to trust the root if the chain ends at no trust anchor, then to use the identity. If only
     /// an authority's own certificate was imported, to trust it.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors are used.
@@ -29,7 +30,7 @@ extension Store {
         let trust = try await anchors.trust(judging: [first.certificate], systemAnchors: systemAnchors)
         let purpose: Certificate.KeyPurpose = first.certificate.canSign ? .signing : .encryption
         var steps: [ImportStep] = []
-        if !trust.judge(first.certificate, purpose: purpose, at: time).isTrusted {
+        if trust.judge(first.certificate, purpose: purpose, at: time).trust == nil {
             let given = [first.certificate] + report.intermediates.map(\.certificate)
             if let root = given.last(where: \.isSelfIssued) {
                 steps.append(.trust(root))

@@ -14,7 +14,7 @@ extension Failure {
             let failure = Failure(keystore: cause)
             self.init(failure.status, failure.message, hints: Self.hints(fitting) + failure.hints)
         case .impossibleDigest(let digest, _): self.init(.usage, "--digest \(digest.rawValue): \(error)")
-        case .noCipherRule: self.init(.usage, "--cipher: \(error)")
+        case .noAccountCipher: self.init(.usage, "--cipher: \(error)")
         default: self.init(Self.status(of: error), "\(error)", hints: Self.hints(for: error))
         }
     }
@@ -31,7 +31,7 @@ extension Failure {
             .unnamedIdentity, .unusableSigner, .weakRecipientKey:
             .noUser
         case .noUsableCertificate(_, let isOutage): isOutage ? .unavailable : .noUser
-        case .impossibleDigest, .noCipherRule, .noRecipients: .usage
+        case .impossibleDigest, .noAccountCipher, .noRecipients: .usage
         case .unreadable, .unreadableFolder: .noInput
         }
     }
@@ -65,7 +65,8 @@ extension Failure {
             ]
         case .unnamedIdentity: ["name its account with --account ADDR"]
         case .unpairedKey: ["also name the file of its certificate"]
-        case .impossibleDigest, .noCipherRule, .noRecipientCertificate, .notForSigning, .nothingLearned, .notRestorable,
+        case .impossibleDigest, .noAccountCipher, .noRecipientCertificate, .notForSigning, .nothingLearned,
+            .notRestorable,
             .severalFrom, .tooBigForKeys,
             .unknownCipher, .unreadable, .unreadableFolder, .unusableSigner, .weakRecipientKey:
             []

@@ -16,7 +16,7 @@ extension Failure {
             return .noUser
         case .cannotCreate(_, let code): return code == EACCES || code == EPERM ? .noPermission : .cannotCreate
         case .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer, .newerBackup,
-            .noStore, .notOnServer, .occupied, .older, .unsupportedKey, .unusableHostSettings:
+            .noStore, .notPossible, .occupied, .older, .unsupportedKey, .unusableHostSettings:
             return .configuration
         case .locked, .notMigrated, .notWritable, .permissions, .wrongPassphrase: return .noPermission
         case .malformedBackup, .unmatchedKey: return .badData
@@ -67,7 +67,7 @@ extension Failure {
         case .notMigrated: ["migrate it once as a user who may write it: smime store migrate"]
         case .openingTimedOut: ["allow more seconds with \(ProcessEnvironment.storeTimeout)"]
         case .permissions(let path, let why): permissionHints(path, why: why)
-        case .revokedIdentity: ["import a new one, or skip the check: --revocation off"]
+        case .revokedIdentity: ["import a new one: smime import NEW.p12"]
         // Starting over helps with a store, which is a folder, but not with a backup.
         case .wrongPassphrase(let path): isFolder(path) ? ["if it is forgotten, \(startOver)"] : []
         case .unknownAccount:
@@ -75,7 +75,7 @@ extension Failure {
         case .unknownRecipient(let address): ["add one with `smime recipient add \(shell: address) FILE`"]
         case .unsupportedKey: ["see `smime --version`; ML-DSA and ML-KEM need OpenSSL 3.5"]
         case .busy, .cancelled, .cannotCreate, .closed, .insideStore, .malformedBackup,
-            .noAddress, .notOnServer, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
+            .noAddress, .notPossible, .notWritable, .occupied, .unexpected, .unknownAlias, .unknownCertificate,
             .unmatchedKey, .unreachable, .unusableAddress, .unusableHostSettings, .unusableRole, .writeFailed:
             []
         }

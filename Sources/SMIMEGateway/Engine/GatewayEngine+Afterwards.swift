@@ -13,11 +13,13 @@ extension GatewayEngine {
         return await services.warnings + [await services.keepOrExplain()].compactMap(\.self)
     }
 
-    /// The journal entry of `mail` if deliveries can be recorded; otherwise nil. If the store's server is read-only,
+    /// The journal entry of `mail` if deliveries can be recorded; otherwise nil. If the database server is read-only,
     /// incoming mail is delivered without a record, with a warning.
     package func recordedEntry(of mail: GatewayMail, warn: (String) -> Void) -> DeliveryJournal.Entry? {
         guard mail.role == .incoming, mail.entry != nil, store.journal.isOnReadOnlyServer else { return mail.entry }
-        warn("the store's server only reads, so a second attempt may send the message twice")
+        warn(
+            "the database server is read-only, so the delivery is not recorded, and a second attempt may send the message again"
+        )
         return nil
     }
 
@@ -38,7 +40,7 @@ extension GatewayEngine {
         do throws(KeystoreError) {
             guard let report = try await learning.learnWhatIsNew([message]) else {
                 let isReadOnly = store.journal.isOnReadOnlyServer
-                return (record, isReadOnly ? "not learned: the store's server only reads" : nil)
+                return (record, isReadOnly ? "not learned: the database server is read-only" : nil)
             }
             guard report.changesStore, let entry = report.entries.first else { return (record, nil) }
             record.add("learned", value: entry.kind.rawValue)

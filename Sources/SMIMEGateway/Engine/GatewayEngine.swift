@@ -113,7 +113,7 @@ package struct GatewayEngine: Sendable {
             throw GatewayRefusal(
                 .temporary,
                 "4.3.0",
-                explanation: "the store's server only reads, so deliveries cannot be recorded"
+                explanation: "the database server is read-only, so deliveries cannot be recorded"
             )
         }
         return waiting

@@ -1,7 +1,7 @@
-/// A header field as in a packet.
+/// A header field as in a milter packet.
 ///
-/// The value begins after the colon. If `MilterSteps.leadingSpace` was not negotiated, it begins after one space there. Line
-/// ends in the value are line feeds.
+/// With `MilterSteps.leadingSpace` the value is everything after the colon. Without it, a space directly after the colon is
+/// not part of the value. Lines in the value are separated by line feeds.
 package struct MilterField: Hashable, Sendable {
     /// The name: printable ASCII without a colon. The mail server drops blanks between the name and the colon.
     package let name: String

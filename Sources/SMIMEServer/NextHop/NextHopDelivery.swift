@@ -65,11 +65,21 @@ final class NextHopDelivery {
 
     /// Records that the next hop refused the current copy.
     func refused(_ refusals: [SMTPRefusal]) {
-        let replies = refusals.map(\.reply)
-        note(replies.first(where: \.isPermanent) ?? replies.first ?? SMTPReply(451, "4.4.0", text: "refused"))
+        let refusal = refusals.first(where: \.reply.isPermanent) ?? refusals.first
+        note(refusal.map { reply(to: $0) } ?? SMTPReply(451, "4.4.0", text: "refused"))
         // A refusal while probing ends the delivery before any content is sent. A later one ends only the current copy.
         place = isProbing ? copies.count : place + 1
         isProbing = false
+    }
+
+    /// The reply for a refusal. All recipients get it, so it names the one that was refused.
+    private func reply(to refusal: SMTPRefusal) -> SMTPReply {
+        let recipients = copies[place].envelope.recipients
+        guard case .recipient(let index) = refusal.subject, recipients.indices.contains(index),
+            recipients.count > 1 || copies.count > 1, !refusal.reply.text.contains(recipients[index].address)
+        else { return refusal.reply }
+        let text = "\(recipients[index].address): \(refusal.reply.text)"
+        return SMTPReply(refusal.reply.code, refusal.reply.enhancedCode, text: text)
     }
 
     /// Ends the delivery, because nothing more can be sent.

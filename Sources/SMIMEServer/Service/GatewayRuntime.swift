@@ -28,7 +28,7 @@ final class GatewayRuntime {
     var opening: EventLoopPromise<Void>?
     private var isStopped = false
 
-    /// - Throws: `StreamError` if there is no space for temporary files.
+    /// - Throws: `StreamError` if the temporary files cannot be created.
     init(
         _ settings: ServerSettings,
         on loop: any EventLoop,

@@ -64,7 +64,7 @@ enum SocketBinder {
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
-        return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) == 0 }
+        return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) == 0 || errno != ECONNREFUSED }
     }
 }
 

@@ -32,8 +32,6 @@ package struct MessageWorker {
     /// The open store for the journal's records, if the store is on a server; nil if it was not needed yet. Connecting takes
     /// longer than recording, and an existing connection waits for a server that restarts.
     private var writable: Store?
-    /// The obstacle found by the last check; nil if there was none.
-    private var lastObstacle: Store.Obstacle?
 
     private init(_ socket: WorkerSocket, _ descriptors: [Int32], tools: Tools) {
         self.socket = socket
@@ -68,7 +66,8 @@ package struct MessageWorker {
                 guard let count = await worker.countExpiring() else { continue }
                 try worker.socket.send(WorkerAnswer.expiring(count).frame)
             case .check:
-                try worker.socket.send(WorkerAnswer.checked(await worker.obstacle().map(WorkerObstacle.init)).frame)
+                let obstacle = await worker.tools.store.forOneMessage().obstacle()
+                try worker.socket.send(WorkerAnswer.checked(obstacle.map(WorkerObstacle.init)).frame)
             }
         }
     }
@@ -171,15 +170,6 @@ package struct MessageWorker {
         }
     }
 
-    private mutating func obstacle() async -> Store.Obstacle? {
-        let found = await tools.store.forOneMessage().obstacle()
-        // A rejected passphrase is not tried again, so the store then reports that there is no passphrase. The earlier
-        // obstacle is more precise.
-        if case .key(.locked(_, nil)) = found, let earlier = lastObstacle { return earlier }
-        lastObstacle = found
-        return found
-    }
-
     /// Does the work that remains after the delivery of a message. A failure here is not a failure of the message.
     private mutating func settle(_ settlement: WorkerSettlement) async -> WorkerAnswer {
         var log = WorkerLog()
@@ -208,10 +198,11 @@ package struct MessageWorker {
         return .settled(number: settlement.number, isRecorded: isRecorded, log)
     }
 
-    /// Whether deliveries can be recorded. True also if the store's server only reads: `GatewayEngine` refuses mail for that.
+    /// Whether deliveries can be recorded. Also true if the database server is read-only: then `GatewayEngine` itself defers
+    /// outgoing mail, and delivers incoming mail without a record.
     private mutating func canRecord() async -> Bool {
+        let isOnServer = tools.store.location.server != nil
         do throws(KeystoreError) {
-            let isOnServer = tools.store.location.server != nil
             let store =
                 try await isOnServer
                 ? writableStore() : Store.open(tools.store.location, mode: .readWriteExisting)
@@ -219,7 +210,7 @@ package struct MessageWorker {
             if !isOnServer { try await store.close() }
             return true
         } catch {
-            return error.isReadOnly
+            return isOnServer && error.isReadOnly
         }
     }
 

@@ -40,8 +40,9 @@ package enum KeystoreError: Error, Equatable, Sendable {
     case noAddress(Fingerprint)
     /// There is no store in the server's database. Opening does not create a store, because an empty store has no rules.
     case noStore(path: String)
-    /// The operation is not possible with a store on a server; `why` says what to do instead.
-    case notOnServer(path: String, why: String)
+    /// The operation is not possible with this store, because of where the store is, or because the database role is missing
+    /// or lacks a right. `why` is the reason, and says what to do instead if there is something.
+    case notPossible(path: String, why: String)
     /// The account has no identity that can be used for the purpose now; `why` says why none of its identities can.
     case noUsableIdentity(EmailAddress, why: String)
     /// A file is neither an account backup nor a copy of a store, or was modified.
@@ -100,7 +101,7 @@ extension KeystoreError {
         case .busy, .cancelled, .openingTimedOut, .unreachable: true
         case .addressTaken, .cannotCreate, .cannotOpen, .closed, .corrupt, .foreignCopy, .insideStore, .keyMismatch,
             .keyMissing, .locked, .malformedBackup, .missing, .newer, .newerBackup, .noAccount, .noAddress,
-            .noStore, .noUsableIdentity, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .permissions,
+            .noStore, .noUsableIdentity, .notMigrated, .notPossible, .notWritable, .occupied, .older, .permissions,
             .revokedIdentity, .unexpected,
             .unknownAccount, .unknownAlias,
             .unknownCertificate, .unknownRecipient, .unmatchedKey, .unsupportedKey, .unusableAddress,
@@ -143,7 +144,7 @@ extension KeystoreError: LocalizedError, CustomStringConvertible {
         case .noUsableIdentity(let address, let why): "\(address): no usable identity: \(why)"
         case .notMigrated(let path, let found, let known):
             "\(path): the store has an older schema (\(found), this smime knows \(known)) and cannot be written"
-        case .notOnServer(let path, let why): "\(path): \(why)"
+        case .notPossible(let path, let why): "\(path): \(why)"
         case .notWritable(let path): "\(path): the store cannot be written"
         case .occupied(let path): "\(path): there is a store already; nothing was changed"
         case .older(let path, let found):
@@ -192,7 +193,7 @@ extension KeystoreError {
             case .disconnected, .unreachable: .unreachable(path: path, reason: error.message)
             case .corrupt, .mismatch: .corrupt(path: path, detail: error.message)
             case .forbidden:
-                .notOnServer(path: path, why: "the database role has no permission for this: \(error.message)")
+                .notPossible(path: path, why: "the database role has no permission for this: \(error.message)")
             case .cannotOpen, .denied: .cannotOpen(path: path, reason: error.message)
             case .writeFailed: .writeFailed(path: path, reason: error.message)
             case .readOnly: .notWritable(path: path)

@@ -31,7 +31,7 @@ extension KeystoreError: CodedError {
         case .busy, .openingTimedOut: .storeBusy
         case .cancelled: .cancelled
         case .cannotCreate, .cannotOpen, .corrupt, .foreignCopy, .keyMismatch, .keyMissing, .missing, .newer,
-            .newerBackup, .noStore, .notMigrated, .notOnServer, .occupied, .older, .permissions, .unusableAddress,
+            .newerBackup, .noStore, .notMigrated, .notPossible, .occupied, .older, .permissions, .unusableAddress,
             .unusableHostSettings, .unusableRole:
             .storeUnusable
         case .closed, .insideStore, .unexpected: .bug

@@ -23,6 +23,8 @@ final class StoreUnlocker: Sendable {
         /// The source of the passphrase; nil if there is none.
         var source: PassphraseSource?
         var opened: (protectors: Protectors, key: StoreKey)?
+        /// The sealed store key that no passphrase of the source opened.
+        var unopened: [UInt8]?
         var isClosed = false
     }
 
@@ -97,8 +99,12 @@ final class StoreUnlocker: Sendable {
             if let key { return key }
             attempt += 1
         }
-        throw attempt == 0
-            ? KeystoreError.locked(path: location.path, why: nil) : .wrongPassphrase(path: location.path)
+        // A source with a single passphrase is asked in vain at a later call. The passphrase was wrong nevertheless.
+        let isWrong = state.withLock { state in
+            if attempt > 0 { state.unopened = wrapped }
+            return state.unopened == wrapped
+        }
+        throw isWrong ? KeystoreError.wrongPassphrase(path: location.path) : .locked(path: location.path, why: nil)
     }
 
     private func passphrase(_ attempt: Int) throws(KeystoreError) -> Passphrase? {

@@ -221,6 +221,9 @@ def broken_hop(around):
             wire.send(message("refused-by-hop", recipients_[0], "x") + b".\r\n")
             replies = [wire.reply() for _ in recipients_]
             check(all(reply.startswith(code) for reply in replies), f"{recipients_}: {replies}")
+            refused = recipients_[-1]
+            if len(recipients_) > 1 and "content" not in refused:
+                check(all(f"{refused}: " in reply for reply in replies), f"{recipients_}: no reply names the refused one: {replies}")
     check(not arrived(around, "refused-by-hop"), "some of them have it")
     step("a form that is refused late: the others have theirs once, however often it is tried again")
     for _ in range(3):

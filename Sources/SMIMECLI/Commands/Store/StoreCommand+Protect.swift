@@ -35,7 +35,7 @@ extension SMIMECommand.StoreCommand {
             let store = try await global.existingStore(.readWrite, password: passwords.origin)
             let before = try await store.protection()
             let kept = try await store.nameForAgent()
-            try await store.protect(with: protection, passphrase: try newPassphrase(before))
+            try await store.protect(with: protection, passphrase: try await newPassphrase(for: store, before))
             KeyAgentUse.forget(kept)
             try await store.close()
             try report.print(["before": before.rawValue, "after": protection.rawValue]) {
@@ -47,7 +47,7 @@ extension SMIMECommand.StoreCommand {
         }
 
         /// The new passphrase; nil if the present passphrase is kept, or if the store is to have none.
-        private func newPassphrase(_ before: Protection) throws -> Passphrase? {
+        private func newPassphrase(for store: Store, _ before: Protection) async throws -> Passphrase? {
             guard protection != .keyFile else {
                 guard !newPasswords.origin.isGiven else { throw Failure(.usage, "a key file has no passphrase") }
                 return nil
@@ -56,6 +56,8 @@ extension SMIMECommand.StoreCommand {
             if before == .keyFile, let new = try passwords.origin.given() { return try Self.checked(new) }
             // Adding or removing the key file does not change the passphrase.
             if before != .keyFile, before != protection { return nil }
+            // The present passphrase is asked first, as passwd(1) does.
+            if before != .keyFile, case .key(let error) = await store.obstacle() { throw error }
             return try Self.checked(try Terminal.passphrase("for the store", isNew: true))
         }
 
