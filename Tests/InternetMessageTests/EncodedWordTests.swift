@@ -16,7 +16,7 @@ import Testing
         ("=?utf-8?qq?a?=", "=?utf-8?qq?a?="), (" =?utf-8?q?a?= \t=?utf-8?q?b?= ", " ab "),
         ("=?utf-8?q?\(String(repeating: "x", count: 600))?=", "=?utf-8?q?\(String(repeating: "x", count: 600))?="),
     ])
-    func `only well-formed encoded words are decoded`(_ text: String, _ expected: String) {
+    func `only well-formed encoded words are decoded`(text: String, expected: String) {
         #expect(EncodedWord.decode(text) == expected)
     }
 }

@@ -63,7 +63,7 @@ import Testing
             (">>>>\n>>>>From x\n>>>", ">>>>\n>>>From x\n>>>"), (">>Fr>From \n>From ", ">>Fr>From \nFrom "),
         ]
     )
-    func `one quotation mark is removed from every quoted From line`(_ quoted: String, _ plain: String) throws {
+    func `one quotation mark is removed from every quoted From line`(quoted: String, plain: String) throws {
         let undone = try #require(try MboxQuoting.undone(in: MemorySource(Array(quoted.utf8))))
         #expect(String(decoding: try undone.bytes(in: 0..<undone.count), as: UTF8.self) == plain)
     }

@@ -54,7 +54,7 @@ import Testing
     @Test func `A port that leads to the service by a unix socket is well, and so is the one for its results`() {
         let port = Self.port("-o content_filter=smime-out:unix:/run/smime/outgoing")
         #expect(codes([port, Self.transport, Self.back]).isEmpty)
-        // If the transport has another name, it is recognised by the options of the service.
+        // If the transport has another name, it is recognized by the options of the service.
         let renamed = [port, Self.transport, Self.back].map { $0.replacing("smime-out", with: "crypto") }
         #expect(codes(renamed, options: "--listen outgoing=lmtp:unix:/run/smime/outgoing").isEmpty)
     }

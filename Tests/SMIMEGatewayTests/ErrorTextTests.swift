@@ -29,7 +29,7 @@ import Testing
             (KeystoreError.unknownAccount(alice), "alice@example.com: no such account"),
             (MIMEError.limitExceeded(.depth), "parts nested more than 50 deep"),
             (MIMEError.unreadable(.changedWhileReading), "the input changed while it was being read"),
-            (MessageError.certificatesOnly, "malformed: it contains only certificates"),
+            (MessageError.certificatesOnly, "no content: it contains only certificates"),
             (
                 MessageError.cipherBelowFloor(.aes128CBC, floor: .aes256GCM),
                 "aes-128-cbc is weaker than aes-256-gcm, the weakest cipher that is allowed"

@@ -34,7 +34,7 @@ import Testing
         ("=?utf-8?Q?[encrypt]_=3D=3Fx=3F=3D?=", "=?x?="),
         ("=?utf-8?Q?[encrypt]_a=0D=0ABcc:_eve@x.test?=", "a\r\nBcc: eve@x.test"),
     ])
-    func `a subject tag is read and removed in every spelling`(_ text: String, _ shown: String) throws {
+    func `a subject tag is read and removed in every spelling`(text: String, shown: String) throws {
         let found = try subject(text)
         #expect(found.request == ProtectionRequest(encrypt: .require))
         #expect(found.shown == shown)

@@ -27,7 +27,7 @@ import Testing
         ("rfc4134/4.11.bin", "certs-only"), ("rfc4134/6.0.bin", "digested-data"), ("rfc4134/7.1.bin", "encrypted-data"),
         ("pqc-draft/ML-KEM-512.cms", "authenveloped-data"), ("pqc-draft/mldsa44-signed-attrs.pem", "signed-data"),
     ])
-    func `layers that cannot be opened are listed`(_ file: String, _ type: String) throws {
+    func `layers that cannot be opened are listed`(file: String, type: String) throws {
         guard Fixtures.corpora != nil else {
             return print("SKIPPED: no corpora beside the checkout, \(file) not inspected")
         }

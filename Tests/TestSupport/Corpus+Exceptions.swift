@@ -4,7 +4,7 @@ extension Corpus {
         "pkits/SignedValidpathLenConstraintTest14.eml":
             "an authority's certificate signs no mail here (RFC 8550 §4.4.1)",
         "pkits-p12/BadSignedCACert.p12":
-            "the signature of its certificate is no whole number of bytes, as no DER has it",
+            "the signature of its certificate has unused bits, which no signature in DER has",
         "openssl-test/v3-certs-RC2.p12": noKeyPair,
         "openssl-test/v3-certs-TDES.p12": noKeyPair,
         "pyca-p12/cert-aes256cbc-no-key.p12": noKeyPair,
@@ -17,5 +17,5 @@ extension Corpus {
     ]
 
     private static let noKeyPair =
-        "no key in it belongs to a certificate in it: nothing that an identity could be made of"
+        "no key in the file belongs to a certificate in it, so the file contains no identity"
 }

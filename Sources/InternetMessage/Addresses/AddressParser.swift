@@ -20,7 +20,7 @@ struct AddressParser {
             case .special(","), .special(";"): try finishElement()
             case .special(":"):
                 defects.insert(.group)
-                // Without a comma before the group, its name contains an address, which would be lost.
+                // An address in the group's name means that the comma before the group is missing. The address would be lost.
                 if element.angleAddress != nil || element.isMalformed || element.words.contains(.special("@")) {
                     defects.insert(.malformed)
                 }

@@ -74,7 +74,7 @@ struct SoleMailbox {
         let name = EncodedWord.decode(shown)
         // Programs may end the field at a line break that an encoded word contains, or refuse the field. Some of them also
         // decode words that are malformed or in a character set that smime does not know.
-        let loose = EncodedWord.decodeLoosely(shown, assumingASCII: true) ?? shown
+        let loose = EncodedWord.decodeAssumingASCII(shown)
         guard !(name + loose).unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
             return nil
         }

@@ -121,7 +121,7 @@ package struct ContentDisposition: Hashable, Sendable {
     /// The parameters.
     package let parameters: FieldParameters
 
-    /// Reads a Content-Disposition field; nil if it is empty.
+    /// Reads a Content-Disposition field; nil if it names no disposition type.
     package init?(field: HeaderField) {
         var tokens = FieldTokens(field.unfoldedBody)
         tokens.skipBlanksAndComments()

@@ -2,7 +2,7 @@ import ByteStreams
 
 /// Finds the lines of a source that start with two hyphens, at the speed of memory.
 ///
-/// Only such lines can be boundaries; all other lines are skipped. On request, hyphens far inside of a line are found, too.
+/// Only such lines can be boundaries; all other lines are skipped. On request, hyphens inside of a line are found, too.
 struct LineScanner {
     /// A position, and whether a line starts there.
     struct Place {
@@ -27,7 +27,7 @@ struct LineScanner {
         let isCut: Bool
         /// Whether the line starts after a bare carriage return, so that it is a line only for some programs.
         let isBehindReturn: Bool
-        /// Whether the bytes are not a line, but begin far inside of one.
+        /// Whether the bytes are not a line, but begin inside of one.
         var isInsideLine = false
     }
 
@@ -53,8 +53,8 @@ struct LineScanner {
     /// The first line at or after `start` that begins with two hyphens and for which `match` returns a value; nil if there is
     /// none.
     ///
-    /// - Parameter inside: hyphens behind blanks or one byte, or after the 250th byte of a line, are also passed to `match`, if one
-    ///   of these bytes follows them.
+    /// - Parameter inside: hyphens after blanks or one byte at the start of a line, and hyphens after its 250th byte, are also
+    ///   passed to `match`, if one of these bytes follows them.
     mutating func next<Match>(
         from start: Place,
         before inside: [UInt8],

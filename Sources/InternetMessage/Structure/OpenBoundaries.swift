@@ -27,7 +27,7 @@ struct OpenBoundaries {
     /// Whether there is nothing to look for.
     var isEmpty: Bool { levels.allSatisfy { $0.boundary == nil } }
 
-    /// The first bytes, after the hyphens, of the boundaries that are also looked for far inside of lines.
+    /// The first bytes, after the hyphens, of the boundaries that are also looked for elsewhere than at the start of a line.
     var watchedBytes: [UInt8] {
         levels.filter(\.isWatched).compactMap { level in
             level.boundary?.first { $0 != UInt8(ascii: "-") }
@@ -99,8 +99,8 @@ struct OpenBoundaries {
         return bytes.octets.firstOffset(of: Self.hyphens + boundary.map(\.lowercased)) != nil
     }
 
-    /// The meaning of hyphens and text behind blanks, which some programs ignore, or far inside of a line, where another line
-    /// begins for programs that read long lines in pieces.
+    /// The meaning of `text`, which begins with hyphens, but not at the start of a line. Some programs take it for a line:
+    /// those that ignore blanks or one byte before it, and those that read long lines in pieces of 250 bytes or more.
     private func markInside(_ text: Span<UInt8>) -> Mark? {
         let run = (0..<text.count).first { text[$0] != UInt8(ascii: "-") } ?? text.count
         for level in levels.indices.reversed() where levels[level].isWatched {

@@ -85,9 +85,23 @@ public enum EncodedWord {
     /// incomplete, or contain blanks. Nil if a word is in an unknown character set that encodes ASCII differently.
     ///
     /// The result is only meant to be searched.
-    ///
-    /// - Parameter assumingASCII: whether words in such a character set are read as ASCII, so that the result is never nil.
-    package static func decodeLoosely(_ text: String, assumingASCII: Bool = false) -> String? {
+    package static func decodeLoosely(_ text: String) -> String? {
+        struct UnknownCharset: Error {}
+        do throws(UnknownCharset) {
+            return try decodeLoosely(text) { _ throws(UnknownCharset) in throw UnknownCharset() }
+        } catch { return nil }
+    }
+
+    /// As ``decodeLoosely(_:)``, but reads words in such a character set as ASCII.
+    package static func decodeAssumingASCII(_ text: String) -> String {
+        decodeLoosely(text) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// - Parameter unknown: reads the bytes of a word in an unknown character set that encodes ASCII differently.
+    private static func decodeLoosely<Failure>(
+        _ text: String,
+        unknown: ([UInt8]) throws(Failure) -> String
+    ) throws(Failure) -> String {
         guard mayHoldWords(text) else { return text }
         var decoded = ""
         var rest = Array(text.utf8)[...]
@@ -112,11 +126,9 @@ public enum EncodedWord {
                 : looseForms(of: content)
             decoded += String(decoding: rest[..<start], as: UTF8.self)
             for (index, bytes) in forms.enumerated() {
-                guard
-                    let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
-                        ?? (assumingASCII ? String(decoding: bytes, as: UTF8.self) : nil)
-                else { return nil }
-                decoded += (index == 0 ? "" : " ") + known
+                let known = Charset.decode(bytes, charset: charset) ?? Charset.readAsASCII(bytes, charset: charset)
+                let read = if let known { known } else { try unknown(bytes) }
+                decoded += (index == 0 ? "" : " ") + read
             }
             rest = end.map { words[($0 + 2)...] } ?? []
         }

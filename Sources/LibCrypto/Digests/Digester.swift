@@ -24,7 +24,7 @@ package final class Digester {
 
     /// Adds the next bytes.
     package func update(_ bytes: Span<UInt8>) throws(OpenSSLError) {
-        // For a short text, reading the clock would take longer than the digest.
+        // For a short text, reading the clock would take a considerable part of the time of the digest.
         let start = bytes.count < Self.measured ? nil : ContinuousClock.now
         defer { if let start { CryptoTime.count(.digest, since: start) } }
         try context.withPointer { context throws(OpenSSLError) in

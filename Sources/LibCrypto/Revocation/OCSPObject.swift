@@ -10,10 +10,10 @@ package import Foundation
 package struct OCSPObject: ~Copyable {
     /// The identifier of a certificate in OCSP (RFC 6960 §4.1.1, CertID).
     package struct CertificateID: Hashable, Sendable {
-        /// libcrypto's NID of the digest.
-        fileprivate let digest: CInt
-        fileprivate let issuerName: [UInt8]
-        fileprivate let issuerKey: [UInt8]
+        /// libcrypto's NID of the hash algorithm.
+        fileprivate let hashAlgorithm: CInt
+        fileprivate let issuerNameHash: [UInt8]
+        fileprivate let issuerKeyHash: [UInt8]
         fileprivate let serialNumber: [UInt8]
         fileprivate let isNegative: Bool
     }
@@ -145,9 +145,9 @@ extension OCSPObject.CertificateID {
         var algorithm: OpaquePointer?
         var serial: UnsafeMutablePointer<ASN1_INTEGER>?
         guard let id, OCSP_id_get0_info(&name, &algorithm, &key, &serial, id) == 1 else { return nil }
-        digest = OBJ_obj2nid(algorithm)
-        issuerName = Self.bytes(name)
-        issuerKey = Self.bytes(key)
+        hashAlgorithm = OBJ_obj2nid(algorithm)
+        issuerNameHash = Self.bytes(name)
+        issuerKeyHash = Self.bytes(key)
         serialNumber = Self.bytes(serial)
         isNegative = (serial?.pointee.type ?? 0) & V_ASN1_NEG != 0
     }

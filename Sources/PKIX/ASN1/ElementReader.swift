@@ -102,7 +102,9 @@ extension ASN1Node {
     /// The value of a BIT STRING that has no unused bits.
     package func bits() throws -> [UInt8] {
         let bytes = try primitive()
-        guard bytes.first == 0 else { throw ElementReader.Mismatch(description: "a BIT STRING is not of whole bytes") }
+        guard bytes.first == 0 else {
+            throw ElementReader.Mismatch(description: "a BIT STRING is empty or has unused bits")
+        }
         return Array(bytes.dropFirst())
     }
 

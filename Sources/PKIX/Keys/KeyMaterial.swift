@@ -24,7 +24,7 @@ package enum KeyMaterial: Sendable {
     /// PEM blocks of other kinds, such as certificate requests, are skipped. If the file contains a private key, the caller
     /// must wipe `bytes`.
     ///
-    /// - Throws: `CMSError.malformed` if nothing is recognised, or if a recognised item is malformed.
+    /// - Throws: `CMSError.malformed` if nothing is recognized, or if a recognized item is malformed.
     package static func read(_ bytes: [UInt8]) throws(CMSError) -> [KeyMaterial] {
         guard bytes.count <= maximumFileBytes else { throw .limitExceeded("file size") }
         guard bytes.starts(with: byteOrderMark) else { return try items(bytes) }

@@ -45,7 +45,7 @@ struct SafeBag {
             var info = try ElementReader(value)
             let algorithm = try AlgorithmIdentifier(berEncoded: info.next(.sequence))
             let ciphertext = try info.next(.octetString).octets()
-            content = try Self.recognised { .encryptedKey(try PasswordEncryption(algorithm), ciphertext: ciphertext) }
+            content = try Self.recognized { .encryptedKey(try PasswordEncryption(algorithm), ciphertext: ciphertext) }
         case [1, 2, 840, 113549, 1, 12, 10, 1, 3]:
             content =
                 try Self.value(value, type: [1, 2, 840, 113549, 1, 9, 22, 1]).map { .certificate($0) }
@@ -59,7 +59,7 @@ struct SafeBag {
         }
     }
 
-    private static func recognised(_ body: () throws -> Content) throws -> Content {
+    private static func recognized(_ body: () throws -> Content) throws -> Content {
         do { return try body() } catch CMSError.unsupported(let name) { return .unsupported(name) }
     }
 

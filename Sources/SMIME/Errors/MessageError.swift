@@ -45,7 +45,7 @@ extension MessageError: LocalizedError, CustomStringConvertible {
     /// One sentence for a log or a user, in lower case and without a full stop. It never contains a secret.
     package var description: String {
         switch self {
-        case .certificatesOnly: "malformed: it contains only certificates"
+        case .certificatesOnly: "no content: it contains only certificates"
         case .cipherBelowFloor(let cipher, let floor):
             "\(cipher.name) is weaker than \(floor.name), the weakest cipher that is allowed"
         case .defective(let defect): "malformed: \(defect.text)"

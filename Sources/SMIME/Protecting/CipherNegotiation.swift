@@ -37,7 +37,7 @@ package struct CipherNegotiation: Sendable {
         package var demanded: ContentCipher?
         /// The cipher for recipients with unknown capabilities.
         package var standard: ContentCipher
-        /// The reason for `standard`: the default, or a rule.
+        /// The reason for `standard`: the default, or an exception.
         package var standardReason: Reason
         /// The weakest cipher that may be used.
         package var floor: ContentCipher
@@ -62,11 +62,13 @@ package struct CipherNegotiation: Sendable {
     package enum Reason: String, Sendable {
         /// The best cipher that all recipients with announced capabilities support.
         case announced
-        /// The capabilities of at least one recipient are unknown, and a rule for the sender names the cipher.
+        /// The capabilities of at least one recipient are unknown, and the setting `encryption.unknown` has an exception for the
+        /// sender.
         case account
         /// The user demanded the cipher.
         case demanded
-        /// The capabilities of at least one recipient are unknown, and a rule for a recipient names the cipher.
+        /// The capabilities of at least one recipient are unknown, and the setting `encryption.unknown` has an exception for a
+        /// recipient.
         case recipient
         /// The capabilities of at least one recipient are unknown; the default cipher is used.
         case standard

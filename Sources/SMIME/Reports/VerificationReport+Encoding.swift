@@ -7,7 +7,8 @@ import Foundation
 #endif
 
 extension VerificationReport: Encodable {
-    /// Encodes the JSON of `smime verify --json`: keys in snake_case, times in the format of RFC 3339.
+    /// Encodes the verdict as in the JSON of `smime verify --json`, which adds `schema`, `file` and `learned`: keys in
+    /// snake_case, times in the format of RFC 3339.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(status.rawValue, forKey: .status)

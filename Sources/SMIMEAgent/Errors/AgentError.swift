@@ -53,7 +53,7 @@ package enum AgentError: Error, Sendable {
     /// The key of a certificate in the file is too short for encryption.
     case weakRecipientKey(file: String, Certificate)
     /// The setting cannot contain a rule for this address.
-    case noCipherRule(for: EmailAddress, in: String)
+    case noAccountCipher(for: EmailAddress, in: String)
     /// A store cannot be restored from this file.
     case notRestorable(file: String, NotRestorable)
     /// Nothing was learned from the mail in the files, and the files contain nothing else. The value is the last reason; nil
@@ -107,7 +107,7 @@ extension AgentError: LocalizedError, CustomStringConvertible {
         case .noRecipientCertificate(let file): "\(file): holds no certificate to encrypt to"
         case .weakRecipientKey(let file, let certificate):
             "\(file): a key of \(certificate.publicKeyAlgorithm) is too short to encrypt to"
-        case .noCipherRule(let sender, let setting): "\(sender) cannot be written in the setting \(setting)"
+        case .noAccountCipher(let sender, let setting): "\(sender) cannot be written in the setting \(setting)"
         case .unknownCipher(let file): "\(file): not a valid backup: it names an unknown cipher"
         }
     }

@@ -13,7 +13,8 @@ extension AgentError: CodedError {
     package var code: SMIMEError.Code {
         switch self {
         case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
-        case .holdsPrivateKeys, .malformedRecipients, .noCipherRule, .notRestorable, .nothingLearned, .nothingToImport,
+        case .holdsPrivateKeys, .malformedRecipients, .noAccountCipher, .notRestorable, .nothingLearned,
+            .nothingToImport,
             .unknownCipher, .unnamedIdentity:
             .malformed
         case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:

@@ -38,7 +38,8 @@ package struct ConfigurationProfile {
 
     /// - Parameters:
     ///   - identities: all identities that the device receives.
-    ///   - current: the identities that the account uses, and the authorities above them.
+    ///   - current: the certificates with which the account signs and to which others encrypt, and the authorities above
+    ///     them without the roots.
     ///   - account: the mail account; if nil, the profile does not change the device's accounts.
     package init(
         of address: EmailAddress,

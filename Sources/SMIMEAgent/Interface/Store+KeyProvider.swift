@@ -3,7 +3,8 @@ public import SMIME
 public import SMIMEStore
 
 extension Store: KeyProvider {
-    /// The key for the first of `recipients` that belongs to an account of the store; nil if there is none.
+    /// The key for the first of `recipients` that belongs to an account of the store, and whose algorithm libcrypto supports;
+    /// nil if none belongs to an account.
     ///
     /// - Throws: `.storeLocked`, `.wrongPassphrase`, `.storeUnusable`, `.storeBusy`
     public func identity(for recipients: [EntityIdentifier]) async throws(SMIMEError) -> Identity? {

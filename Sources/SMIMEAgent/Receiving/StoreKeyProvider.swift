@@ -35,7 +35,10 @@ package struct StoreKeyProvider: KeyProvider {
         self.init(StoreOpening(store), systemAnchors: systemAnchors, warn: warn)
     }
 
-    /// The key for the first of `recipients` that belongs to an account of the store; nil if there is none.
+    /// The key for the first of `recipients` that belongs to an account of the store, and whose algorithm libcrypto supports;
+    /// nil if none belongs to an account.
+    ///
+    /// - Throws: `KeystoreError.unsupportedKey` if libcrypto supports none of the keys; what opening the store throws.
     package func identity(for recipients: [EntityIdentifier]) async throws -> Identity? {
         try await opening.store().accounts.decryptionKey(matching: recipients)
     }

@@ -8,21 +8,21 @@ import SMIMEStore
 /// Written as `aes-256-gcm old.example.org=aes-256-cbc alice@example.com=aes-256-cbc`.
 package struct CipherPreferences: Sendable {
     private let standard: ContentCipher
-    private let rules: [(pattern: Policy.Pattern, cipher: ContentCipher)]
+    private let exceptions: [(pattern: Policy.Pattern, cipher: ContentCipher)]
     private let floor: ContentCipher
 
-    package init() { (standard, rules, floor) = (.aes256GCM, [], .aes128CBC) }
+    package init() { (standard, exceptions, floor) = (.aes256GCM, [], .aes128CBC) }
 
     /// - Parameter floor: the weakest cipher that is ever negotiated.
     /// - Returns: nil if a word is neither a cipher nor PATTERN=CIPHER, or if the default cipher is missing or given twice.
     package init?(parsing text: String, floor: ContentCipher = .aes128CBC) {
         var standard: ContentCipher?
-        var rules: [(pattern: Policy.Pattern, cipher: ContentCipher)] = []
+        var exceptions: [(pattern: Policy.Pattern, cipher: ContentCipher)] = []
         for word in text.split(separator: " ") {
             let pieces = word.split(separator: "=", omittingEmptySubsequences: false)
             guard let last = pieces.last, let cipher = ContentCipher(writable: last) else { return nil }
             if pieces.count == 2, let pattern = Policy.Pattern(String(pieces[0])) {
-                rules.append((pattern, cipher))
+                exceptions.append((pattern, cipher))
             } else if pieces.count == 1, standard == nil {
                 standard = cipher
             } else {
@@ -30,16 +30,16 @@ package struct CipherPreferences: Sendable {
             }
         }
         guard let standard else { return nil }
-        (self.standard, self.rules, self.floor) = (standard, rules, floor)
+        (self.standard, self.exceptions, self.floor) = (standard, exceptions, floor)
     }
 
-    /// The cipher of the rule for exactly the address `sender`; nil if there is none.
+    /// The cipher of the exception for exactly the address `sender`; nil if there is none.
     package func cipher(for sender: EmailAddress) -> ContentCipher? {
         let pattern = Policy.Pattern("\(sender)")
-        return rules.first { $0.pattern.key == pattern?.key }?.cipher
+        return exceptions.first { $0.pattern.key == pattern?.key }?.cipher
     }
 
-    /// `text` with `cipher` as the rule for exactly the address `sender`; without such a rule if `cipher` is nil.
+    /// `text` with `cipher` as the exception for exactly the address `sender`; without such an exception if `cipher` is nil.
     ///
     /// - Returns: nil if the address cannot be written in such a text.
     package static func text(_ text: String, _ sender: EmailAddress, cipher: ContentCipher?) -> String? {
@@ -51,15 +51,15 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// The preferences for one message: the rules for the recipients take precedence, then the rules for the senders; among
+    /// The preferences for one message: the exceptions for the recipients take precedence, then the exceptions for the senders; among
     /// these the closest pattern.
     package func preferences(
         from senders: [EmailAddress],
         to recipients: [EmailAddress],
         demanded: ContentCipher? = nil
     ) -> CipherNegotiation.Preferences {
-        let forRecipients = recipients.lazy.compactMap(rule).first
-        let found = forRecipients ?? senders.lazy.compactMap(rule).first
+        let forRecipients = recipients.lazy.compactMap(exception).first
+        let found = forRecipients ?? senders.lazy.compactMap(exception).first
         return CipherNegotiation.Preferences(
             demanded: demanded,
             standard: found ?? standard,
@@ -68,8 +68,9 @@ package struct CipherPreferences: Sendable {
         )
     }
 
-    /// The cipher of the rule with the closest pattern for `address`.
-    private func rule(for address: EmailAddress) -> ContentCipher? {
-        Policy.Pattern.keys(for: address).lazy.compactMap { key in rules.first { $0.pattern.key == key }?.cipher }.first
+    /// The cipher of the exception with the closest pattern for `address`.
+    private func exception(for address: EmailAddress) -> ContentCipher? {
+        Policy.Pattern.keys(for: address).lazy.compactMap { key in exceptions.first { $0.pattern.key == key }?.cipher }
+            .first
     }
 }

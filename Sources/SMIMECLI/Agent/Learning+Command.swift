@@ -30,9 +30,10 @@ extension LearningReport.Entry {
         guard kind == .changed || isHeld else {
             return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")
         }
-        let before = previous.map { ", until now \($0.fingerprint) by \($0.issuer)" } ?? ""
+        let use = isHeld ? ", not used until you trust it" : ""
+        let before = previous.map { "; known before: \($0.fingerprint) by \($0.issuer)" } ?? ""
         Console.warning(
-            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(before)"
+            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(use)\(before)"
         )
         let verb = isHeld ? "trust" : "distrust"
         let when =

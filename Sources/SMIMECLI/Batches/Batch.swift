@@ -124,7 +124,7 @@ extension KeystoreError {
     fileprivate func problemOfStore(_ message: String) -> String? {
         switch self {
         case .busy, .cannotCreate, .cannotOpen, .closed, .corrupt, .insideStore, .keyMismatch, .keyMissing, .missing,
-            .newer, .noStore, .notMigrated, .notOnServer, .notWritable, .occupied, .older, .openingTimedOut,
+            .newer, .noStore, .notMigrated, .notPossible, .notWritable, .occupied, .older, .openingTimedOut,
             .permissions,
             .unreachable, .unusableAddress, .unusableHostSettings, .unusableRole, .writeFailed:
             message

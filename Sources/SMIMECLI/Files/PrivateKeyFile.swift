@@ -12,7 +12,7 @@ enum PrivateKeyFile {
         else { return nil }
         defer { head.wipe() }
         if let kind = SecretFileKind(head: head) { return kind }
-        // The contents of a profile that another program signed, or wrote in binary form, may not be recognised, so the
+        // The contents of a profile that another program signed, or wrote in binary form, may not be recognized, so the
         // file's extension decides.
         return path.lowercased().hasSuffix(".mobileconfig") && !head.isEmpty ? .profile : nil
     }

@@ -60,7 +60,11 @@ struct HarvestReport: Encodable {
         }
         for entry in unquoted {
             let name = entry.message.map { "\(entry.file), message \($0)" } ?? entry.file
-            table.add("unquoted", name, "valid after removing the > that the mailbox added to its lines \"From \"")
+            table.add(
+                "unquoted",
+                name,
+                "valid after removing the > that the mailbox added before lines that begin with \"From \""
+            )
         }
         let counts = [(learned.count, "learned"), (renewed.count, "renewed"), (changed.count, "changed")]
         let words = (counts + [(refusedCount, "refused")]).map { "\($0.0) \($0.1)" }

@@ -13,7 +13,7 @@ struct MentionedAddresses {
         let bare = Self.withoutBlanksInside(Self.withoutCommentsAndQuotes(text))
         for form in Set([
             text, bare, EncodedWord.decode(text, replacing: true),
-            EncodedWord.decodeLoosely(text, assumingASCII: true) ?? "",
+            EncodedWord.decodeAssumingASCII(text),
         ]) { search(Array(form.unicodeScalars)) }
     }
 

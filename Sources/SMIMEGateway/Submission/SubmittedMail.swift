@@ -3,8 +3,8 @@ import InternetMessage
 import SMIME
 import SMIMEAgent
 
-/// A mail that a program on this host submits, prepared for the rules: the recipients are determined, and all addresses
-/// have a domain.
+/// A mail that a program on this host submits, prepared for the policy: the recipients are determined, and the addresses of
+/// the envelope and in From have a domain.
 ///
 /// RFC 6409 §8
 package struct SubmittedMail: Sendable {

@@ -14,7 +14,7 @@ package enum RecipientSelection {
         /// The certificate is usable, but belongs to an account of this store, which has the private key of another
         /// certificate.
         case keyMissing = "key-missing"
-        /// The certificate is usable, but one from an earlier source is used.
+        /// The certificate is usable, but one from a source that is earlier in `lookup.order` is used.
         case laterSource = "later-source"
         case notForEncryption = "not-for-encryption"
         case notYetValid = "not-yet-valid"
@@ -144,7 +144,7 @@ extension RecipientSelection.Reason: CustomStringConvertible {
         case .expired: "expired"
         case .held: "held until it is trusted, because its issuer or key changed"
         case .keyMissing: "the store has no private key for it, but has one for another certificate of the account"
-        case .laterSource: "a certificate from an earlier source is used"
+        case .laterSource: "a certificate from a source that is earlier in lookup.order is used"
         case .notForEncryption: "its certificate does not allow encryption"
         case .notYetValid: "not valid yet"
         case .otherAddress: "it does not name the address, and is not pinned"

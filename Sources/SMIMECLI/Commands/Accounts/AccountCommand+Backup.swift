@@ -180,7 +180,7 @@ private struct RestoreCommandReport: Encodable {
         let new: Bool
     }
 
-    struct CipherRule: Encodable {
+    struct AccountCipher: Encodable {
         let account: String
         let cipher: String
     }
@@ -195,14 +195,14 @@ private struct RestoreCommandReport: Encodable {
     let certificates: Int
     let changed: Bool
     /// The restored cipher rules for senders that had no rule in the store.
-    let ciphers: [CipherRule]
+    let ciphers: [AccountCipher]
     let identities: [Identity]
     let kept: [String]
     let policy: [String]
     let recipients: Counts
 
     init(_ result: RestoreReport, _ ciphers: RestoredCiphers) {
-        self.ciphers = ciphers.new.map { CipherRule(account: $0.account.text, cipher: $0.cipher.name) }
+        self.ciphers = ciphers.new.map { AccountCipher(account: $0.account.text, cipher: $0.cipher.name) }
         accounts = result.accounts.map { Account(address: $0.address.text, new: $0.isNew) }
         anchors = result.newAnchors.map(\.fingerprint)
         certificates = result.newCertificates

@@ -73,7 +73,9 @@ extension SMIMECommand {
                 guard kind.isForDirectories else { throw ValidationError("--all needs --format ldif or smimea") }
                 guard identity == nil else { throw ValidationError("--identity and --all exclude each other") }
                 guard dn.map({ $0.contains("%u") || $0.contains("%s") }) != false else {
-                    throw ValidationError("with --all, --dn needs %u or %s for what differs")
+                    throw ValidationError(
+                        "with --all, --dn must contain %u or %s, so that each address has its own entry"
+                    )
                 }
             }
             if let option = servers.firstGiven, kind != .mobileconfig {

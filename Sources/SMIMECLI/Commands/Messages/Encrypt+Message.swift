@@ -125,7 +125,10 @@ extension SMIMECommand.Encrypt {
         guard try RecipientPlan.hiddenRecipients(of: protector.header).isEmpty else {
             throw Failure(
                 .usage,
-                "\(InputFile.name(path)): a Bcc field needs --output-dir, for a separate copy for each address"
+                "\(InputFile.name(path)): a Bcc field needs --output-dir, for a separate copy for each address",
+                hints: [
+                    "or send it as your policy says, with a copy for each hidden recipient: smime sendmail -t <FILE"
+                ]
             )
         }
         return protector

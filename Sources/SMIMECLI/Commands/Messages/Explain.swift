@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PKIX
+import SMIME
 
 extension SMIMECommand {
     struct Explain: ParsableCommand {
@@ -41,6 +42,10 @@ extension SMIMECommand {
                     isFile
                     ? "the codes of a mail: smime verify --verbose \(VerdictStep.argument(code))"
                     : meant.map { "did you mean \($0)?" } ?? "all codes: smime explain"
+                if VerificationReport.Status(rawValue: code) != nil {
+                    let step = "see the codes: smime verify --verbose FILE"
+                    throw Failure(.usage, "'\(code)' is a status; the codes of the problems say why", hints: [step])
+                }
                 throw Failure(.usage, "unknown code '\(code)'", hints: [hint])
             }
             try report.print(Explanation(known)) { Explanation(known).text }

@@ -121,7 +121,7 @@ extension SMIMECommand.PolicyCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "set",
-            abstract: "Create a rule, or add parts to a rule.",
+            abstract: "Create a rule, or add or change parts of a rule.",
             discussion: """
                 The levels are never, available (if possible) and require (otherwise the mail is not sent).
 
