@@ -1,4 +1,6 @@
+import ByteStreams
 import Foundation
+import PKIX
 import TestSupport
 import Testing
 
@@ -140,16 +142,26 @@ private final class Session {
         let home = folder.appending(path: "new").path
         try run(["--home", home, "import", certs("alice/cert.pem"), certs("bob/cert.pem")])
         let columns = """
-            der, subject_key, issuer, serial, not_before, not_after, usage, public_key, subject_name, issuer_name, addresses,
+            subject_key, issuer, serial, not_before, not_after, usage, public_key, subject_name, issuer_name, addresses,
                 issuer_key, issuer_hash, name_digest
             """
-        let sql = """
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-            INSERT INTO certificate (fingerprint, \(columns))
-                SELECT randomblob(32), \(columns) FROM n, (SELECT * FROM certificate LIMIT 1);
+        var sql = "BEGIN;\n"
+        var der = try Certificate(fixture: "bob/cert.pem").der
+        for number in 0..<3000 {
+            (der[der.count - 1], der[der.count - 2]) = (UInt8(number % 256), UInt8(number / 256))
+            let fingerprint = try Certificate(der: der).fingerprint.bytes.hexadecimal
+            sql +=
+                "INSERT INTO certificate (fingerprint, der, \(columns)) SELECT x'\(fingerprint)', x'\(der.hexadecimal)', "
+            sql += "\(columns) FROM certificate LIMIT 1;\n"
+        }
+        sql += """
             INSERT INTO intermediate (certificate) SELECT id FROM certificate WHERE id NOT IN (SELECT certificate FROM recipient);
+            COMMIT;
+
             """
-        try shell("sqlite3 '\(home)/data/smime.sqlite' \"\(sql)\"")
+        let script = folder.appending(path: "certificates.sql")
+        try Data(sql.utf8).write(to: script)
+        try shell("sqlite3 '\(home)/data/smime.sqlite' <'\(script.path)'")
         try run(["--home", home, "store", "backup", "-o", folder.appending(path: "copy").path])
     }
 

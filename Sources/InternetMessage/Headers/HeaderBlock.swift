@@ -7,6 +7,9 @@ package import ByteStreams
 ///
 /// RFC 5322 §2.2, RFC 2045 §3
 public struct HeaderBlock: Sendable {
+    /// The byte order mark of UTF-8, which some programs write in front of a header.
+    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// The bytes of the fields and of any text before them, without the empty line at the end.
     public let bytes: [UInt8]
     /// The range of `bytes` in the source.

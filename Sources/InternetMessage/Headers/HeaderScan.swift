@@ -155,10 +155,9 @@ struct HeaderScan {
     }
 
     private mutating func skipByteOrderMark() -> Int {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        guard isMessage, bytes.starts(with: mark) else { return 0 }
+        guard isMessage, bytes.starts(with: HeaderBlock.byteOrderMark) else { return 0 }
         defects.insert(.byteOrderMark)
-        return mark.count
+        return HeaderBlock.byteOrderMark.count
     }
 
     /// The end of the content of the line with the line feed at `feed`, without a carriage return.

@@ -41,7 +41,7 @@ package struct SevenBitEncoding: Sendable {
         header: Header? = nil,
         copiedTo copy: (any ByteSink)? = nil
     ) throws {
-        var plan = SevenBitPlan(source: source, copy: copy)
+        var plan = SevenBitPlan(of: entity, in: source, copiedTo: copy)
         try plan.add(entity, replacement: header, depth: 0)
         self.source = source
         pieces = plan.pieces

@@ -3,12 +3,20 @@ import ByteStreams
 /// Collects the pieces of a `SevenBitEncoding`.
 struct SevenBitPlan {
     let source: any ByteSource
+    /// The entity that is planned.
+    let root: Entity
     /// Receives the output during planning; nil once this sink has received bytes that differ from the output.
     var copy: (any ByteSink)?
     private(set) var pieces: [SevenBitPiece] = []
+    /// Whether all labels of entities that contain others stay; nil until it is known.
+    private var keepsLabels: Bool?
     var needsEncoding = false
     var unsafeParts: [Range<Int>] = []
     var unsafeMessages: [Range<Int>] = []
+
+    init(of root: Entity, in source: any ByteSource, copiedTo copy: (any ByteSink)?) {
+        (self.root, self.source, self.copy) = (root, source, copy)
+    }
 
     mutating func add(_ entity: Entity, replacement: SevenBitEncoding.Header?, depth: Int, isEmbedded: Bool = false)
         throws
@@ -17,13 +25,15 @@ struct SevenBitPlan {
         if entity.contentType.isSigned {
             try addSigned(entity, replacement: replacement)
         } else if !entity.children.isEmpty {
-            try addHeader(of: entity, replacement: replacement, newEncoding: try label(of: entity))
+            let label = try label(of: entity)
+            try addHeader(of: entity, replacement: replacement, newEncoding: label)
             try addParts(of: entity, depth: depth)
         } else if let message = try entity.embeddedMessage(in: source) {
             guard !message.header.needsEncoding else {
                 return try addEncoded(entity, message.header, replacement: replacement)
             }
-            try addHeader(of: entity, replacement: replacement, newEncoding: try label(of: entity))
+            let label = try label(of: entity)
+            try addHeader(of: entity, replacement: replacement, newEncoding: label)
             try add(message, replacement: nil, depth: depth + 1, isEmbedded: true)
         } else {
             try addLeaf(entity, replacement: replacement, isEmbedded: isEmbedded)
@@ -42,25 +52,33 @@ struct SevenBitPlan {
     private mutating func addSigned(_ entity: Entity, replacement: SevenBitEncoding.Header?) throws {
         try addHeader(of: entity, replacement: replacement, newEncoding: nil)
         let statistics = try LineStatistics(of: source.reader(in: entity.bodyRange))
-        if statistics.hasNUL || statistics.bareCR > 0 || statistics.longestLine > 998 {
+        // Binary content would not survive canonical line ends.
+        let isConverted = statistics.bareLF > 0 && !entity.binaryRanges(in: source).isEmpty
+        if statistics.hasNUL || statistics.bareCR > 0 || statistics.longestLine > 998 || isConverted {
             unsafeParts.append(entity.range)
         }
         try append(.text(entity.bodyRange, statistics))
     }
 
     /// The new Content-Transfer-Encoding of an entity that contains others; nil keeps the label.
-    private func label(of entity: Entity) throws -> TransferEncoding? {
-        guard let label = entity.sevenBitLabel, try !holdsSignedEightBit(entity) else { return nil }
-        return label
+    ///
+    /// If signed content with 8-bit text stays anywhere in the message, all labels stay: 8bit is permitted for 7-bit content.
+    private mutating func label(of entity: Entity) throws -> TransferEncoding? {
+        guard let label = entity.sevenBitLabel else { return nil }
+        let keepsLabels = try keepsLabels ?? holdsSignedEightBit(root, depth: 0)
+        self.keepsLabels = keepsLabels
+        return keepsLabels ? nil : label
     }
 
     /// Whether there is multipart/signed with 8-bit text in `entity`.
-    private func holdsSignedEightBit(_ entity: Entity) throws -> Bool {
+    private func holdsSignedEightBit(_ entity: Entity, depth: Int) throws -> Bool {
+        guard depth <= MIMELimit.depth.rawValue else { throw MIMEError.limitExceeded(.depth) }
         guard !entity.contentType.isSigned else {
             return try LineStatistics(of: source.reader(in: entity.bodyRange)).has8Bit
         }
         let message = try entity.children.isEmpty ? entity.embeddedMessage(in: source) : nil
-        return try (entity.children + [message].compactMap(\.self)).contains(where: holdsSignedEightBit)
+        return try (entity.children + [message].compactMap(\.self))
+            .contains { try holdsSignedEightBit($0, depth: depth + 1) }
     }
 
     /// Adds a message in base64, because mail transport might change its header.

@@ -51,7 +51,7 @@ extension ProblemCode {
         case .contentIsAttributes: "do not rely on the message: the signer never signed this content as a message"
         case .contentNotData, .contentNotMail:
             "do not rely on the message: the signer signed this content for another purpose"
-        case .noMIMEHeader: "if it matters, ask the sender whether the content was meant as mail"
+        case .attributesMissing, .noMIMEHeader: "if it matters, ask the sender whether the content was meant as mail"
         case .contentMismatch, .hiddenFields: "do not rely on the message: different programs show different content"
         case .cosigner: "nothing: the sender's own signature counts; the report names the other signers"
         case .crlExpired: "get the new list and import it"
@@ -76,7 +76,8 @@ extension ProblemCode {
         case .signerCertificateMissing: "import the certificate"
         case .signerIsSender: "accept the message only if the address in Sender may send for the address in From"
         case .signerNotFrom: "do not treat the address in From as the sender"
-        case .signingTimeFar: "check whether this is an old message that was sent again"
+        case .signingTimeFar:
+            "check whether this is an old message that was sent again, or whether the sender's clock was wrong"
         case .signingTimeFuture: "check your clock; the signer's may be wrong"
         case .tooManySignatures: "save the parts to files and verify each part"
         case .unauthenticated, .weakCipher: "ask the sender to encrypt with AES-GCM (AuthEnvelopedData)"

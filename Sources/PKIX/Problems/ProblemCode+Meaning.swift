@@ -7,6 +7,7 @@ extension ProblemCode {
         case .algorithmUnsupported: "a signature, its digest or a compression uses an algorithm that is not supported"
         case .attributeDoubled: "a signed attribute that may occur only once, with one value, occurs twice"
         case .attributeUnsigned: "an attribute that must be signed is unsigned, and is ignored"
+        case .attributesMissing: "the signature has no signed attributes, so that it was possibly not made for mail"
         case .bareCR: "a carriage return has no line feed after it"
         case .bareLF: "some lines end in a line feed only, and others in carriage return and line feed"
         case .base64Padding: "the base64 of a CMS object lacks its padding"
@@ -45,9 +46,10 @@ extension ProblemCode {
         case .contentEmbedded: "a detached signature also contains the content, unchanged"
         case .contentIsAttributes: "the signed content consists of the signed attributes of another signature"
         case .contentMismatch: "the content inside a detached signature differs from the content beside it"
-        case .contentNotData: "the signed content does not have the type that mail must have (RFC 8551 §2.4.1)"
+        case .contentNotData:
+            "the signed content does not have the type that mail must have (RFC 8551 §2.4.1); only a warning in a bare CMS object"
         case .contentNotMail:
-            "what is signed is no mail: an object of git, or content that was signed for another purpose"
+            "what is signed is not mail, but a git object or content that was signed for another purpose"
         case .contentNotOctets: "the content of the CMS object is in the obsolete PKCS #7 form, without an OCTET STRING"
         case .contentTypeAttribute: "the signed content type is missing, repeated, or different from the content's"
         case .contentTypeUnknown: "the CMS object has an unknown type"

@@ -27,7 +27,7 @@ extension ProblemCode {
             .innerSigner, .protectedFromMismatch, .signerAmbiguous, .signerCertificateMismatch, .signerIsSender,
             .signerNotFrom:
             .identity
-        case .contentNotData, .contentNotMail, .noMIMEHeader: .purpose
+        case .attributesMissing, .contentNotData, .contentNotMail, .noMIMEHeader: .purpose
         case .encrypted, .innerSignature, .signatureOutside: .outside
         case .chainSHA1, .chainWeakSignature, .digestMD5, .digestMismatch, .digestSHA1, .signatureDSA, .weakKey:
             .strength

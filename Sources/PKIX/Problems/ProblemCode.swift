@@ -9,6 +9,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     case algorithmUnsupported = "algorithm-unsupported"
     case attributeDoubled = "attribute-doubled"
     case attributeUnsigned = "attribute-unsigned"
+    case attributesMissing = "attributes-missing"
     case bareCR = "bare-cr"
     case bareLF = "bare-lf"
     case base64Padding = "base64-padding"
@@ -128,7 +129,7 @@ public enum ProblemCode: String, CaseIterable, Hashable, Sendable {
     /// warning: for example, an expired certificate that is imported for old mail.
     public var level: Problem.Level {
         switch self {
-        case .accountUnused, .addressMismatch, .attributeUnsigned, .bareCR, .bareLF, .base64Padding,
+        case .accountUnused, .addressMismatch, .attributeUnsigned, .attributesMissing, .bareCR, .bareLF, .base64Padding,
             .blankBeforeColon,
             .byteOrderMark, .certificateUnreadable, .contentEmbedded, .contentNotOctets,
             .contentTypeUnknown, .cosigner, .crlExpired, .crlSignature, .crlUnreadable, .digestNotAnnounced,

@@ -37,8 +37,23 @@ package struct IssuerSearch {
         return found
     }
 
+    /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`; all of them if none is.
+    ///
+    /// Anyone can certify the key of an authority under another root, so that there is a second chain.
+    package func issuers(of certificate: Certificate, leadingTo anchors: Set<Certificate>) -> [Certificate] {
+        let all = allIssuers(of: certificate)
+        var leading = Set(all.filter(anchors.contains))
+        guard !leading.isEmpty else { return all }
+        var count = 0
+        while leading.count > count {
+            count = leading.count
+            leading.formUnion(all.filter { !leading.isDisjoint(with: issuers(directlyAbove: $0)) })
+        }
+        return all.filter(leading.contains)
+    }
+
     /// The known certificates whose keys signed `certificate`.
-    package func issuers(directlyAbove certificate: Certificate) -> [Certificate] {
+    private func issuers(directlyAbove certificate: Certificate) -> [Certificate] {
         guard !certificate.isExcessive else { return [] }
         return (known[certificate.issuer.canonical] ?? []).filter {
             !$0.isExcessive && check.isSigned(certificate, by: $0)

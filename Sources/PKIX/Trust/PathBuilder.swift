@@ -39,7 +39,7 @@ struct PathBuilder {
     private let candidates: [EncodingKey: [Certificate]]
 
     private let budget: WorkBudget
-    let check: IssuanceCheck
+    private let check: IssuanceCheck
     private var complete: [CertificatePath] = []
     private var longest: CertificatePath?
     /// For each issuer of the judged certificate a path through it: a complete path, or else the longest one.

@@ -192,8 +192,8 @@ extension PathValidator {
         func builder() -> PathBuilder {
             PathBuilder(store, systemAnchors: nil, extra: cacheKey.extra, budget: budget, at: date)
         }
-        let ownBuilder = builder()
-        guard !certificate.isSelfIssued || ownBuilder.check.isSigned(certificate, by: certificate) else { return .none }
+        let issuance = IssuanceCheck(budget: budget)
+        guard !certificate.isSelfIssued || issuance.isSigned(certificate, by: certificate) else { return .none }
         // A certificate of the same key with another serial number does not cancel a revocation.
         let isRevoked = originals.contains { original in
             var builder = builder()

@@ -56,10 +56,10 @@ enum HeaderFieldKind {
         "content-type", "mime-version",
     ]
 
-    /// The fields that contain addresses, in lower case.
+    /// The fields that contain addresses, in lower case, except those that are carried.
     static let addressNames: Set = [
         "cc", "disposition-notification-to", "from", "mail-followup-to", "mail-reply-to", "reply-to", "resent-cc",
-        "resent-from", "resent-sender", "resent-to", "sender", "to",
+        "resent-from", "resent-sender", "resent-to", "return-receipt-to", "sender", "to",
     ]
 
     /// The fields that may occur several times in a message (RFC 5322 §3.6.5).

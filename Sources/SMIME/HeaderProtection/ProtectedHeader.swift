@@ -167,8 +167,7 @@ public struct ProtectedHeader: Sendable {
             let permitted = own.union(copied)
             guard !permitted.isEmpty, let found = statements[name] else { return permitted.isEmpty }
             // If no value is permitted, the field counts as changed. A value may be recorded or restored, but not both.
-            return !found.isDisjoint(with: permitted)
-                && (!found.isSubset(of: permitted) || found.count > max(own.count, copied.count))
+            return !found.isDisjoint(with: permitted) && !found.isSubset(of: own) && !found.isSubset(of: copied)
         }
     }
 
@@ -211,33 +210,33 @@ public struct ProtectedHeader: Sendable {
 private struct Statement: Hashable {
     /// The field's name in lower case.
     let name: String
-    private let value: String
-    /// The addresses, in order, and the faults of a field that has addresses. Two different lists may be displayed in the
-    /// same way.
-    private let addresses: [EmailAddress]
-    private let defects: Set<AddressDefect>
+    /// The text, or for a list of addresses the name and the address of each mailbox.
+    private let value: [String]
 
-    init(_ field: HeaderField) {
-        name = field.name.lowercased()
-        value = Self.plain(field.displayValue)
-        (addresses, defects) = Self.addresses(in: field, called: name)
-    }
+    init(_ field: HeaderField) { self.init(called: field.name.lowercased(), field) }
 
     /// Reads the name and value that an HP-Outer field records for an outer field; nil if the record cannot be parsed.
     init?(record: HeaderField) {
         let text = record.value
         guard let colon = text.firstIndex(of: ":") else { return nil }
-        name = text[..<colon].trimmingPrefix { $0 == " " }.lowercased()
+        let name = text[..<colon].trimmingPrefix { $0 == " " }.lowercased()
         guard let field = Array("X: \(text[text.index(after: colon)...])\r\n".utf8).field else { return nil }
-        value = Self.plain(field.displayValue)
-        (addresses, defects) = Self.addresses(in: field, called: name)
+        self.init(called: name, field)
     }
 
-    private static func addresses(in field: HeaderField, called name: String) -> ([EmailAddress], Set<AddressDefect>) {
-        guard HeaderFieldKind.addressNames.contains(name), let list = try? AddressList(field: field) else {
-            return ([], [])
+    private init(called name: String, _ field: HeaderField) {
+        self.name = name
+        let shown = Self.plain(field.displayValue)
+        guard HeaderFieldKind.addressNames.contains(name) else {
+            value = [shown]
+            return
         }
-        return (list.addresses, list.defects)
+        // Different lists of addresses may be displayed alike, and mail servers write the same list in different ways.
+        guard let list = try? AddressList(field: field), list.defects.isEmpty, !list.mailboxes.isEmpty else {
+            value = ["malformed", shown]
+            return
+        }
+        value = list.mailboxes.flatMap { [Self.plain($0.displayName ?? ""), $0.address.key] }
     }
 
     private static func plain(_ text: String) -> String {

@@ -55,7 +55,7 @@ package struct SignedLayer: Sendable {
         self.data = data
         self.content = LocatedEntity(entity: content, source: source)
         evidence = data.revocationEvidence
-        problems = data.problems + SignedPurpose(of: data, content: self.content).problems
+        problems = data.problems + (try SignedPurpose(of: data, content: self.content).problems)
         defects = padding.problems + Self.problems(transport)
     }
 
@@ -95,7 +95,7 @@ package struct SignedLayer: Sendable {
         problems =
             data.problems
             + (mustBeEntity
-                ? SignedPurpose(of: data, content: content).problems : SignedPurpose.warnings(about: data))
+                ? try SignedPurpose(of: data, content: content).problems : SignedPurpose.warnings(about: data))
         let isText = content.map { $0.entity.binaryRanges(in: $0.source).isEmpty } ?? false
         defects = (padding?.problems ?? []) + (isText ? Self.problems(transport) : [])
     }

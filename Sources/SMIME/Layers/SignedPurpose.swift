@@ -7,11 +7,12 @@ import PKIX
 /// A signature does not say what it was made for. What someone signed for another purpose, such as a commit, a receipt
 /// (RFC 2634 §2) or the messages of a TLS handshake (RFC 5246 §7.4.8), could be presented as a mail by that person.
 struct SignedPurpose {
-    /// What speaks against mail; empty if nothing does.
+    /// The reasons why the content was not signed as mail, or possibly not; empty if there is none.
     let problems: [Problem]
 
     /// - Parameter content: what is signed; nil if there is no content.
-    init(of data: SignedData, content: LocatedEntity?) {
+    /// - Throws: errors of reading.
+    init(of data: SignedData, content: LocatedEntity?) throws {
         guard !data.signers.isEmpty else {
             problems = []
             return
@@ -24,18 +25,23 @@ struct SignedPurpose {
             problems = []
             return
         }
-        let head = Self.head(of: content)
+        let head = try content.source.bytes(in: content.entity.range.prefix(Self.reach))
+        let isBare = data.signers.contains { $0.signedAttributesEncoding == nil }
+        let hasHeader = Self.beginsWithField(head) && content.entity.header.first("Content-Type") != nil
         if Self.isGitObject(head) {
-            problems = [Problem(.contentNotMail, "what is signed is an object of git, and no mail")]
-        } else if Self.beginsWithField(head), content.entity.header.fields.contains(where: \.isContentField) {
-            problems = []
-        } else if data.signers.contains(where: { $0.signedAttributesEncoding == nil }), !Self.isText(content) {
+            problems = [Problem(.contentNotMail, "what is signed is a git object, not mail")]
+        } else if isBare, try !Self.isText(content, hasHeader ? content.entity.header.range : content.entity.range) {
             let text = "a signature without attributes covers content that is neither text nor has a MIME header"
             problems = [Problem(.contentNotMail, text)]
-        } else {
+        } else if !hasHeader {
             problems = [
                 Problem(.noMIMEHeader, "what is signed has no MIME header, and was possibly not signed as mail")
             ]
+        } else if isBare {
+            let text = "a signature without attributes does not say that its content was signed as data"
+            problems = [Problem(.attributesMissing, text)]
+        } else {
+            problems = []
         }
     }
 
@@ -45,31 +51,27 @@ struct SignedPurpose {
     }
 
     private static func foreignType(of data: SignedData) -> String {
-        "the signed content is of type \(data.contentType), no data"
+        "the signed content is of type \(data.contentType), not data"
     }
 
     /// The number of bytes that are enough to recognize what is signed.
     private static let reach = 256
 
-    private static func head(of content: LocatedEntity) -> [UInt8] {
-        let range = content.entity.range
-        let end = min(range.upperBound, range.lowerBound.addingReportingOverflow(reach).partialValue)
-        // What cannot be read here is no field.
-        return (try? content.source.bytes(in: range.lowerBound..<end)) ?? []
-    }
-
-    /// Whether the content is text without control characters, which the messages of other protocols contain.
-    private static func isText(_ content: LocatedEntity) -> Bool {
+    /// Whether the bytes in `range` are text without control characters, which the messages of other protocols contain.
+    private static func isText(_ content: LocatedEntity, _ range: Range<Int>) throws -> Bool {
         let observer = PlaintextObserver(checksText: true)
-        do { try content.source.reader(in: content.entity.range).copy(to: observer) } catch { return false }
+        try content.source.reader(in: range).copy(to: observer)
         return observer.isCleanText == true
     }
 
     /// Whether `head` begins with the name of a header field and a colon. RFC 5322 §3.6.8 permits more characters, which
-    /// occur at the start of JSON and of other text, but in no MIME header.
+    /// occur at the start of JSON and of other text.
     private static func beginsWithField(_ head: [UInt8]) -> Bool {
-        guard let colon = head.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return false }
-        return head[..<colon].allSatisfy { $0 == UInt8(ascii: "-") || 0x30...0x39 ~= $0 || 0x41...0x5A ~= $0 & ~0x20 }
+        guard let colon = head.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        var name = head[..<colon]
+        while name.last?.isBlank == true { name.removeLast() }
+        return !name.isEmpty
+            && name.allSatisfy { "-_.".utf8.contains($0) || 0x30...0x39 ~= $0 || 0x41...0x5A ~= $0 & ~0x20 }
     }
 
     /// Whether `head` begins like a commit, a tag or a push certificate.

@@ -127,17 +127,22 @@ public struct VerificationReport: Sendable {
     }
 
     /// The protection of the message as a whole. Encryption counts even if it was not decrypted; a signature counts if it is
-    /// valid.
+    /// valid, and not only around the encryption.
     public var summary: Summary {
         let isConfidential = layers.contains { $0.kind.isEncryption && !$0.isPart }
-        // A signature outside of the encryption does not count (RFC 9787).
-        let isVerified = status == .valid && problems.allSatisfy { $0.kind.reservation != .outside }
+        let isVerified = status == .valid && !isOnlySignedOutside
         switch (isConfidential, isVerified) {
         case (true, true): return .confidentialAndVerified
         case (true, false): return .confidential
         case (false, true): return .verified
         case (false, false): return .unprotected
         }
+    }
+
+    /// Whether only the encrypted object is signed: the signer need not know the content (RFC 9787).
+    private var isOnlySignedOutside: Bool {
+        guard let encryption = layers.lastIndex(where: { $0.kind.isEncryption && !$0.isPart }) else { return false }
+        return layers[encryption...].allSatisfy(\.signers.isEmpty)
     }
 
     /// The verdict on the message: `valid` only if all axes of all signers are good.
@@ -184,6 +189,12 @@ extension VerificationReport.Status {
 }
 
 extension VerificationReport {
+    /// Whether this verdict on a message is worse than `other`: by its status, or by reservations that only this one has.
+    package func isWorse(than other: VerificationReport) -> Bool {
+        guard status == other.status else { return status.gravity < other.status.gravity }
+        return plainSigner == nil && other.plainSigner != nil
+    }
+
     /// The warnings about the message and about `signer` because of which a signature that is valid should not be presented
     /// as good without comment. They concern identity, strength, coverage, the purpose of what is signed, or a
     /// signature outside the encryption.

@@ -2,16 +2,16 @@ package import CMSSyntax
 package import InternetMessage
 package import SMIMEStore
 
-/// The cipher rules in a backup of accounts that are to be added to the setting `encryption.unknown`.
+/// The ciphers of accounts in a backup that are to be added to the setting `encryption.unknown`.
 package struct RestoredCiphers: Sendable {
     package static let setting = Setting.encryptionUnknown
 
-    /// The ciphers of the backup for accounts that have no rule in this store.
+    /// The ciphers of the backup for accounts that have none in this store.
     package let new: [(account: EmailAddress, cipher: ContentCipher)]
     /// Descriptions of the backup's ciphers that differ from this store's ciphers. They are not restored.
     package let kept: [String]
 
-    /// - Parameter preferences: the store's own cipher rules.
+    /// - Parameter preferences: the store's own setting.
     /// - Throws: `AgentError.unknownCipher`
     package init(_ restoration: Restoration, beside preferences: CipherPreferences, file: String) throws {
         var new: [(account: EmailAddress, cipher: ContentCipher)] = []
@@ -29,7 +29,7 @@ package struct RestoredCiphers: Sendable {
         (self.new, self.kept) = (new, kept)
     }
 
-    /// The value of the setting after the new rules are added; `old` is its present value.
+    /// The value of the setting after the new ciphers are added; `old` is its present value.
     package func change(_ old: String?) -> String? {
         new.reduce(old) { CipherPreferences.text($0 ?? Self.setting.standard, $1.account, cipher: $1.cipher) ?? $0 }
     }

@@ -52,7 +52,7 @@ package enum AgentError: Error, Sendable {
     case noRecipientCertificate(file: String)
     /// The key of a certificate in the file is too short for encryption.
     case weakRecipientKey(file: String, Certificate)
-    /// The setting cannot contain a rule for this address.
+    /// The setting cannot contain an exception for this address.
     case noAccountCipher(for: EmailAddress, in: String)
     /// A store cannot be restored from this file.
     case notRestorable(file: String, NotRestorable)

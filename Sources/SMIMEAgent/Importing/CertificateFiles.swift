@@ -65,30 +65,7 @@ extension ImportBatch {
             }
         }
         recipients += used.map { .init(certificate: $0, addresses: [address], source: .added, isPinned: isPinned) }
-        intermediates += named.isEmpty ? authorities : authorities.above(used)
+        intermediates += named.isEmpty ? authorities : used.flatMap(IssuerSearch(among: authorities).allIssuers)
         return leftOut
-    }
-}
-
-extension [Certificate] {
-    /// The most levels of authorities above a certificate that are looked for.
-    private static var levels: Int { 16 }
-
-    /// The certificates whose names are those of the issuers of `certificates`, of their issuers, and so on.
-    fileprivate func above(_ certificates: [Certificate]) -> [Certificate] {
-        var (found, rest, level) = ([Certificate](), self, certificates)
-        for _ in 0..<Self.levels where !level.isEmpty {
-            var (next, others) = ([Certificate](), [Certificate]())
-            for authority in rest {
-                if level.contains(where: { authority.subject.matches($0.issuer) }) {
-                    next.append(authority)
-                } else {
-                    others.append(authority)
-                }
-            }
-            found += next
-            (level, rest) = (next, others)
-        }
-        return found
     }
 }

@@ -15,8 +15,8 @@ package enum ImportStep: Sendable {
 }
 
 extension Store {
-    /// The next steps after the import: first to trust the root if the chain ends at no trust anchor, then to use the identity. If only
-    /// an authority's own certificate was imported, to trust it.
+    /// The next steps after the import: first to trust the root if the chain ends at no trust anchor, then to use the
+    /// identity. If only an authority's own certificate was imported, to trust it.
     ///
     /// - Parameter systemAnchors: whether the system's trust anchors are used.
     package func nextSteps(

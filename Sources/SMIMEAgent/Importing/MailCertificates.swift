@@ -23,7 +23,17 @@ package struct MailCertificates: Sendable {
         authorities = IssuerSearch(among: found.filter(\.isCertificateAuthority))
     }
 
-    /// The certificates of the authorities above `signer` that the mail contains, the nearest first. The signatures on the
-    /// certificates of the chain are verified.
-    package func authorities(above signer: Certificate) -> [Certificate] { authorities.issuers(of: signer) }
+    /// The certificates of authorities above `signers` that the mail contains, each once. The signatures of the chains are
+    /// verified.
+    package func authorities(above signers: [Certificate]) -> [Certificate] {
+        var seen: Set<Certificate> = []
+        return signers.flatMap(authorities.allIssuers).filter { seen.insert($0).inserted }
+    }
+
+    /// The highest authorities above `signer` in the mail: all roots, because anyone can certify the key of an authority under
+    /// a root of the same name. Without a root, the highest authority; empty if there is none.
+    package func highest(above signer: Certificate) -> [Certificate] {
+        let roots = authorities.allIssuers(of: signer).filter(\.isSelfIssued)
+        return roots.isEmpty ? [authorities.issuers(of: signer).last].compactMap(\.self) : roots
+    }
 }

@@ -33,7 +33,7 @@ package struct ReadMail: Sendable {
 
     /// Further remarks on the whole message, each a sentence.
     var allRemarks: [String] {
-        let isSigned = verdict.tone == .good || partVerdicts?.values.contains { $0.tone == .good } == true
+        let isSigned = verdict.isSigned || partVerdicts?.values.contains(where: \.isSigned) == true
         var seen: Set<String> = []
         let names = message.fields.map(\.name).filter {
             provenFields[$0.lowercased()] == nil && seen.insert($0).inserted

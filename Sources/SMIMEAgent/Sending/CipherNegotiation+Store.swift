@@ -35,7 +35,7 @@ extension CipherPreferences {
     /// The cipher for one message from `senders` that all `readers` can read.
     ///
     /// - Parameters:
-    ///   - recipients: the message's recipients. Rules for recipients take precedence over rules for senders.
+    ///   - recipients: the message's recipients. Exceptions for recipients take precedence over those for senders.
     ///   - demanded: the cipher that the user demands, whatever ciphers the recipients announce; nil if the user demands
     ///     none.
     /// - Throws: `MessageError`

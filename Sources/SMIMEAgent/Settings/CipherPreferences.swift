@@ -51,7 +51,7 @@ package struct CipherPreferences: Sendable {
         return CipherPreferences(parsing: changed)?.cipher(for: sender) == cipher ? changed : nil
     }
 
-    /// The preferences for one message: the exceptions for the recipients take precedence, then the exceptions for the senders; among
+    /// The preferences for one message: the exceptions for the recipients take precedence, then those for the senders; among
     /// these the closest pattern.
     package func preferences(
         from senders: [EmailAddress],

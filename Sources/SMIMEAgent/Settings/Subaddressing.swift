@@ -31,9 +31,13 @@ package struct Subaddressing: Hashable, Sendable {
         return Self.address(String(local[..<end]), at: address.asciiDomain)
     }
 
-    /// Other addresses that may receive mail for `address`: the address without its detail, and those of `RoutedAddresses`.
+    /// Other addresses that may receive mail for `address`: the address without its detail, without blanks and backslashes in
+    /// its local part, and those of `RoutedAddresses`.
     package func implied(by address: EmailAddress) -> [EmailAddress] {
-        let found = RoutedAddresses(in: Self.localPart(of: address)).all.compactMap(Self.address)
+        let local = Self.localPart(of: address)
+        let short = String(local.unicodeScalars.filter { !$0.properties.isWhitespace && $0 != "\\" })
+        let trimmed = short == local ? nil : Self.address(short, at: address.asciiDomain)
+        let found = [trimmed].compactMap(\.self) + RoutedAddresses(in: local).all.compactMap(Self.address)
         let all = [address] + found
         return all.compactMap(base) + found
     }

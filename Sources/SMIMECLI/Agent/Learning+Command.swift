@@ -30,10 +30,10 @@ extension LearningReport.Entry {
         guard kind == .changed || isHeld else {
             return Console.note("\(kind.rawValue) \(address) \(certificate.fingerprint)")
         }
-        let use = isHeld ? ", not used until you trust it" : ""
+        let restriction = isHeld ? ", not used until you trust it" : ""
         let before = previous.map { "; known before: \($0.fingerprint) by \($0.issuer)" } ?? ""
         Console.warning(
-            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(use)\(before)"
+            "\(address): \(kind.rawValue) certificate \(certificate.fingerprint) by \(certificate.issuer)\(restriction)\(before)"
         )
         let verb = isHeld ? "trust" : "distrust"
         let when =

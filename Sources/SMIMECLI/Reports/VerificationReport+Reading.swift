@@ -12,9 +12,10 @@ extension VerificationReport {
     func readVerdict(isEncrypted: Bool, _ context: SignerContext = SignerContext()) -> ReadVerdict {
         let verdict = VerdictSentence(self, file: nil, context: context)
         let tone: ReadVerdict.Tone =
-            verdict.isValid ? (isMeant ? .good : .neutral) : status == .unsigned ? .neutral : .bad
+            verdict.isValid ? (isKnowinglySigned ? .good : .neutral) : status == .unsigned ? .neutral : .bad
         let remarks = verdict.remarks.map { "\($0.text) (\($0.code))" }
-        return ReadVerdict(tone, verdict.text + (isEncrypted ? "; encrypted" : ""), remarks: remarks)
+        let sentence = verdict.text + (isEncrypted ? "; encrypted" : "")
+        return ReadVerdict(tone, sentence, isSigned: verdict.isValid, remarks: remarks)
     }
 
     /// The verdicts on the signed parts, by the parts' sections; nil if a signature covers the whole message or nothing is
@@ -28,11 +29,14 @@ extension VerificationReport {
     }
 
     /// Whether the signers can be assumed to know the text, and to have signed it as mail.
-    private var isMeant: Bool {
+    var isKnowinglySigned: Bool {
         signers.allSatisfy { signer in
             reservations(about: signer).allSatisfy { ![.outside, .purpose].contains($0.kind.reservation) }
         }
     }
+
+    /// Whether the verdict on the whole message also holds for the parts that are shown.
+    var coversParts: Bool { coverage == .whole && isKnowinglySigned }
 
     /// Whether the message was encrypted as a whole.
     var isEncrypted: Bool { layers.contains { $0.kind.isEncryption && !$0.isPart } }

@@ -139,8 +139,9 @@ package struct IncomingFilter: Sendable {
         }
     }
 
-    /// The verdict on a decrypted message. A signature that stays in the message is judged in the message as it is delivered,
-    /// with all that is inside of it, because its header is not the one that was received.
+    /// The verdict on a decrypted message. A signature that stays in the message is also judged in the message as it is
+    /// delivered, with all that is inside of it, because its header is not the one that was received. The worse verdict counts:
+    /// a restored From must not hide that the received From, or a signature around the encryption, was wrong.
     private func verdict(
         on plain: any ByteSource,
         from opened: OpenedMessage,
@@ -148,7 +149,8 @@ package struct IncomingFilter: Sendable {
     ) async throws -> DecryptedMail.Verdict {
         guard opened.keepsSignature else { return (opened.report, opened.learnable) }
         let verified = try await opener(provider).verify(plain)
-        return (verified.report, verified.learnable)
+        let isWorse = opened.report.isWorse(than: verified.report)
+        return isWorse ? (opened.report, nil) : (verified.report, verified.learnable)
     }
 
     private func opener(_ provider: any KeyProvider) -> MessageOpener {

@@ -60,7 +60,7 @@ package struct UnparsedMessage {
 
     /// The number of bytes before the first field: a byte order mark, and the From line of a mailbox file.
     private static func countBeforeFields(_ lines: [UInt8]) -> Int {
-        let mark = lines.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let mark = lines.starts(with: HeaderBlock.byteOrderMark) ? HeaderBlock.byteOrderMark.count : 0
         guard lines[mark...].starts(with: "From ".utf8) || lines[mark...].starts(with: ">From ".utf8),
             let feed = lines.firstIndex(of: UInt8(ascii: "\n"))
         else { return mark }

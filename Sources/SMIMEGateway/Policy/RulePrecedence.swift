@@ -7,8 +7,8 @@ import SMIMEStore
 /// The rules for the recipient are first: for the address, its domain, and the domains above. Next are those for the sender
 /// in the same order, including the sender's account, then the rule for the kind of mail, and then the global rule.
 ///
-/// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers take for it or
-/// route to it (`Subaddressing.implied`). A rule for such an address itself takes precedence.
+/// A requirement in a rule for an address also applies to its sub-addresses, and to addresses that mail servers treat as this
+/// address or route to it (`Subaddressing.implied`). A rule for such an address itself takes precedence.
 struct RulePrecedence {
     /// The level for signing or encryption, and what determined it.
     struct Choice {
@@ -38,7 +38,7 @@ struct RulePrecedence {
         let recipients = Self.keys(for: recipient, subaddressing)
         let senders = Self.keys(for: sender, account, subaddressing)
         var placed: [(place: Int, rule: Policy.Rule)] = []
-        func place(_ rule: Policy.Rule, for pattern: Policy.Pattern, among keys: [Key], after start: Int) {
+        func add(_ rule: Policy.Rule, for pattern: Policy.Pattern, among keys: [Key], after start: Int) {
             guard let place = keys.firstIndex(where: { $0.key == pattern.key }) else { return }
             if keys[place].isImplied { placed.append((start + place, rule.onlyRequired)) }
             // The rule may exist for both the address itself and its domain.
@@ -48,8 +48,8 @@ struct RulePrecedence {
         }
         for rule in all {
             switch rule.scope {
-            case .recipient(let pattern): place(rule, for: pattern, among: recipients, after: 0)
-            case .sender(let pattern): place(rule, for: pattern, among: senders, after: recipients.count)
+            case .recipient(let pattern): add(rule, for: pattern, among: recipients, after: 0)
+            case .sender(let pattern): add(rule, for: pattern, among: senders, after: recipients.count)
             case .kind(kind): placed.append((recipients.count + senders.count, rule))
             case .kind: continue
             case .global: placed.append((recipients.count + senders.count + 1, rule))

@@ -4,16 +4,16 @@ import PKIX
 /// The CA certificates that may be in chains of given certificates, looked up by name, level by level.
 ///
 /// The depth and the number are limited, so that hundreds of CAs with the same name do not slow down a check. Of many with one
-/// name, the oldest in the store and those that issued one of the certificates count, up to a limit: anyone can make
-/// certificates with the name and the key of another authority, and a user may have imported them with others.
+/// name, the oldest in the store are used, and those whose keys signed one of the certificates below, up to a limit: anyone can
+/// make certificates with the name of another authority, which a user may import with other certificates.
 struct Authorities: Sendable {
     private static let maximumDepth = 8
     private static let maximumCount = 256
     /// How many certificates with one name are read.
     private static let maximumRead = 1000
-    /// How many certificates with one name count without a signature.
+    /// How many certificates with one name are used without a signature.
     private static let maximumUnverified = 8
-    /// How many certificates with one name count.
+    /// How many certificates with one name are used.
     private static let maximumNamed = 32
 
     /// All CA certificates found, nearest first.
@@ -30,46 +30,75 @@ struct Authorities: Sendable {
         }
     }
 
-    /// The certificates in chains above `certificate`, the nearest first. The signatures of the chains are verified.
+    /// The certificates in chains above `certificate`, the nearest first. The signatures of the chains are verified. If there
+    /// is a chain to an anchor, others are left out.
     static func issuers(of certificate: Certificate, in database: SQLDatabase) throws -> [Certificate] {
-        IssuerSearch(among: try Authorities(above: [certificate], in: database).all).allIssuers(of: certificate)
+        let authorities = try Authorities(above: [certificate], in: database)
+        return IssuerSearch(among: authorities.all).issuers(of: certificate, leadingTo: authorities.anchors)
     }
 
     private init(lookingAbove certificates: [Certificate], in database: SQLDatabase) throws {
-        var seen: Set<Fingerprint> = []
-        var level = certificates
+        guard try !look(above: certificates, verifies: false, in: database) else { return }
+        // There are more than the limits permit, so those whose keys signed a certificate below them come first.
+        (all, anchors) = ([], [])
+        _ = try look(above: certificates, verifies: true, in: database)
+        _ = try look(above: certificates, verifies: false, in: database)
+    }
+
+    /// Adds the authorities above `certificates`.
+    ///
+    /// - Parameter verifies: whether only authorities are added whose keys signed a certificate below them.
+    /// - Returns: false if a limit was reached.
+    private mutating func look(
+        above certificates: [Certificate],
+        verifies: Bool,
+        in database: SQLDatabase
+    ) throws -> Bool {
+        var (level, isComplete) = (certificates, true)
+        var (seen, visited) = (Set(all.map(\.fingerprint)), Set<Fingerprint>())
+        var done: Set<[UInt8]> = []
         for _ in 0..<Self.maximumDepth where !level.isEmpty {
             // Another CA may issue the revocation lists for an issuer's certificates (RFC 5280 §5).
             let names = try Set(level.flatMap { [$0.issuer] + $0.revocationListIssuers }.map { try $0.matchingKey })
-                .subtracting(issuers)
+                .subtracting(verifies ? [] : done)
+            done.formUnion(names)
             issuers.formUnion(names)
             let below = level
             level = []
             for name in names.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-                for (certificate, isAnchor) in try Self.authorities(named: name, above: below, in: database)
-                where seen.count < Self.maximumCount {
-                    guard seen.insert(certificate.fingerprint).inserted else { continue }
+                let found = try Self.authorities(named: name, in: database)
+                let used =
+                    verifies ? Self.issuers(of: below, among: found) : Array(found.prefix(Self.maximumUnverified))
+                isComplete = isComplete && used.count == found.count
+                for (certificate, isAnchor) in used where visited.insert(certificate.fingerprint).inserted {
+                    guard all.count < Self.maximumCount || seen.contains(certificate.fingerprint) else { return false }
                     level.append(certificate)
+                    guard seen.insert(certificate.fingerprint).inserted else { continue }
                     all.append(certificate)
                     if isAnchor { anchors.insert(certificate) }
                 }
             }
         }
+        return isComplete
     }
 
-    private static func authorities(
-        named name: [UInt8],
-        above certificates: [Certificate],
-        in database: SQLDatabase
-    ) throws -> [(certificate: Certificate, isAnchor: Bool)] {
-        let found = try rows(named: name, in: database).compactMap { row in
+    private typealias Authority = (certificate: Certificate, isAnchor: Bool)
+
+    /// The authorities among `found`, which have one name, whose keys signed one of `certificates`. Those that the key
+    /// identifiers name are tried first, then the newest in the store.
+    private static func issuers(of certificates: [Certificate], among found: [Authority]) -> [Authority] {
+        let named = Set(certificates.compactMap(\.authorityKeyIdentifier))
+        func isNamed(_ item: Authority) -> Bool { item.certificate.subjectKeyIdentifier.map(named.contains) == true }
+        let ordered = found.filter(isNamed) + found.reversed().filter { !isNamed($0) }
+        let search = IssuerSearch(among: ordered.map(\.certificate))
+        let issuers = Set(certificates.flatMap(search.allIssuers).map(\.fingerprint))
+        return Array(ordered.filter { issuers.contains($0.certificate.fingerprint) }.prefix(maximumNamed))
+    }
+
+    private static func authorities(named name: [UInt8], in database: SQLDatabase) throws -> [Authority] {
+        try rows(named: name, in: database).compactMap { row in
             try row.authority().map { ($0, isAnchor: try row.value("is_anchor") as Bool) }
         }
-        guard found.count > maximumUnverified else { return found }
-        let search = IssuerSearch(among: found.map(\.0))
-        let verified = Set(certificates.flatMap(search.allIssuers).map(\.fingerprint))
-        let issued = found.dropFirst(maximumUnverified).filter { verified.contains($0.0.fingerprint) }
-        return Array((found.prefix(maximumUnverified) + issued).prefix(maximumNamed))
     }
 
     private static func rows(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The services that did not answer in time, in the table `service_outage`, whose column `url` has the host and port. A record is used for a few minutes.
+/// The services that did not answer in time, in the table `service_outage`, whose column `url` has the host and port. A
+/// record is used for a few minutes.
 enum OutageRecord {
     /// How long a record is used, in seconds.
     static let memory = 300

@@ -97,6 +97,13 @@ package struct PolicyStore: Sendable {
         }
     }
 
+    /// Removes all rules, also those that cannot be read.
+    package func removeAll() async throws(KeystoreError) {
+        try await database.write { database in
+            try RuleDigest.change(in: database) { try database.execute("DELETE FROM policy_rule") }
+        }
+    }
+
     static func rule(_ scope: Policy.Scope, in database: SQLDatabase) throws -> Policy.Rule? {
         try database.row("SELECT * FROM policy_rule WHERE side = ? AND pattern_key = ?", [scope.side, scope.key]).map(
             rule
@@ -105,6 +112,7 @@ package struct PolicyStore: Sendable {
 
     /// Stores `rules`, each in place of the rule of the same scope. A rule without values removes that rule.
     static func save(_ rules: [Policy.Rule], in database: SQLDatabase) throws {
+        guard !rules.isEmpty else { return }
         try RuleDigest.change(in: database) { for rule in rules { try write(rule, in: database) } }
     }
 

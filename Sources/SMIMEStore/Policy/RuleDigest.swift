@@ -14,13 +14,13 @@ struct RuleDigest: Equatable {
         if let error = try database.cached(.ruleDigest, make: { try error(in: database) }) { throw error }
     }
 
-    /// The error that `check` throws; nil if the rules are those that were set, or if none was ever set.
+    /// The error that `check` throws; nil if the rules are those that were set.
     static func error(in database: SQLDatabase) throws -> SQLError? {
-        guard let text = try text(in: database) else { return nil }
-        guard let expected = RuleDigest(text) else {
-            return SQLError(.corrupt, "the number of rules of the sending policy cannot be read")
+        let (text, found) = (try text(in: database), try RuleDigest(of: database))
+        guard text != nil || found.count > 0 else { return nil }
+        guard let expected = text.flatMap(RuleDigest.init) else {
+            return SQLError(.corrupt, "the record of the rules of the sending policy is missing or cannot be read")
         }
-        let found = try RuleDigest(of: database)
         guard found != expected else { return nil }
         guard found.count == expected.count else {
             return SQLError(.corrupt, "the sending policy has \(found.count) rules, and \(expected.count) were set")
@@ -34,7 +34,8 @@ struct RuleDigest: Equatable {
         let isSound = try error(in: database) == nil
         try body()
         let after = try RuleDigest(of: database)
-        guard isSound || after.count == 0, try after.text != text(in: database) else { return }
+        let text = try text(in: database)
+        guard isSound || after.count == 0, after.text != text, after.count > 0 || text != nil else { return }
         try SettingStore.change(SettingStore.ruleDigest, in: database) { _ in after.text }
     }
 
@@ -58,18 +59,18 @@ struct RuleDigest: Equatable {
 
     private var text: String { "\(count) \(digest)" }
 
-    /// The values of a row, each with its column and its length. A column without a value is left out, so that a new column
-    /// does not change the digest.
+    /// The values of a row, each with its column, type and length. Columns without a value are left out: a new column must
+    /// permit NULL, so that it does not change the digest.
     private static func encoding(of row: SQLRow) -> [UInt8] {
         row.stored.sorted { $0.column < $1.column }.flatMap { column, value in
-            let bytes: [UInt8]
+            let (type, bytes): (String, [UInt8])
             switch value {
             case .null: return [UInt8]()
-            case .integer(let number): bytes = Array("\(number)".utf8)
-            case .text(let text): bytes = Array(text.utf8)
-            case .blob(let blob): bytes = blob
+            case .integer(let number): (type, bytes) = ("integer", Array("\(number)".utf8))
+            case .text(let text): (type, bytes) = ("text", Array(text.utf8))
+            case .blob(let blob): (type, bytes) = ("blob", blob)
             }
-            return Array("\(column) \(bytes.count) ".utf8) + bytes
+            return Array("\(column) \(type) \(bytes.count) ".utf8) + bytes
         } + [.lineFeed]
     }
 }

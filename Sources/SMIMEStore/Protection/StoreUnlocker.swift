@@ -24,7 +24,7 @@ final class StoreUnlocker: Sendable {
         var source: PassphraseSource?
         var opened: (protectors: Protectors, key: StoreKey)?
         /// The sealed store key that no passphrase of the source opened.
-        var unopened: [UInt8]?
+        var rejectedKey: [UInt8]?
         var isClosed = false
     }
 
@@ -99,10 +99,10 @@ final class StoreUnlocker: Sendable {
             if let key { return key }
             attempt += 1
         }
-        // A source with a single passphrase is asked in vain at a later call. The passphrase was wrong nevertheless.
+        // A source with a single passphrase has none left at a later call. The passphrase was wrong nevertheless.
         let isWrong = state.withLock { state in
-            if attempt > 0 { state.unopened = wrapped }
-            return state.unopened == wrapped
+            if attempt > 0 { state.rejectedKey = wrapped }
+            return state.rejectedKey == wrapped
         }
         throw isWrong ? KeystoreError.wrongPassphrase(path: location.path) : .locked(path: location.path, why: nil)
     }

@@ -14,7 +14,7 @@ enum RecipientRecord {
 
     private static func columns(in database: SQLDatabase) -> String {
         """
-        SELECT address_key, address, der, fingerprint, source, source_detail, first_seen, last_seen, recipient.trust,
+        SELECT address_key, address, der, source, source_detail, first_seen, last_seen, recipient.trust,
             capabilities, capabilities_time, \(VerdictRecord.columns(in: database))
         FROM recipient JOIN certificate ON certificate.id = recipient.certificate \(VerdictRecord.joins(in: database))
         """

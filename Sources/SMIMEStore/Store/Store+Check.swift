@@ -79,12 +79,12 @@ extension Store {
             }
     }
 
-    /// Certificates that smime trusts without verifying a signature, and whose fingerprints do not match their content.
-    /// Other CA certificates and revocation lists are not searched, because smime verifies their signatures.
+    /// Certificates whose fingerprints do not match their content. They cannot be used.
     static func changedCertificates(in database: SQLDatabase) throws -> [StoreFinding] {
         let judged = """
             SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
-                UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient) ORDER BY id
+                UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient
+                UNION SELECT certificate FROM intermediate) ORDER BY id
             """
         var findings: [StoreFinding] = []
         try database.forEach(judged) { row in

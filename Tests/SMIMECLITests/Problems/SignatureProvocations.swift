@@ -28,6 +28,7 @@ enum SignatureProvocations {
             try check { $0.attributes = Handmade.usual + [capabilities, capabilities] }
         },
         .attributeUnsigned: { try check { $0.unsigned = [capabilities] } },
+        .attributesMissing: { try await mail { _ in } },
         .certificateUnreadable: { try outline { $0.certificates = [DER.sequence([5, 0])] } },
         .cmsLimit: { try inspect(Handmade().bytes(signers: 17)) },
         .cmsMalformed: { try inspect(Array(Handmade().bytes().dropLast(2))) },

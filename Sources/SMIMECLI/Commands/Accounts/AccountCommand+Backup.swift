@@ -194,7 +194,7 @@ private struct RestoreCommandReport: Encodable {
     let anchors: [Fingerprint]
     let certificates: Int
     let changed: Bool
-    /// The restored cipher rules for senders that had no rule in the store.
+    /// The restored ciphers of accounts that had none in the store.
     let ciphers: [AccountCipher]
     let identities: [Identity]
     let kept: [String]

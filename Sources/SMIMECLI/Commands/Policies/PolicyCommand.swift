@@ -23,7 +23,7 @@ extension SMIMECommand {
                   smime policy explain mail.eml --from alice@example.org
                   smime policy list
                 """,
-            subcommands: [List.self, Set.self, Unset.self, Explain.self]
+            subcommands: [List.self, Set.self, Unset.self, Clear.self, Explain.self]
         )
     }
 }
@@ -109,7 +109,9 @@ extension SMIMECommand.PolicyCommand {
             let policy = try await global.store(.readOnly).policy
             let rules = try await policy.rules(isComplete: false)
             if let loss = try await policy.loss() {
-                Console.warning("\(loss): restore a copy of the store, or set the missing rules again")
+                Console.warning(
+                    "\(loss): restore a copy of the store, or remove all rules (smime policy clear) and set them again"
+                )
             }
             if rules.isEmpty, !report.json {
                 Console.note("no rules: mail is signed and encrypted if possible (sign=available, encrypt=available)")
@@ -207,7 +209,7 @@ extension SMIMECommand.PolicyCommand {
 }
 
 /// A rule as reports show it.
-private struct RuleReport: Encodable {
+struct RuleReport: Encodable {
     let side: String
     let pattern: String?
     let sign: String?

@@ -104,8 +104,8 @@ extension SMIMECommand {
             // Parts that are signed inside the encryption are judged like the parts of any other message.
             let isDecrypted = opened.report.layers.contains { $0.kind != .signed && !$0.isPart }
             let inner = isDecrypted ? try await opener.verify(shown).report : opened.report
-            // A signature over the whole message covers the parts as well, whoever signed them before.
-            let judged = [opened.report] + (opened.report.coverage == .whole ? [] : [inner])
+            // A signature over the whole message covers the parts as well, even if other people signed them before.
+            let judged = [opened.report] + (opened.report.coversParts ? [] : [inner])
             let worst = judged.filter { !$0.signers.isEmpty || $0.isMalformed }.max { $0.exitStatus < $1.exitStatus }
             let report = worst ?? opened.report
             let context = report.status == .untrusted ? try await opening.store().context(of: report) : .init()
@@ -158,7 +158,7 @@ extension SMIMECommand {
                 try ReadableMessage(source),
                 report.readVerdict(isEncrypted: isEncrypted, context),
                 provenFields: report.provenFields,
-                partVerdicts: report.coverage == .whole ? nil : inner.readPartVerdicts
+                partVerdicts: report.coversParts ? nil : inner.readPartVerdicts
             )
         }
     }

@@ -123,7 +123,7 @@ extension SMIMECommand.RecipientCommand {
                     let signers = named.isEmpty ? mail.signers(for: address) : mail.signers
                     leftOut += batch.add(
                         signers,
-                        authorities: signers.flatMap(mail.authorities),
+                        authorities: mail.authorities(above: signers),
                         for: address,
                         named: named,
                         // Anyone can sign a mail with another person's From.

@@ -32,7 +32,7 @@ extension SMIMECommand.RecipientCommand.Trust {
         try await opening.store().warnOfOthers(than: signer, of: target.address)
         if target.fingerprint?.whole == nil { try FingerprintConfirmation(target.address).ask(signer, path) }
         var batch = ImportBatch()
-        _ = batch.add([signer], authorities: mail.authorities(above: signer), for: target.address, isPinned: true)
+        _ = batch.add([signer], authorities: mail.authorities(above: [signer]), for: target.address, isPinned: true)
         guard !batch.recipients.isEmpty else {
             throw Failure(.badData, "\(name): signed with a CA certificate")
         }

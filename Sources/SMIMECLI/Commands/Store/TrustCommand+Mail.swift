@@ -16,20 +16,20 @@ extension SMIMECommand.TrustCommand.Add {
             } catch { throw Failure(error, in: InputFile.name(file)) }
         case .mail(let mail):
             var authorities: [Certificate] = []
-            let chains = mail.signers.map { (signer: $0, authorities: mail.authorities(above: $0)) }
-            for case let highest? in chains.map(\.authorities.last) {
+            for highest in mail.signers.flatMap(mail.highest) {
                 // Mail seldom contains the root certificate, but an import may have stored it.
-                authorities.append(try await opening.store().anchors.chainEnd(above: highest).root ?? highest)
+                let root = try await opening.store().anchors.chainEnd(above: highest).root ?? highest
+                if !authorities.contains(root) { authorities.append(root) }
             }
             guard !authorities.isEmpty else { throw try await failure(mail, file, opening: opening) }
-            for (signer, above) in chains where !above.isEmpty {
+            for signer in mail.signers where !mail.highest(above: signer).isEmpty {
                 for address in signer.addresses.compactMap({ try? AddressScope($0) }) {
                     try await opening.store().warnOfOthers(than: signer, of: address)
                 }
             }
-            if fingerprint == nil { try authorities.forEach { try Self.ask($0, file) } }
+            if fingerprint == nil { try Self.ask(authorities, file) }
             batch.anchors += authorities
-            batch.intermediates += chains.flatMap(\.authorities)
+            batch.intermediates += mail.authorities(above: mail.signers)
         }
     }
 
@@ -70,6 +70,18 @@ extension SMIMECommand.TrustCommand.Add {
             ? "no authority issued the certificate of \(name): it is self-signed"
             : "does not contain the certificate of \(name); ask the sender or the authority for it"
         return Failure(.badData, "\(InputFile.name(file)): \(text)", hints: [hints].compactMap(\.self))
+    }
+
+    private static func ask(_ authorities: [Certificate], _ file: String) throws {
+        guard authorities.count > 1 else { return try authorities.forEach { try ask($0, file) } }
+        let names = authorities.map { "\($0.subject) \($0.fingerprint)" }.joined(separator: "; ")
+        throw Failure(
+            .usage,
+            "\(InputFile.name(file)): several authorities are at the top of its chains: \(names)",
+            hints: [
+                "name the one whose fingerprint the authority publishes: smime trust add \(shell: file) --fingerprint FINGERPRINT"
+            ]
+        )
     }
 
     private static func ask(_ authority: Certificate, _ file: String) throws {
