@@ -37,13 +37,14 @@ package struct IssuerSearch {
         return found
     }
 
-    /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`; all of them if none is.
+    /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`. If none is, the chain through the certificates that
+    /// were given first.
     ///
     /// Anyone can certify the key of an authority under another root, so that there is a second chain.
     package func issuers(of certificate: Certificate, leadingTo anchors: Set<Certificate>) -> [Certificate] {
         let all = allIssuers(of: certificate)
         var leading = Set(all.filter(anchors.contains))
-        guard !leading.isEmpty else { return all }
+        guard !leading.isEmpty else { return issuers(of: certificate) }
         var count = 0
         while leading.count > count {
             count = leading.count

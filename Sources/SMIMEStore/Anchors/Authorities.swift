@@ -31,7 +31,7 @@ struct Authorities: Sendable {
     }
 
     /// The certificates in chains above `certificate`, the nearest first. The signatures of the chains are verified. If there
-    /// is a chain to an anchor, others are left out.
+    /// is a chain to an anchor, others are left out; otherwise there is one chain, of the oldest certificates in the store.
     static func issuers(of certificate: Certificate, in database: SQLDatabase) throws -> [Certificate] {
         let authorities = try Authorities(above: [certificate], in: database)
         return IssuerSearch(among: authorities.all).issuers(of: certificate, leadingTo: authorities.anchors)
