@@ -56,9 +56,9 @@ import Testing
     @Test func `no recipient gets a message of which a copy cannot be sent`() throws {
         let scene = try ServeScene(refusing: ["eve": "550 5.1.1 unknown", "mallory": "451 4.2.0 later"])
         let refused = try scene.send(ServeScene.mail(), from: alice, to: [bob, "eve@example.org"], via: "out")
-        #expect(refused == ["550 5.1.1 unknown"])
+        #expect(refused == ["550 5.1.1 eve@example.org: unknown"])
         let delayed = try scene.send(ServeScene.mail(), from: alice, to: [bob, "mallory@example.org"], via: "out")
-        #expect(delayed == ["451 4.2.0 later"])
+        #expect(delayed == ["451 4.2.0 mallory@example.org: later"])
         #expect(scene.sink.all.isEmpty)
     }
 
