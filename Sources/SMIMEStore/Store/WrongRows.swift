@@ -64,7 +64,7 @@ struct WrongRows {
             if !isGiven { certificates.append(id) }
             return
         }
-        // `changedCertificates` reports a certificate that does not match its fingerprint, if this matters.
+        // `changedCertificates` reports a certificate that does not match its fingerprint.
         guard certificate.fingerprint.bytes == fingerprint else { return }
         let wrong = try CertificateRecord.changes(of: row, to: certificate)
         guard !wrong.isEmpty else { return }
