@@ -169,6 +169,24 @@ import Testing
         #expect(try await scene.store.recipients.addresses().count == 2)
     }
 
+    @Test func `a learned certificate that another one replaced is removed, one from a user is kept`() async throws {
+        let scene = try await VerdictScene()
+        let (alice, bob) = (try scene.certificate("alice"), try scene.certificate("bob"))
+        try await scene.home.change("UPDATE recipient SET source = 'harvest', trust = 'chain'")
+        let der = "(SELECT der FROM certificate WHERE fingerprint = x'\(bob.fingerprint.hexadecimal)')"
+        let isAlice = "fingerprint = x'\(alice.fingerprint.hexadecimal)'"
+        try await scene.home.change("UPDATE certificate SET der = \(der) WHERE \(isAlice)")
+        let findings = try await scene.store.check()
+        #expect(findings.map(\.code) == [.fingerprint] && findings.map(\.level) == [.warning], "\(findings)")
+        let isRecipient = "certificate IN (SELECT id FROM certificate WHERE \(isAlice))"
+        try await scene.home.change("UPDATE recipient SET trust = 'pinned' WHERE \(isRecipient)")
+        #expect(try await scene.store.check().map(\.level) == [.error])
+        #expect(try await repair(scene).repaired == 0)
+        try await scene.home.change("UPDATE recipient SET trust = 'chain' WHERE \(isRecipient)")
+        #expect(try await repair(scene).repaired == 1)
+        #expect(try await scene.store.check().isEmpty)
+    }
+
     @Test func `columns that lie are found and put right`() async throws {
         let scene = try await VerdictScene()
         try await scene.addList("revoking")

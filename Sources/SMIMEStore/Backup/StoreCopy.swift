@@ -19,7 +19,7 @@ struct StoreCopy {
             try StoreDatabase.form(of: reader, path)
             return try reader.readNow { database in
                 let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
-                if let finding = findings.first {
+                if let finding = findings.first(where: { $0.level == .error }) {
                     throw KeystoreError.malformedBackup(path: path, detail: finding.text)
                 }
                 return try Protectors(in: database)

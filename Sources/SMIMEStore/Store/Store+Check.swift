@@ -79,10 +79,11 @@ extension Store {
             }
     }
 
-    /// Certificates whose fingerprints do not match their content. They cannot be used.
+    /// Certificates whose fingerprints do not match their content. They cannot be used. Learned ones can be learned again.
     static func changedCertificates(in database: SQLDatabase) throws -> [StoreFinding] {
         let judged = """
-            SELECT fingerprint, der FROM certificate WHERE id IN (SELECT certificate FROM anchor
+            SELECT fingerprint, der, \(WrongRows.isGiven) AS is_given FROM certificate
+            WHERE id IN (SELECT certificate FROM anchor
                 UNION SELECT certificate FROM private_key UNION SELECT certificate FROM recipient
                 UNION SELECT certificate FROM intermediate) ORDER BY id
             """
@@ -93,7 +94,7 @@ extension Store {
             findings.append(
                 StoreFinding(
                     .fingerprint,
-                    .error,
+                    try row.value("is_given") ? .error : .warning,
                     text: "\(name(stored)): the certificate is not the one that was stored"
                 )
             )

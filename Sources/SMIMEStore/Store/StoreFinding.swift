@@ -50,7 +50,7 @@ public struct StoreFinding: Sendable, Equatable {
     package let isUnusedCertificate: Bool
 
     /// Whether `Store.repairRows` removes or corrects the row.
-    package var isWrongRow: Bool { level == .warning && (code == .columns || code == .unreadable) }
+    package var isWrongRow: Bool { level == .warning && [.columns, .fingerprint, .unreadable].contains(code) }
 
     init(_ code: Code, _ level: Level, text: String, isUnusedCertificate: Bool = false) {
         self.code = code

@@ -43,29 +43,34 @@ struct WrongRows {
         for (id, columns) in changes { try CertificateRecord.mend(id, columns, in: database) }
     }
 
-    /// `is_given` is true for certificates from a user, and for those with a private key. The rows are read in the order in
-    /// which they are stored: any other order reads most pages several times.
+    /// The rows are read in the order in which they are stored: any other order reads most pages several times.
     private static let certificateColumns = """
-        SELECT id, \(CertificateRecord.described),
-            EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = id)
+        SELECT id, \(CertificateRecord.described), \(isGiven) AS is_given FROM certificate ORDER BY id
+        """
+
+    /// The condition for certificates from a user, and for those with a private key.
+    static let isGiven = """
+        (EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = id)
             OR EXISTS (SELECT 1 FROM private_key WHERE private_key.certificate = id)
             OR EXISTS (SELECT 1 FROM intermediate WHERE intermediate.certificate = id AND learned = 0)
             OR EXISTS (SELECT 1 FROM recipient WHERE recipient.certificate = id
-                AND NOT (source = 'harvest' AND trust IN ('chain', 'held'))) AS is_given
-        FROM certificate ORDER BY id
+                AND NOT (source = 'harvest' AND trust IN ('chain', 'held'))))
         """
 
     private mutating func look(atCertificate row: SQLRow) throws {
         let (id, fingerprint): (Int64, [UInt8]) = (try row.value("id"), try row.value("fingerprint"))
         let name = Fingerprint(bytes: fingerprint).map { "\($0)" } ?? "a certificate"
+        let isGiven: Bool = try row.value("is_given")
         guard let certificate = try? Certificate(der: row.value("der") as [UInt8]) else {
-            let isGiven: Bool = try row.value("is_given")
             add(.unreadable, isGiven ? .error : .warning, text: "\(name): the certificate cannot be read")
             if !isGiven { certificates.append(id) }
             return
         }
         // `changedCertificates` reports a certificate that does not match its fingerprint.
-        guard certificate.fingerprint.bytes == fingerprint else { return }
+        guard certificate.fingerprint.bytes == fingerprint else {
+            if !isGiven { certificates.append(id) }
+            return
+        }
         let wrong = try CertificateRecord.changes(of: row, to: certificate)
         guard !wrong.isEmpty else { return }
         let columns = wrong.map(\.column).joined(separator: ", ")
