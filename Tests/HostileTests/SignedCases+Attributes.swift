@@ -172,6 +172,15 @@ extension SignedCases {
             mail.header[3] = "Date: Sun, 01 Feb 2026 00:00:00 +0000"
             return mail.signed(MailForge.text, signature: try forge.encoded())
         },
+        HostileCase("sig-time-before-certificate", .warn(["signing-time-far"])) {
+            var forge = SignedForge(MailForge.text, by: try Person.alice.get())
+            forge.signers[0].signedAttributes = {
+                [Attributes.contentType(), Attributes.digest($0), Attributes.time("100101000000Z")]
+            }
+            var mail = MailForge()
+            mail.header[3] = "Date: Fri, 01 Jan 2010 00:00:00 +0000"
+            return mail.signed(MailForge.text, signature: try forge.encoded())
+        },
         HostileCase("sig-time-unreadable", .reject(1, ["signing-time-malformed"])) {
             try detached {
                 $0.signers[0].signedAttributes = {
