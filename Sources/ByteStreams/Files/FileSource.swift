@@ -88,3 +88,37 @@ extension stat {
         #endif
     }
 }
+
+/// Identifies a regular file independently of its path.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// - Returns: nil if `path` is not the path of a regular file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        (device, number) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino))
+    }
+
+    /// Whether two paths lead to the same regular file.
+    package static func isSame(_ path: String, as other: String) -> Bool {
+        FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
+    }
+}
+
+/// Operations on paths as text.
+enum FilePath {
+    /// The folder of `path`; `.` if the path has no folder part.
+    ///
+    /// Foundation's `deletingLastPathComponent` crashes for a path of one character (swift-foundation of Swift 6.3).
+    static func folder(of path: String) -> String {
+        let slash = UInt8(ascii: "/")
+        var above = Array(path.utf8)
+        while above.last == slash { above.removeLast() }
+        while let last = above.last, last != slash { above.removeLast() }
+        while above.last == slash { above.removeLast() }
+        guard above.isEmpty else { return String(decoding: above, as: UTF8.self) }
+        return path.utf8.first == slash ? "/" : "."
+    }
+}

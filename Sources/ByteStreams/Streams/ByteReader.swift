@@ -60,3 +60,59 @@ package struct ByteStream: Sendable {
         }
     }
 }
+
+/// Limits the number of bytes per read.
+private final class PieceReader: ByteReader {
+    private let upstream: any ByteReader
+    private let size: Int
+
+    init(_ upstream: any ByteReader, _ size: Int) {
+        self.upstream = upstream
+        self.size = size
+    }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        var piece = buffer.piece(0..<min(size, buffer.count))
+        return try upstream.read(into: &piece)
+    }
+}
+
+extension ByteStream {
+    /// The same stream with at most `size` bytes per read.
+    package func inPieces(of size: Int) -> ByteStream { ByteStream { PieceReader(try makeReader(), size) } }
+}
+
+/// The next bytes of a reader, up to a number. What follows stays in the reader.
+final class PrefixReader: ByteReader {
+    private let upstream: any ByteReader
+    private var rest: Int
+
+    init(_ upstream: any ByteReader, count: Int) {
+        self.upstream = upstream
+        rest = count
+    }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        guard rest > 0 else { return 0 }
+        var piece = buffer.piece(0..<min(rest, buffer.count))
+        let count = try upstream.read(into: &piece)
+        rest -= count
+        return count
+    }
+}
+
+/// Concatenates several readers.
+package final class JoinedReader: ByteReader {
+    private var readers: ArraySlice<any ByteReader>
+
+    package init(_ readers: [any ByteReader]) { self.readers = readers[...] }
+
+    package func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        while let reader = readers.first {
+            let count = try reader.read(into: &buffer)
+            if count > 0 { return count }
+            readers.removeFirst()
+        }
+        return 0
+    }
+}

@@ -152,3 +152,29 @@ extension Array<UInt8> {
         bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
+
+extension Hasher {
+    /// Hashes all of `bytes`, without their number.
+    package mutating func combine(all bytes: [UInt8]) { bytes.withUnsafeBytes { combine(bytes: $0) } }
+
+    /// Hashes the UTF-8 of `text`, without its length.
+    package mutating func combine(utf8Of text: String) {
+        var text = text
+        text.withUTF8 { combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension FixedWidthInteger {
+    /// The bytes in big-endian order.
+    package var bigEndianBytes: [UInt8] {
+        stride(from: Self.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: self >> $0) }
+    }
+}
+
+extension UInt8 {
+    package static let carriageReturn = UInt8(ascii: "\r")
+    package static let lineFeed = UInt8(ascii: "\n")
+
+    /// Whether this is a space or a tab (RFC 5322 WSP).
+    package var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+}
