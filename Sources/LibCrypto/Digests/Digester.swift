@@ -72,3 +72,79 @@ extension DigestAlgorithm {
         return try digester.finish()
     }
 }
+
+/// A message digest for signatures, key derivation and MACs.
+package enum DigestAlgorithm: String, CaseIterable, Sendable {
+    case md5
+    case sha1
+    case sha224
+    case sha256
+    case sha384
+    case sha512
+    // Read but never written, because few other programs support these digests.
+    case sha3_224 = "sha3-224"
+    case sha3_256 = "sha3-256"
+    case sha3_384 = "sha3-384"
+    case sha3_512 = "sha3-512"
+    /// SHAKE256 with 64 bytes of output, as CMS uses it (RFC 8702 §3.1).
+    case shake256
+
+    /// The name by which libcrypto fetches the digest.
+    package var libcryptoName: String {
+        switch self {
+        case .md5, .sha1, .sha3_224, .sha3_256, .sha3_384, .sha3_512, .shake256: rawValue.uppercased()
+        case .sha224, .sha256, .sha384, .sha512: "SHA2-\(rawValue.dropFirst(3))"
+        }
+    }
+
+    /// The length of the digest value in bytes.
+    package var byteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha224, .sha3_224: 28
+        case .sha256, .sha3_256: 32
+        case .sha384, .sha3_384: 48
+        case .sha512, .sha3_512, .shake256: 64
+        }
+    }
+}
+
+/// Message authentication codes.
+package enum MessageAuthentication {
+    /// HMAC (RFC 2104) over `bytes`.
+    ///
+    /// libcrypto: `EVP_Q_mac`
+    ///
+    /// - Parameter digest: libcrypto's name of the digest.
+    package static func hmac(_ bytes: [UInt8], key: SecretBytes, digest: String) throws(OpenSSLError) -> [UInt8] {
+        Libcrypto.start()
+        return try key.withUnsafeBytes { key throws(OpenSSLError) in
+            var value = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count = 0
+            let result = EVP_Q_mac(
+                nil,
+                "HMAC",
+                nil,
+                digest,
+                nil,
+                key.baseAddress,
+                key.count,
+                bytes,
+                bytes.count,
+                &value,
+                value.count,
+                &count
+            )
+            guard result != nil else { throw OpenSSLError("EVP_Q_mac") }
+            return Array(value.prefix(count))
+        }
+    }
+
+    /// Whether two codes are equal. The time taken does not depend on where the codes differ.
+    ///
+    /// libcrypto: `CRYPTO_memcmp`
+    package static func areEqual(_ one: [UInt8], and other: [UInt8]) -> Bool {
+        one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
+    }
+}

@@ -26,3 +26,41 @@ package enum MemoryDumps {
         #endif
     }
 }
+
+/// Adapts the process to a limited address space.
+package enum AddressSpace {
+    /// Prevents the C library from reserving 64 MiB for every thread if the address space is limited. Call this while the
+    /// process has one thread.
+    ///
+    /// getrlimit(2) `RLIMIT_AS`, mallopt(3) `M_ARENA_MAX`
+    package static func limitReservations() {
+        #if os(Linux)
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+            return
+        }
+        shareHeap()
+        #endif
+    }
+
+    /// Makes all threads of the process allocate from one heap. Otherwise freed memory stays with the heap of the thread that
+    /// allocated it, and a process that works on its threads in turn grows by some MB for each heap. Call this while the
+    /// process has one thread.
+    ///
+    /// mallopt(3) `M_ARENA_MAX`
+    package static func shareHeap() {
+        #if canImport(Glibc)
+        _ = mallopt(M_ARENA_MAX, 1)
+        #endif
+    }
+
+    /// Whether the process can still map `count` bytes.
+    ///
+    /// mmap(2)
+    package static func has(_ count: Int) -> Bool {
+        let probe = mmap(nil, count, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let probe, probe != MAP_FAILED else { return false }
+        munmap(probe, count)
+        return true
+    }
+}
