@@ -1,6 +1,14 @@
 import ByteStreams
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A cache for the results of a pure function.
 ///
 /// The key must contain everything that the value depends on, so that values never become stale. Values that are not used are
@@ -54,4 +62,81 @@ struct EncodingKey: Hashable, Sendable {
     let bytes: [UInt8]
 
     func hash(into hasher: inout Hasher) { hasher.combine(all: bytes) }
+}
+
+/// A value that is computed on first use. All copies of what holds it share it.
+package final class SharedValue: Sendable {
+    private let kept = Mutex<(any Sendable)?>(nil)
+
+    package init() {}
+
+    /// The value that the first call made. Each call for one `SharedValue` must ask for the same.
+    package func value<Value: Sendable>(_ make: () -> Value) -> Value {
+        kept.withLock { kept in
+            if let known = kept as? Value { return known }
+            let made = make()
+            kept = made
+            return made
+        }
+    }
+}
+
+/// A value that several parties may provide, such as a service and a timeout. The first value is used.
+package final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiting: CheckedContinuation<Value, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Fulfils the promise with `value`. Later calls have no effect.
+    package func fulfil(_ value: Value) {
+        let waiting = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            guard state.value == nil else { return nil }
+            state.value = value
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume(returning: value)
+    }
+
+    /// Waits for the value. Only one task may wait, and one party must be certain to provide a value: cancelling the task
+    /// does not end the wait.
+    package func value() async -> Value {
+        await withCheckedContinuation { continuation in
+            let value = state.withLock { state in
+                if state.value == nil { state.waiting = continuation }
+                return state.value
+            }
+            if let value { continuation.resume(returning: value) }
+        }
+    }
+}
+
+/// The size and the times of change of a file, read at one time. If the file's content changes, its state changes.
+package struct FileState: Hashable, Sendable {
+    private let path: String
+    private let device: dev_t
+    private let node: ino_t
+    /// The file's length in bytes.
+    package let size: Int
+    /// The times of the last changes of content and status, in seconds and nanoseconds.
+    private let times: [Int]
+
+    /// Returns nil if there is no such file.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.path = path
+        (device, node, size) = (status.st_dev, status.st_ino, Int(status.st_size))
+        #if os(Linux)
+        let (modified, changed) = (status.st_mtim, status.st_ctim)
+        #else
+        let (modified, changed) = (status.st_mtimespec, status.st_ctimespec)
+        #endif
+        times = [modified.tv_sec, modified.tv_nsec, changed.tv_sec, changed.tv_nsec]
+    }
 }

@@ -124,3 +124,41 @@ private struct Lines: Sequence, IteratorProtocol {
     private static func isEnd(_ byte: UInt8) -> Bool { byte == 0x0a || byte == 0x0d }
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
+
+extension [UInt8] {
+    /// Parses pairs of hexadecimal digits; nil if there are other characters or an odd number of digits.
+    ///
+    /// Never converts the digits to a String, whose copies would stay in memory: the digits may be secret.
+    ///
+    /// - Parameter separators: characters that are ignored anywhere.
+    package init?(hexadecimal digits: some Collection<UInt8>, ignoring separators: String) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2 + 1)
+        var isHalf = false
+        for character in digits where !separators.utf8.contains(character) {
+            guard let digit = character.hexadecimalValue else {
+                bytes.wipe()
+                return nil
+            }
+            if isHalf { bytes[bytes.count - 1] |= digit } else { bytes.append(digit << 4) }
+            isHalf.toggle()
+        }
+        guard !isHalf else {
+            bytes.wipe()
+            return nil
+        }
+        self = bytes
+    }
+}
+
+extension SecretBytes {
+    /// Decodes the base64 in `lines` without leaving another copy in memory.
+    ///
+    /// - Throws: `CMSError.malformed` if the lines are not base64.
+    static func decoded(_ lines: ArraySlice<ArraySlice<UInt8>>, label: String) throws(CMSError) -> SecretBytes {
+        let decoded: SecretBytes?
+        do throws(OpenSSLError) { decoded = try SecretBytes(base64: lines) } catch { throw .openSSL(error) }
+        guard let decoded else { throw .malformed(.pem, "\(label) is not base64") }
+        return decoded
+    }
+}

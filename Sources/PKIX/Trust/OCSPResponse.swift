@@ -1,5 +1,6 @@
-import LibCrypto
+package import LibCrypto
 import SwiftASN1
+import Synchronization
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -138,4 +139,63 @@ extension OCSPResponse: Hashable {
 
     // Hashes only the end, which contains the signature: the whole response may be long.
     package func hash(into hasher: inout Hasher) { hasher.combine(der.suffix(256)) }
+}
+
+/// A request to an OCSP responder for the status of one certificate.
+///
+/// RFC 6960 §4.1, restricted as in RFC 5019 §2.1: one certificate, identified by SHA-1 hashes (which all responders support),
+/// and no nonce, so that responders may send cached responses. The hash needs no security, because the signature and the time
+/// of the response decide.
+package struct OCSPRequest: Hashable, Sendable {
+    /// The encoding of the request, which is sent with HTTP POST.
+    package let der: [UInt8]
+
+    /// - Throws: libcrypto's error if it cannot read a certificate.
+    package init(about certificate: Certificate, issuedBy issuer: Certificate) throws(OpenSSLError) {
+        der = try OCSPRequestEncoder.der(about: certificate.x509(), issuedBy: issuer.x509())
+    }
+}
+
+extension OCSPResponse {
+    /// The validity period of the status of `certificate` in the response; nil if the response contains no usable status at
+    /// `date`.
+    package func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
+        let answer = answer(about: certificate, issuedBy: issuer, at: date)
+        return answer?.isCurrent == true ? answer?.lifetime : nil
+    }
+}
+
+/// The identifiers of certificates in OCSP responses.
+enum OCSPCertificateNames {
+    /// The identifiers of `certificate` with every digest that responders use; empty if libcrypto cannot read the
+    /// certificate.
+    static func all(of certificate: Certificate, issuedBy issuer: Certificate) -> [OCSPObject.CertificateID] {
+        let pair = Pair(certificate: certificate.fingerprint, issuer: issuer.fingerprint)
+        if let known = recent[pair] { return known }
+        guard let subject = try? certificate.x509(), let authority = try? issuer.x509() else { return [] }
+        let all = OCSPObject.CertificateID.all(of: subject, issuedBy: authority)
+        recent[pair] = all
+        return all
+    }
+
+    private struct Pair: Hashable {
+        let certificate: Fingerprint
+        let issuer: Fingerprint
+    }
+
+    private static let recent = BoundedCache<Pair, [OCSPObject.CertificateID]>(capacity: 256)
+}
+
+/// The certificates that one response is about, parsed on first use.
+final class OCSPSubjects: Sendable {
+    private let subjects = Mutex<Set<OCSPObject.CertificateID>?>(nil)
+
+    func read(_ make: () -> Set<OCSPObject.CertificateID>) -> Set<OCSPObject.CertificateID> {
+        subjects.withLock { subjects in
+            if let subjects { return subjects }
+            let made = make()
+            subjects = made
+            return made
+        }
+    }
 }
