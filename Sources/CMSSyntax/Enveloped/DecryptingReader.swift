@@ -1,4 +1,4 @@
-import ByteStreams
+package import ByteStreams
 import LibCrypto
 import PKIX
 
@@ -104,5 +104,106 @@ final class DecryptingReader: ByteReader {
             pending = try decryption.finish(tag: trailer.tag, attributes: attributes)[...]
             return pending.isEmpty ? 0 : try readPending(into: &buffer)
         }
+    }
+}
+
+/// Decrypts in one piece after reading the whole ciphertext and the tag, as CCM requires.
+///
+/// RFC 5084 §1.2; libcrypto: `EVP_CipherUpdate`, which may be called only once for CCM.
+final class BufferedDecryption {
+    private let encryption: ContentEncryption
+    private let key: SecretBytes
+    private var ciphertext: [UInt8] = []
+
+    /// The maximum length of the content in bytes, which is held in memory.
+    static let maximumCount = 8 << 20
+    /// This error is not hidden behind `decryptionFailed`, because it reveals nothing about the key.
+    static let tooLong = CMSError.limitExceeded("\(maximumCount >> 20) MiB of AES-CCM content")
+
+    init(_ encryption: ContentEncryption, _ key: SecretBytes) {
+        self.encryption = encryption
+        self.key = key
+    }
+
+    /// Appends the next piece of the ciphertext.
+    func append(_ bytes: Span<UInt8>) throws {
+        guard ciphertext.count + bytes.count <= Self.maximumCount else { throw Self.tooLong }
+        ciphertext.append(contentsOf: bytes)
+    }
+
+    /// The plaintext; throws an error if the tag does not match.
+    func finish(tag: [UInt8], attributes: [UInt8]?) throws -> [UInt8] {
+        let context = try encryption.makeContext(key, isEncrypting: false, tag: tag)
+        try context.announce(count: ciphertext.count)
+        if let attributes { try context.authenticate(attributes) }
+        var plaintext = [UInt8](repeating: 0, count: ciphertext.count)
+        let ciphertext = ciphertext
+        var output = plaintext.mutableOctets
+        try context.updateOnce(ciphertext.octets, into: &output)
+        return plaintext
+    }
+}
+
+/// Plaintext whose tag, or padding and structure, were verified. Encrypted content can only be read through this type.
+///
+/// The plaintext is not stored. Every reader decrypts the message again and verifies it again. The padding of a substitute
+/// was wrong; see `EnvelopedData.substitute`.
+package struct CheckedContent: Sendable {
+    private let source: ByteStream
+    private let encryption: ContentEncryption
+    private let key: ContentKey
+    private let attributes: [UInt8]?
+    /// Whether the padding was wrong, so that the content must not be used.
+    package let isSubstitute: Bool
+
+    /// Only `EnvelopedData` creates a value.
+    init(
+        _ source: ByteStream,
+        _ encryption: ContentEncryption,
+        key: ContentKey,
+        attributes: [UInt8]?,
+        isSubstitute: Bool = false
+    ) {
+        self.source = source
+        self.encryption = encryption
+        self.key = key
+        self.attributes = attributes
+        self.isSubstitute = isSubstitute
+    }
+
+    /// The plaintext.
+    package var stream: ByteStream {
+        ByteStream {
+            ConcealingReader(
+                try DecryptingReader(source, encryption, key: key, attributes: attributes, pads: !isSubstitute)
+            )
+        }
+    }
+}
+
+/// Turns all errors about the message into the one error of decryption.
+private final class ConcealingReader: ByteReader {
+    private let upstream: DecryptingReader
+
+    init(_ upstream: DecryptingReader) { self.upstream = upstream }
+
+    func read(into buffer: inout MutableSpan<UInt8>) throws -> Int {
+        try concealing { try upstream.read(into: &buffer) }
+    }
+}
+
+/// Turns every error about a message, after a recipient was chosen, into the same error. Errors of the disk and the caller
+/// are not changed.
+func concealing<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+        return try body()
+    } catch StreamError.malformedBase64 {
+        throw CMSError.decryptionFailed
+    } catch let error as StreamError {
+        throw error
+    } catch let error as CMSError where error == BufferedDecryption.tooLong {
+        throw error
+    } catch {
+        throw CMSError.decryptionFailed
     }
 }

@@ -1,5 +1,5 @@
 import ByteStreams
-import SwiftASN1
+package import SwiftASN1
 
 /// Reads the octets of an OCTET STRING, which may be primitive or consist of nested segments.
 ///
@@ -55,4 +55,20 @@ final class OctetStringReader: ByteReader {
     private func begin(_ header: BERHeader) {
         if header.isConstructed { openStrings += 1 } else { left = header.length ?? 0 }
     }
+}
+
+/// The tag and length of a BER element.
+///
+/// X.690 §8.1
+package struct BERHeader: Sendable {
+    package let identifier: ASN1Identifier
+    package let isConstructed: Bool
+    /// The length of the contents in bytes; nil for indefinite length.
+    package let length: Int?
+    /// The header as it was encoded.
+    package let encoded: [UInt8]
+}
+
+extension ASN1Identifier {
+    static let endOfContents = ASN1Identifier(tagWithNumber: 0, tagClass: .universal)
 }
