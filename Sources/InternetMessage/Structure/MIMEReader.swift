@@ -63,3 +63,82 @@ extension Entity {
         return try MIMEReader.message(in: source, range: bodyRange)
     }
 }
+
+/// Checks whether bytes can be the start of a MIME entity: a header field, or the empty line.
+///
+/// `HeaderBlock` could check this as well, but in a time that depends on the bytes. This type needs one table look-up for
+/// each byte, so it may be used for plaintext that was not verified yet.
+package enum EntityStart {
+    /// The number of bytes in which the name of the first header field must end, including a byte order mark and the From line
+    /// of a mailbox before it.
+    package static let reach = 4096
+
+    /// Whether `head`, the first bytes of the content, may begin an entity. Empty content may, too.
+    package static func canBegin(with head: [UInt8]) -> Bool {
+        let table = table
+        var state = State.start.rawValue
+        for byte in head.prefix(reach) { state = table[Int(state) << 8 | Int(byte)] }
+        return state == State.yes.rawValue || head.isEmpty
+    }
+
+    /// The position in the possible start of an entity.
+    private enum State: UInt8, CaseIterable {
+        /// At the start. Only here a byte order mark or an empty line may follow.
+        case start
+        /// After a carriage return that may belong to the empty line.
+        case emptyLine
+        case mark1, mark2
+        /// At the start of the first line, after a byte order mark.
+        case top
+        /// After `F`, `Fr`, `Fro` or `From`, which may begin the From line of a mailbox or the name of a field.
+        case f, fr, fro, from
+        /// In blanks after `From`. The colon of a field may still follow.
+        case fromBlank
+        /// The same states after a greater-than sign.
+        case quote, quoteF, quoteFr, quoteFro, quoteFrom
+        /// In the From line of a mailbox, whose content does not matter.
+        case mailbox
+        /// At the start of the line after the From line.
+        case line
+        /// In a field's name, or in the blanks between the name and the colon (RFC 5322 §4.5).
+        case name, nameBlank
+        case yes, no
+    }
+
+    private static let table: [UInt8] = State.allCases.flatMap { state in
+        (0...UInt8.max).map { next(state, $0).rawValue }
+    }
+
+    private static func next(_ state: State, _ byte: UInt8) -> State {
+        switch (state, byte) {
+        case (.yes, _), (.start, .lineFeed), (.emptyLine, .lineFeed): .yes
+        case (.start, .carriageReturn): .emptyLine
+        case (.start, 0xEF): .mark1
+        case (.mark1, 0xBB): .mark2
+        case (.mark2, 0xBF): .top
+        case (.no, _), (.emptyLine, _), (.mark1, _), (.mark2, _): .no
+        case (.start, UInt8(ascii: "F")), (.top, UInt8(ascii: "F")): .f
+        case (.f, UInt8(ascii: "r")): .fr
+        case (.fr, UInt8(ascii: "o")): .fro
+        case (.fro, UInt8(ascii: "m")): .from
+        case (.from, UInt8(ascii: " ")): .fromBlank
+        case (.start, UInt8(ascii: ">")), (.top, UInt8(ascii: ">")): .quote
+        case (.quote, UInt8(ascii: "F")): .quoteF
+        case (.quoteF, UInt8(ascii: "r")): .quoteFr
+        case (.quoteFr, UInt8(ascii: "o")): .quoteFro
+        case (.quoteFro, UInt8(ascii: "m")): .quoteFrom
+        case (.quoteFrom, UInt8(ascii: " ")): .mailbox
+        case (.fromBlank, UInt8(ascii: ":")): .yes
+        case (.fromBlank, _) where byte.isBlank: .fromBlank
+        case (.fromBlank, .lineFeed), (.mailbox, .lineFeed): .line
+        case (.fromBlank, _), (.mailbox, _): .mailbox
+        case (.start, UInt8(ascii: ":")), (.top, UInt8(ascii: ":")), (.line, UInt8(ascii: ":")): .no
+        case (_, UInt8(ascii: ":")): .yes
+        case (.start, _) where byte.isBlank, (.top, _) where byte.isBlank, (.line, _) where byte.isBlank: .no
+        case (_, _) where byte.isBlank: .nameBlank
+        case (.nameBlank, _): .no
+        case (_, 33...126): .name
+        default: .no
+        }
+    }
+}

@@ -1,3 +1,5 @@
+import ByteStreams
+
 /// The characters that change in Normalization Forms KC and KD, but not in C and D: the full compatibility decompositions of
 /// Unicode 15.0.
 ///
@@ -209,4 +211,23 @@ enum CompatibilityTable {
         :55b6 :914d 1f240:3014_672c_3015 :3014_4e09_3015 :3014_4e8c_3015 :3014_5b89_3015 :3014_70b9_3015 :3014_6253_3015
         :3014_76d7_3015 :3014_52dd_3015 :3014_6557_3015 1f250:5f97 :53ef 1fbf0+a:30
         """
+}
+
+extension String {
+    /// The text in Normalization Form KC, in which compatibility variants of a character are replaced by that character.
+    ///
+    /// UAX #15
+    package var compatiblyComposed: String {
+        // The table is large, and most texts are ASCII, which does not change.
+        guard !utf8.allSatisfy({ $0 < 128 }) else { return self }
+        var view = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if let scalars = CompatibilityTable.mappings[scalar] {
+                view.append(contentsOf: scalars)
+            } else {
+                view.append(scalar)
+            }
+        }
+        return String(view).canonicallyComposed
+    }
 }
