@@ -124,3 +124,9 @@ extension ReplayableContent {
         return ReplayableContent { try writer.write(to: $0, content: write) }
     }
 }
+
+/// The bytes that a signature covers, with the source that contains them.
+struct SignedBytes: Sendable {
+    let stream: ByteStream
+    let source: any ByteSource
+}

@@ -1,4 +1,7 @@
-// The asynchronous forms of writing. In asynchronous code Swift chooses them instead of the synchronous ones.
+import ByteStreams
+
+// The asynchronous forms of reading and writing. In asynchronous code Swift chooses the ones of writing instead of the synchronous
+// ones.
 
 extension Message {
     /// Signs and encrypts the message and writes the result in pieces, on `SMIMEExecutor`.
@@ -61,4 +64,25 @@ extension CryptographicMessage.Content {
     ///
     /// - Throws: the errors of the synchronous form.
     public func bytes() async throws(SMIMEError) -> [UInt8] { try await SMIMEError.inBackground { try allBytes() } }
+}
+
+extension Message {
+    /// A message that arrives in pieces. Up to 1 MB is kept in memory; larger messages are kept in an unlinked file. Runs on
+    /// `SMIMEExecutor`.
+    ///
+    /// - Throws: `.callback` with the error that `chunks` throws, unless that is an `SMIMEError`; `.cancelled`; `.file` if the
+    ///   file cannot be written; the errors of reading from bytes.
+    public init<Chunks: AsyncSequence>(
+        _ chunks: Chunks
+    ) async throws(SMIMEError) where Chunks.Element: Sequence<UInt8> {
+        self = try await withTaskExecutorPreference(SMIMEExecutor.shared) { () async throws(SMIMEError) in
+            let spool = Spool()
+            do {
+                for try await chunk in chunks { try SMIMEError.catching { try spool.write(Array(chunk)) } }
+            } catch { throw SMIMEError(thrownByCaller: error) }
+            // A stream may end early without an error when its task is cancelled.
+            guard !Task.isCancelled else { throw SMIMEError(CancellationError()) }
+            return try Message(try SMIMEError.catching { try spool.finish() })
+        }
+    }
 }

@@ -1,6 +1,13 @@
 import ByteStreams
 import CMSSyntax
+import InternetMessage
 import PKIX
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// One layer of protection, whose structure was read as far as possible without keys.
 enum Layer {
@@ -71,4 +78,50 @@ enum Layer {
         "authenveloped-data": [.authEnvelopedData],
         "compressed-data": [.compressedData],
     ]
+}
+
+/// A compressed entity whose structure was read up to the content.
+///
+/// RFC 8551 §3.6
+struct CompressedLayer: Sendable {
+    private let data: CompressedData
+
+    init(cms stream: ByteStream) throws { data = try CompressedData(reading: stream) }
+
+    /// The entry for this layer in the report.
+    static let layer = VerificationReport.Layer(kind: .compressed, algorithm: "zlib", problems: [])
+
+    /// The decompressed content, stored in a temporary file.
+    func content() throws -> LocatedEntity {
+        let spool = Spool()
+        try data.content.makeReader().copy(to: spool)
+        let source = try spool.finish()
+        return try LocatedEntity(reading: source)
+    }
+}
+
+/// What depends on a signer's certificate only, however many signatures of a layer are by that certificate.
+struct CertificateJudgement {
+    /// What the names in the certificate say about the sender; nil if there is nothing to say.
+    let finding: SignerIdentity.Finding?
+    /// The verdict on the certificate's chain.
+    let verdict: ChainVerdict
+    /// The first address in From that the certificate names; nil if there is none.
+    let author: EmailAddress?
+
+    /// - Parameter identity: the sender of the message; nil for data without a sender.
+    init(
+        of certificate: Certificate,
+        in layer: SignedLayer,
+        _ identity: SignerIdentity?,
+        by validator: PathValidator,
+        at time: Date
+    ) {
+        finding = identity?.judge(certificate) ?? SignerIdentity.defects(of: certificate)
+        author = identity?.author(named: certificate)
+        let restricted =
+            identity.map { validator.restricted(to: $0.scopes(of: certificate)) }
+            ?? validator.restricted(to: certificate.addressScopes, signedBy: certificate)
+        verdict = layer.chain(of: certificate, by: restricted, at: time)
+    }
 }

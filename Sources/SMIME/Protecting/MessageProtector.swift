@@ -1,6 +1,7 @@
 package import ByteStreams
 package import CMSSyntax
 package import InternetMessage
+package import PKIX
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -188,4 +189,32 @@ public enum SignatureForm: Sendable {
     case detached
     /// application/pkcs7-mime: content and signature in one CMS object (RFC 8551 §3.5.2).
     case opaque
+}
+
+/// A mail that only contains certificates and revocation lists. It has no signature, so nothing in it is verified.
+///
+/// RFC 8551 §3.8
+package struct CertificatesMessage: Sendable {
+    /// The certificates, in the order of the object.
+    package let certificates: [Certificate]
+    /// The revocation lists, in the order of the object.
+    package let certificateLists: [CertificateList]
+
+    /// Reads the message in `source`; nil if its header does not announce a message of this kind.
+    ///
+    /// - Throws: `CMSError`, `MessageError.malformed` if the content contradicts the header, and errors of reading.
+    package init?(_ source: any ByteSource) throws {
+        guard let message = try? MIMEReader.message(in: source), case .cms("certs-only", _) = message.protection else {
+            return nil
+        }
+        let data = try SignedData(reading: message.decodedBody(of: source))
+        guard data.signers.isEmpty else {
+            throw MessageError.malformed("smime-type says certs-only, but there is a signature")
+        }
+        certificates = data.certificates
+        certificateLists = data.revocationEvidence.certificateLists
+        guard !certificates.isEmpty || !certificateLists.isEmpty else {
+            throw MessageError.malformed("smime-type says certs-only, but there are no certificates")
+        }
+    }
 }
