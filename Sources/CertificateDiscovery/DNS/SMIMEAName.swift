@@ -36,3 +36,61 @@ package enum SMIMEAName {
         return text
     }
 }
+
+/// The data of an SMIMEA record that contains a certificate.
+///
+/// RFC 8162 §2, RFC 6698 §2.1
+package struct SMIMEAData: Hashable, Sendable {
+    /// The certificate usage field.
+    package enum Usage: UInt8, Sendable {
+        /// PKIX-TA: an authority that must be in the chain.
+        case authority = 0
+        /// PKIX-EE: the certificate of the person.
+        case person = 1
+        /// DANE-TA: an authority that is trusted because of the DNS record alone.
+        case vouchedAuthority = 2
+        /// DANE-EE: the certificate of the person, which is trusted because of the DNS record alone.
+        case vouchedPerson = 3
+
+        /// Whether the certificate is that of an authority.
+        package var isAuthority: Bool { self == .authority || self == .vouchedAuthority }
+    }
+
+    /// Why a record cannot be used.
+    package enum Defect: Error, Hashable, Sendable {
+        /// The record contains only the digest of a certificate or key.
+        case digest
+        /// The record contains only a key.
+        case key
+        /// The record is too short for its fixed fields and a certificate.
+        case short
+        /// One of the fields has an unknown value.
+        case unknown
+    }
+
+    package let usage: Usage
+    /// The DER of the certificate; it has not been parsed.
+    package let certificate: [UInt8]
+
+    /// Reads the data of a record.
+    package init(_ data: [UInt8]) throws(Defect) {
+        guard data.count > 3 else { throw .short }
+        guard let usage = Usage(rawValue: data[0]), data[1] <= 1, data[2] <= 2 else { throw .unknown }
+        guard data[2] == 0 else { throw .digest }
+        guard data[1] == 0 else { throw .key }
+        self.usage = usage
+        certificate = Array(data[3...])
+    }
+}
+
+extension SMIMEAData.Defect: CustomStringConvertible {
+    /// The defect as the end of the sentence "a record was left out: ".
+    package var description: String {
+        switch self {
+        case .digest: "it has the digest of a certificate, and not the certificate"
+        case .key: "it has a key, and not the certificate"
+        case .short: "it is too short"
+        case .unknown: "its usage, selector or matching type is not known"
+        }
+    }
+}
