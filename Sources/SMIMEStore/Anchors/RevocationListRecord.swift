@@ -58,3 +58,122 @@ enum RevocationListRecord {
         }
     }
 }
+
+/// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires.
+enum ResponseRecord {
+    /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
+    static let tolerance = 300
+
+    /// The stored answers about `certificates`, by the certificates' name digests.
+    static func responses(
+        about certificates: [Certificate],
+        in database: SQLDatabase
+    ) throws -> [Fingerprint: OCSPResponse] {
+        // This query is faster than computing the name digests of all certificates.
+        let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
+        let hasAny = try database.cached(.hasResponses) { try database.value(any, as: Bool.self) }
+        guard hasAny == true else { return [:] }
+        let select = "SELECT der FROM ocsp_response WHERE certificate = ?"
+        return try certificates.reduce(into: [:]) { found, certificate in
+            let name = try certificate.nameDigest
+            let der = try database.cached(.response, [name.bytes], cost: { $0?.count ?? 0 }) {
+                try database.value(select, [name.bytes], as: [UInt8].self)
+            }
+            if let der { found[name] = OCSPResponse(der: der) }
+        }
+    }
+
+    /// All stored answers, by the certificates' name digests.
+    static func all(in database: SQLDatabase) throws -> [Fingerprint: OCSPResponse] {
+        try database.rows("SELECT certificate, der FROM ocsp_response").reduce(into: [:]) { found, row in
+            guard let name = Fingerprint(bytes: try row.value("certificate")) else { return }
+            found[name] = OCSPResponse(der: try row.value("der"))
+        }
+    }
+}
+
+/// The services that did not answer in time, in the table `service_outage`, whose column `url` has the host and port. A
+/// record is used for a few minutes.
+enum OutageRecord {
+    /// How long a record is used, in seconds.
+    static let memory = 300
+    /// The maximum number of records.
+    private static let maximumCount = 256
+    /// The maximum length of a recorded service name, in bytes.
+    private static let maximumName = 2048
+
+    private static let table = "service_outage"
+
+    /// Records that `services` did not answer. Deletes old records, and the records of services that `answered`.
+    ///
+    /// - Parameter time: seconds since 1970.
+    static func insert(_ services: [String], answered: [String], at time: Int, into database: SQLDatabase) throws {
+        guard !services.isEmpty || !answered.isEmpty else { return }
+        for service in services.prefix(maximumCount) where service.utf8.count <= maximumName {
+            try database.execute(
+                "INSERT INTO \(table) (url, time) VALUES (?, ?) ON CONFLICT (url) DO UPDATE SET time = excluded.time",
+                [service, time],
+                isCounted: false
+            )
+        }
+        for service in answered {
+            try database.execute("DELETE FROM \(table) WHERE url = ?", [service], isCounted: false)
+        }
+        // A time in the future was recorded with a wrong clock.
+        try database.execute(
+            """
+            DELETE FROM \(table) WHERE time <= ? OR time > ?
+                OR url NOT IN (SELECT url FROM \(table) ORDER BY time DESC LIMIT \(maximumCount))
+            """,
+            [time - memory, time],
+            isCounted: false
+        )
+    }
+
+    /// The services that did not answer within the last minutes before `time`, with the time of the failure.
+    static func services(at time: Int, in database: SQLDatabase) throws -> [String: Date] {
+        let rows = try database.rows(
+            "SELECT url, time FROM \(table) WHERE time > ? AND time <= ? LIMIT \(maximumCount)",
+            [time - memory, time]
+        )
+        return try rows.reduce(into: [:]) { $0[try $1.value("url") as String] = try $1.date("time") }
+    }
+}
+
+/// The readable revocation lists of the store, and a reason if the store also has unreadable ones.
+struct StoredLists: Sendable {
+    /// The lists that can be read, in the order of their fingerprints.
+    private(set) var readable: [CertificateList] = []
+    /// A sentence if some lists cannot be read, otherwise empty. While it is present, no certificate is known to be good.
+    var unreadable: [String] { hasUnreadable ? ["a revocation list in the store cannot be read"] : [] }
+
+    private var hasUnreadable = false
+
+    /// The lists of issuers whose `matchingKey` is in `issuers`.
+    init(by issuers: Set<[UInt8]>, in database: SQLDatabase) throws {
+        for issuer in issuers.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let cost = { (lists: StoredLists) in lists.readable.reduce(0) { $0 + 2 * $1.der.count } }
+            let lists = try database.cached(.revocationLists, [issuer], cost: cost) {
+                try StoredLists(database.rows("\(Self.select) WHERE issuer_key = ? ORDER BY fingerprint", [issuer]))
+            }
+            readable += lists.readable
+            hasUnreadable = hasUnreadable || lists.hasUnreadable
+        }
+    }
+
+    /// All lists of the store.
+    init(whole database: SQLDatabase) throws { try self.init(database.rows("\(Self.select) ORDER BY fingerprint")) }
+
+    private static let select = "SELECT der, fetched FROM crl"
+
+    /// - Throws: if an imported list cannot be read. Unreadable fetched lists are only noted: a gateway of a shared store
+    ///   can write them, and must not be able to make other checks fail.
+    private init(_ rows: [SQLRow]) throws {
+        for row in rows {
+            do { readable.append(try CertificateList(der: row.value("der"))) } catch {
+                guard try row.value("fetched") as Bool else { throw error }
+                hasUnreadable = true
+            }
+        }
+    }
+}

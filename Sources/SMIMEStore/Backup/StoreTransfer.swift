@@ -1,4 +1,5 @@
 import ByteStreams
+import Foundation
 import LibCrypto
 
 /// Copies the data from one database to another one, also between engines, and verifies the copy.
@@ -92,5 +93,139 @@ struct StoreTransfer {
             case .blob(let bytes): ("blob", bytes)
             }
         return Array("\(column) \(kind) \(bytes.count) ".utf8) + bytes
+    }
+}
+
+extension Store {
+    /// Creates a store at `location` with all data of this store. The new store is a file, or a server's database that has
+    /// no store yet.
+    ///
+    /// If several hosts share either store, settings that name programs and directories of one host are not copied. The
+    /// copy is made in one transaction and verified by row counts and digests.
+    ///
+    /// - Returns: the number of copied rows of each table.
+    /// - Throws: `.occupied` if there already is a store; what reading and creating a store throws.
+    package func copy(to location: StoreLocation) async throws(KeystoreError) -> [String: Int] {
+        let database = database
+        let isShared = self.location.server != nil || location.server != nil
+        return try await onBlockingThread { () throws(KeystoreError) in
+            do {
+                return try database.withEngine { engine in
+                    // This program may be able to use a later schema version, but does not know all of its tables.
+                    let form = try engine.schemaVersion().version
+                    guard form == Schema.current.version else {
+                        throw KeystoreError.newer(path: database.path, found: form, known: Schema.current.version)
+                    }
+                    return try Self.copy(engine, to: location, isShared: isShared)
+                }
+            } catch {
+                throw KeystoreError(error, path: location.path)
+            }
+        }
+    }
+
+    /// - Parameter isShared: whether several hosts share the old or the new store.
+    private static func copy(
+        _ engine: any SQLEngine,
+        to location: StoreLocation,
+        isShared: Bool
+    ) throws -> [String: Int] {
+        let folder = StoreFolder(location: location)
+        try folder.create()
+        let lock = try StoreLock(location)
+        let occupied = KeystoreError.occupied(path: location.path)
+        var counts: [String: Int] = [:]
+        try engine.readNow { source in
+            let transfer = StoreTransfer(source: source, omitsHostSettings: isShared)
+            if let server = location.server {
+                let isNew = try StoreDatabase.create(on: server) { counts = try transfer.run(to: $0) }
+                guard isNew else { throw occupied }
+            } else {
+                guard try !folder.exists() else { throw occupied }
+                try StoreDatabase.create(location) { counts = try transfer.run(to: $0) }
+            }
+        }
+        _ = consume lock
+        return counts
+    }
+}
+
+/// A file that `Store.backup` created, checked before it may replace a store.
+struct StoreCopy {
+    let path: String
+    private let reader: SQLiteEngine
+    private let protectors: Protectors
+
+    /// - Throws: `.malformedBackup` if the file is damaged or no store; `.newer`; `.older`.
+    init(_ path: String) throws(KeystoreError) {
+        self.path = path
+        // Opening must not create files beside the copy. This is unavoidable if the copy includes the log of a store in
+        // use.
+        reader = try Self.attempt(path) {
+            try SQLiteEngine.openReader(path, isFrozen: !StoreDatabase.hasLog(path))
+        }
+        let reader = reader
+        protectors = try Self.attempt(path) {
+            try StoreDatabase.form(of: reader, path)
+            return try reader.readNow { database in
+                let findings = try Store.damage(in: database) + Store.changedCertificates(in: database)
+                if let finding = findings.first(where: { $0.level == .error }) {
+                    throw KeystoreError.malformedBackup(path: path, detail: finding.text)
+                }
+                return try Protectors(in: database)
+            }
+        }
+        guard protectors.protection != nil else {
+            throw KeystoreError.malformedBackup(path: path, detail: "nothing opens its private keys")
+        }
+    }
+
+    /// Whether the key file that the copy needs exists.
+    ///
+    /// - Throws: `.foreignCopy` if the key file belongs to another store, and the copy has no passphrase either.
+    func hasKeyFile(at location: StoreLocation) throws(KeystoreError) -> Bool {
+        guard let sealed = protectors.keyFile else { return true }
+        do throws(KeystoreError) {
+            _ = try StoreKey(sealed: sealed, location: location)
+            return true
+        } catch {
+            switch error {
+            case .keyMissing: return false
+            case .keyMismatch:
+                if protectors.passphrase != nil { return true }
+                throw KeystoreError.foreignCopy(path: path, keyFile: location.keyFile)
+            default: throw error
+            }
+        }
+    }
+
+    /// Writes the copy's content to a new file, with the newest schema version.
+    func write(to target: String) throws(KeystoreError) {
+        do {
+            try reader.writeCopy(to: target)
+            try StoreDatabase.complete(target)
+            try StoreFolder.synchronize(target)
+        } catch {
+            StoreDatabase.remove(target)
+            throw Self.isDamage(error) ? Self.malformed(error, path) : KeystoreError(error, path: target)
+        }
+    }
+
+    private static func attempt<Value>(_ path: String, _ body: () throws -> Value) throws(KeystoreError) -> Value {
+        do { return try body() } catch {
+            throw isDamage(error) ? malformed(error, path) : KeystoreError(error, path: path)
+        }
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        guard case .corrupt = KeystoreError(error, path: "") else { return false }
+        return true
+    }
+
+    private static func malformed(_ error: any Error, _ path: String) -> KeystoreError {
+        guard case .corrupt(_, let detail) = KeystoreError(error, path: path) else {
+            return KeystoreError(error, path: path)
+        }
+        return .malformedBackup(path: path, detail: detail)
     }
 }

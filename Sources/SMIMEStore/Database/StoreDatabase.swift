@@ -152,3 +152,64 @@ final class StoreDatabase: Sendable {
         guard gate.begin() else { throw .closed(path: path) }
     }
 }
+
+/// Knows whether the current code is run by the store itself: while it is being opened, or in the body of a transaction.
+///
+/// Such code must not wait for the store, because it would wait for itself.
+enum StoreExecutor {
+    @TaskLocal private static var isInside = false
+
+    /// Whether code on this thread or in this task would wait for the store forever.
+    static var isCurrent: Bool { isInside }
+
+    /// Runs `body` as code of the store itself.
+    static func run<Value>(_ body: () throws -> Value) rethrows -> Value {
+        try $isInside.withValue(true, operation: body)
+    }
+}
+
+/// Counts the running operations on a store, so that closing the store can wait for them.
+final class OperationGate: Sendable {
+    private struct State {
+        var isClosed = false
+        var running = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Begins an operation. The caller must call `end` afterwards. Returns false if the gate is closed.
+    func begin() -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.running += 1
+            return true
+        }
+    }
+
+    /// Ends an operation.
+    func end() {
+        let waiting: [CheckedContinuation<Void, Never>] = state.withLock { state in
+            state.running -= 1
+            guard state.running == 0 else { return [] }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0.resume() }
+    }
+
+    /// Rejects new operations, and waits until the running ones have ended. Does not block a thread, because the running
+    /// operations may need it.
+    func drain() async {
+        await withCheckedContinuation { continuation in
+            let isEmpty = state.withLock { state in
+                state.isClosed = true
+                if state.running > 0 { state.waiting.append(continuation) }
+                return state.running == 0
+            }
+            if isEmpty { continuation.resume() }
+        }
+    }
+}

@@ -168,3 +168,75 @@ final class PostgreSQLSession: Sendable {
         )
     }
 }
+
+/// A statement as PostgreSQL prepares it: the SQL text with PostgreSQL's placeholders, and the types of the arguments.
+struct PostgreSQLStatement: Hashable {
+    let sql: String
+    let types: [Oid]
+
+    init(_ sql: String, _ arguments: SQLArguments) {
+        self.sql = sql
+        types = arguments.values.map { value in
+            switch value {
+            // The server infers the type.
+            case .null: 0
+            case .integer: Oid(INT8OID)
+            case .text: Oid(TEXTOID)
+            case .blob: Oid(BYTEAOID)
+            }
+        }
+    }
+
+    /// The SQL text with `$1` instead of `?1`, and with the next number instead of `?`. No string in the store's statements
+    /// contains a question mark.
+    var text: String {
+        var text = ""
+        var count = 0
+        var rest = Substring(sql)
+        while let index = rest.firstIndex(of: "?") {
+            text += rest[..<index] + "$"
+            rest = rest[rest.index(after: index)...]
+            if rest.first?.isNumber != true {
+                count += 1
+                text += "\(count)"
+            }
+        }
+        return text + rest
+    }
+}
+
+extension SQLError {
+    /// - Parameters:
+    ///   - state: the error code (`SQLSTATE`); nil if libpq reports the error.
+    ///   - isConnected: whether the connection still exists.
+    /// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    init(state: String?, message: String?, isConnected: Bool) {
+        // libpq repeats its sentences if it tries a server more than once.
+        var lines: [String] = []
+        for line in (message ?? "no answer").split(whereSeparator: \.isNewline) {
+            let line = line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if !lines.contains(line) { lines.append(line) }
+        }
+        // PostgreSQL gives the same answer for a table that is gone and for one in a schema that the role may not use.
+        if state == "42P01" { lines.append("(or the database role has no USAGE on the table's schema)") }
+        let text = lines.joined(separator: " ")
+        self.init(isConnected ? Self.kind(state ?? "") : .disconnected, text)
+    }
+
+    private static func kind(_ state: String) -> Kind {
+        switch state {
+        // A concurrent transaction made the same change, such as inserting a certificate that was missing for both.
+        case "40001", "40P01", "23505": .conflict
+        case "55P03", "57014", "53300": .busy
+        case "25006": .readOnly
+        case "42501": .forbidden
+        case "53200": .denied
+        case "42P01", "42703", "3F000", "42883": .mismatch
+        case _ where state.hasPrefix("08") || state.hasPrefix("57P"): .disconnected
+        case _ where state.hasPrefix("28") || state.hasPrefix("3D"): .cannotOpen
+        case _ where state.hasPrefix("53") || state.hasPrefix("58"): .writeFailed
+        case _ where state.hasPrefix("XX"): .corrupt
+        default: .other
+        }
+    }
+}

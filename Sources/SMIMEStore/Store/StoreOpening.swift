@@ -1,4 +1,5 @@
 import Foundation
+package import LibCrypto
 import Synchronization
 
 /// A store that is being opened in the background, while the caller does something else.
@@ -113,5 +114,55 @@ package final class StoreOpening: Sendable {
         }
         waiting.forEach { $0.resume(returning: outcome) }
         opened.signal()
+    }
+}
+
+extension Store {
+    /// Why the store cannot be used for handling mail.
+    package enum Obstacle: Equatable, Sendable {
+        /// The database cannot be read.
+        case database(KeystoreError)
+        /// No private key can be opened. Operations without a private key are still possible.
+        case key(KeystoreError)
+    }
+
+    /// Queries the database and opens the store key, to find failures before mail arrives.
+    ///
+    /// - Returns: nil if both succeed.
+    package func obstacle() async -> Obstacle? {
+        for _ in 0..<Protectors.changesSeen {
+            do throws(KeystoreError) {
+                try database.checkForm()
+                let protectors = try await database.read { try Protectors(in: $0) }
+                do throws(KeystoreError) { _ = try await unlocker.key(for: protectors) } catch {
+                    // Another process may have replaced the store key meanwhile.
+                    guard try await isChanged(protectors) else { return .key(error) }
+                    continue
+                }
+                return nil
+            } catch { return .database(error) }
+        }
+        return .database(.busy(path: location.path))
+    }
+}
+
+extension Store {
+    /// The name of the agent's socket for the current store key; nil if no passphrase protects the store.
+    package func nameForAgent() async throws(KeystoreError) -> String? {
+        guard let wrapped = try await database.read({ try Protectors(in: $0) }).passphrase else { return nil }
+        do { return try KeyAgentClient.name(of: wrapped) } catch { throw KeystoreError(error, path: location.database) }
+    }
+
+    /// The store key for an agent, and the name of the agent's socket; nil if no passphrase protects the store.
+    ///
+    /// - Throws: what opening the store key throws.
+    package func keyForAgent() async throws(KeystoreError) -> (name: String, key: SecretBytes)? {
+        let protectors = try await database.read { try Protectors(in: $0) }
+        guard let wrapped = protectors.passphrase else { return nil }
+        let key = try await unlocker.key(for: protectors)
+        do {
+            let name = try KeyAgentClient.name(of: wrapped)
+            return (name, key.withBytes { bytes in SecretBytes(copying: bytes) })
+        } catch { throw KeystoreError(error, path: location.database) }
     }
 }
