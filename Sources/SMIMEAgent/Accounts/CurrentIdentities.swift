@@ -45,3 +45,55 @@ package struct CurrentIdentities: Sendable {
         choices = found
     }
 }
+
+extension Account {
+    /// The certificates that will expire between `time` and `time` plus `interval`, and without which one of the account's
+    /// addresses has no identity for signing or none for encryption.
+    package func lapsing(
+        from time: Date,
+        within interval: TimeInterval,
+        verdicts: CertificateVerdicts
+    ) -> [Certificate] {
+        let addresses = [address] + aliases.compactMap { try? EmailAddress($0) }
+        let purposes = [IdentitySelection.Purpose.signing, .encryption]
+        let lapsing = addresses.flatMap { address in
+            purposes.compactMap { purpose in
+                IdentitySelection.lapsing(
+                    of: identities,
+                    for: address,
+                    purpose: purpose,
+                    from: time,
+                    to: time.addingTimeInterval(interval),
+                    verdicts: verdicts
+                )?.certificate
+            }
+        }
+        return identities.map(\.certificate).filter(lapsing.contains)
+    }
+
+    /// The account's certificates that are valid at `time`, if all of them are revoked; otherwise none.
+    package func revokedCertificates(at time: Date, verdicts: CertificateVerdicts) -> [Certificate] {
+        let valid = identities.map(\.certificate).filter { $0.isValid(at: time) }
+        return valid.allSatisfy(verdicts.isRevoked) ? valid : []
+    }
+}
+
+extension Store {
+    /// The certificates of all accounts that will expire between `time` and `time` plus `interval`, and without which an
+    /// address has no identity for signing or none for encryption.
+    package func lapsingCertificates(from time: Date, within interval: TimeInterval) async throws -> [Certificate] {
+        let accounts = try await accounts.all()
+        let verdicts = try await verdicts(on: accounts, at: time) { _ in }
+        return accounts.flatMap { $0.lapsing(from: time, within: interval, verdicts: verdicts) }
+    }
+
+    /// The addresses and domains whose last valid certificate expires within `interval` before or after `time`, each with the
+    /// date of that expiry.
+    package func recipientEnds(around time: Date, within interval: TimeInterval) async throws -> [AddressScope: Date] {
+        let ends = try await recipients.addressesExpiring(
+            after: time.addingTimeInterval(-interval),
+            until: time.addingTimeInterval(interval)
+        )
+        return Dictionary(ends.map { ($0.address, $0.end) }, uniquingKeysWith: max)
+    }
+}

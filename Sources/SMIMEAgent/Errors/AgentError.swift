@@ -2,6 +2,7 @@ import Foundation
 package import InternetMessage
 package import LibCrypto
 package import PKIX
+public import SMIME
 package import SMIMEStore
 
 /// An error of the sending agent or the receiving agent.
@@ -115,5 +116,40 @@ extension AgentError: LocalizedError, CustomStringConvertible {
     /// The problem with a signature for `author` whose certificate does not name that address.
     package static func notNamed(_ author: EmailAddress) -> String {
         "the certificate does not name the message's From, \(author), so the signature would not be valid"
+    }
+}
+
+/// How messages to the user name input files.
+package enum InputName {
+    /// The name to show for the file at `path`; the path `-` is shown as standard input.
+    package static func shown(_ path: String) -> String { path == "-" ? "standard input" : path }
+}
+
+extension SMIMEError.Code {
+    /// From is not exactly one mailbox that all mail programs read as the same address.
+    public static let doubtfulAuthor = Self("doubtfulAuthor", .input)
+    /// A service that must say whether a certificate may be used does not answer.
+    public static let serviceUnavailable = Self("serviceUnavailable", .temporary)
+    /// A setting of the store has an invalid value, or names a folder that cannot be read.
+    public static let unusableSetting = Self("unusableSetting", .configuration)
+}
+
+extension AgentError: CodedError {
+    package var code: SMIMEError.Code {
+        switch self {
+        case .doubtfulAuthor, .noAuthor, .severalFrom: .doubtfulAuthor
+        case .holdsPrivateKeys, .malformedRecipients, .noAccountCipher, .notRestorable, .nothingLearned,
+            .nothingToImport,
+            .unknownCipher, .unnamedIdentity:
+            .malformed
+        case .impossibleDigest, .noSigner, .notForSigning, .revokedSigner, .signerNotAuthor, .unusableSigner:
+            .unusableSigner
+        case .noRecipientCertificate, .noRecipients, .weakRecipientKey: .unusableRecipient
+        case .noUsableCertificate(_, let isOutage): isOutage ? .serviceUnavailable : .unusableRecipient
+        case .tooBigForKeys, .tooManyIterations: .limitExceeded
+        case .unpairedKey: .noKeyPair
+        case .unreadable(_, let error): SMIMEError(error).code
+        case .unreadableFolder: .file
+        }
     }
 }

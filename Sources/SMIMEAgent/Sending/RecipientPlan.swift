@@ -4,6 +4,7 @@ package import InternetMessage
 package import PKIX
 package import SMIME
 package import SMIMEStore
+import Synchronization
 
 /// Chooses the certificates that a message is encrypted to: for all recipients, or none.
 package struct RecipientPlan: Sendable {
@@ -191,4 +192,33 @@ extension RecipientPlan.Warning: CustomStringConvertible {
             "\(address) will not be able to read it: none of your accounts has a usable certificate for this address"
         }
     }
+}
+
+extension [KeyMaterial] {
+    /// The certificates in a file that can be used for encryption. Their chains are not checked.
+    ///
+    /// - Parameter file: the file's name in messages.
+    /// - Throws: `AgentError.noRecipientCertificate`, `AgentError.weakRecipientKey`
+    package func uncheckedRecipients(of file: String) throws(AgentError) -> [Certificate] {
+        var certificates: [Certificate] = []
+        for case .certificate(let certificate) in self where !certificate.isCertificateAuthority {
+            certificates.append(certificate)
+        }
+        guard !certificates.isEmpty else { throw .noRecipientCertificate(file: file) }
+        if let weak = certificates.first(where: \.publicKeyAlgorithm.isWeak) {
+            throw .weakRecipientKey(file: file, weak)
+        }
+        return certificates
+    }
+}
+
+/// The warnings about a mail, in chronological order.
+package final class WarningList: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    package init() {}
+
+    package var all: [String] { texts.withLock { $0 } }
+
+    package func add(_ text: String) { texts.withLock { $0.append(text) } }
 }

@@ -1,7 +1,8 @@
 package import CMSSyntax
 package import InternetMessage
+package import PKIX
 package import SMIME
-import SMIMEStore
+package import SMIMEStore
 
 /// The ciphers for recipients with unknown capabilities: a default cipher, and exceptions for some recipients or senders.
 ///
@@ -72,5 +73,74 @@ package struct CipherPreferences: Sendable {
     private func exception(for address: EmailAddress) -> ContentCipher? {
         Policy.Pattern.keys(for: address).lazy.compactMap { key in exceptions.first { $0.pattern.key == key }?.cipher }
             .first
+    }
+}
+
+extension CipherNegotiation.Party {
+    /// A recipient with `certificate`; `known` is what the store knows of the recipient, or nil.
+    package init(name: String, certificate: Certificate, known: KnownRecipient?) {
+        // A recipient whose key is in this store can read what this program reads.
+        let isOurs = known?.source == .identity
+        self.init(
+            name: name,
+            certificate: certificate,
+            capabilities: isOurs ? SMIMECapability.ours : known?.announced,
+            isOurs: isOurs
+        )
+    }
+
+    /// The owner of the store, who can read every cipher that this program can write.
+    package init(name: String, ours certificate: Certificate) {
+        self.init(name: name, certificate: certificate, capabilities: SMIMECapability.ours, isOurs: true)
+    }
+}
+
+extension RecipientChoice {
+    /// The certificate to encrypt to, with its owner's capabilities, for the choice of the cipher; nil if there is no
+    /// certificate.
+    package var party: CipherNegotiation.Party? {
+        selected.map { CipherNegotiation.Party(name: address.text, certificate: $0.certificate, known: $0) }
+    }
+}
+
+extension CipherPreferences {
+    /// The cipher for one message from `senders` that all `readers` can read.
+    ///
+    /// - Parameters:
+    ///   - recipients: the message's recipients. Exceptions for recipients take precedence over those for senders.
+    ///   - demanded: the cipher that the user demands, whatever ciphers the recipients announce; nil if the user demands
+    ///     none.
+    /// - Throws: `MessageError`
+    package func negotiation(
+        for readers: [CipherNegotiation.Party],
+        from senders: [EmailAddress],
+        to recipients: [EmailAddress],
+        demanded: ContentCipher? = nil
+    ) throws -> CipherNegotiation {
+        try CipherNegotiation(for: readers, preferences(from: senders, to: recipients, demanded: demanded))
+    }
+}
+
+extension Store {
+    /// Checks that `setCipher` will succeed.
+    ///
+    /// - Throws: `AgentError.noAccountCipher` if the address cannot be written in the setting; `SettingError.notUnderstood`.
+    package func checkCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionUnknown
+        let made = try await settings.value(of: setting.rawValue) ?? setting.standard
+        guard CipherPreferences(parsing: made) != nil else { throw SettingError.notUnderstood(setting) }
+        guard CipherPreferences.text(made, sender, cipher: cipher) != nil else {
+            throw AgentError.noAccountCipher(for: sender, in: setting.rawValue)
+        }
+    }
+
+    /// Makes `cipher` the exception for mail from `sender` in the setting encryption.unknown; removes that exception if
+    /// `cipher` is nil. Changes nothing if `checkCipher` would fail.
+    package func setCipher(_ cipher: ContentCipher?, for sender: EmailAddress) async throws {
+        let setting = Setting.encryptionUnknown
+        try await settings.change(setting.rawValue) { old in
+            let changed = CipherPreferences.text(old ?? setting.standard, sender, cipher: cipher) ?? old
+            return changed == setting.standard ? nil : changed
+        }
     }
 }
