@@ -1,4 +1,5 @@
 package import ByteStreams
+import InternetMessage
 package import PKIX
 package import SMIME
 package import SMIMEStore
@@ -66,5 +67,92 @@ package struct IncomingPlan: Sendable {
     init(report: VerificationReport, learnable: VerifiedMessage?) {
         self.report = report
         self.learnable = learnable
+    }
+}
+
+/// A message that was opened at the gateway, with the key that opened it.
+struct OpenedMail {
+    let message: OpenedMessage
+    let certificate: Certificate
+    /// Whether the key belongs to the account of the whole domain.
+    let isForDomain: Bool
+}
+
+/// What decryption with the keys of some recipients resulted in: a message to deliver, or the reason why it stays encrypted.
+struct DecryptedMail {
+    /// Why a message stays encrypted.
+    enum Obstacle: Error {
+        /// No RecipientInfo matches any of the keys.
+        case noKey
+        case fault(String)
+    }
+
+    /// The verdict on a message, and the message as evidence from which the store may learn; nil if it may not.
+    typealias Verdict = (report: VerificationReport, learnable: VerifiedMessage?)
+
+    /// The decrypted message in the form in which it is delivered.
+    struct Content {
+        let source: any ByteSource
+        let report: VerificationReport
+        let cipher: String
+        let certificate: Fingerprint
+        let learnable: VerifiedMessage?
+    }
+
+    let message: Content?
+    private let obstacle: Obstacle?
+    /// The recipients in To and Cc inside the encryption, one of whom must be the recipient. Nil if they are not restricted.
+    private let named: Set<EmailAddress>?
+
+    init(_ obstacle: Obstacle) { (message, self.obstacle, named) = (nil, obstacle, nil) }
+
+    init(_ opened: OpenedMail, cipher: String, in source: any ByteSource, _ verdict: Verdict) {
+        message = Content(
+            source: source,
+            report: verdict.report,
+            cipher: cipher,
+            certificate: opened.certificate.fingerprint,
+            learnable: verdict.learnable
+        )
+        obstacle = nil
+        named = opened.isForDomain ? opened.message.protectedRecipients : nil
+    }
+
+    /// Why the message stays encrypted for a recipient; nil if it is delivered decrypted.
+    func obstacle(for recipient: GatewayKeys.Recipient) -> String? {
+        switch obstacle {
+        case .noKey: recipient.whyNone
+        case .fault(let reason): reason
+        case nil:
+            named?.isDisjoint(with: recipient.addresses) == true
+                ? "inside the encryption To and Cc name other recipients" : nil
+        }
+    }
+}
+
+/// Converts a decrypted message to a form that mail servers accept: encrypted content may consist of any bytes (RFC 8551
+/// §3.1), but mail has lines of at most 998 bytes, no NUL, and no single carriage returns or line feeds.
+///
+/// RFC 5322 §2.1.1, §2.3
+enum TransportForm {
+    /// The error if a message has no such form.
+    struct Unsafe: Error {}
+
+    /// The message in `source`, unchanged if mail servers accept it, otherwise with its parts encoded; nil if neither is
+    /// possible.
+    ///
+    /// - Parameter isSigned: whether the message is inside a signature, which encoding would make invalid.
+    /// - Throws: what reading and writing throw.
+    static func of(_ source: any ByteSource, isSigned: Bool) throws -> (any ByteSource)? {
+        let statistics = try LineStatistics(of: source.reader())
+        let isMixed = statistics.crlf > 0 && statistics.bareLF > 0
+        guard statistics.hasNUL || statistics.bareCR > 0 || isMixed || statistics.longestLine > 998 else {
+            return source
+        }
+        guard !isSigned else { return nil }
+        let message = try MIMEReader.message(in: source)
+        let form = try SevenBitEncoding(of: message, in: source)
+        guard form.unsafeParts.isEmpty, form.unsafeMessages.isEmpty else { return nil }
+        return try Spool.source { try form.write(to: $0) }
     }
 }
