@@ -1,5 +1,6 @@
 package import Foundation
-import LibCrypto
+package import LibCrypto
+import SMIME
 package import SMIMEGateway
 import Synchronization
 
@@ -77,4 +78,56 @@ package struct ServerWorker: Sendable {
         for descriptor in worker.spools + [worker.socket] { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         started.withLock { $0 = worker }
     }
+}
+
+/// A worker's part of the log entry for a message.
+package struct WorkerLog: Equatable, Sendable {
+    /// The fields before the status.
+    package var fields: [LogField] = []
+    /// The fields at the end of the line.
+    package var details: [LogField] = []
+    /// Sentences for the administrator.
+    package var warnings: [String] = []
+    /// How many look-ups in the store its cache answered since the last message, and how many it did not.
+    package var cacheHits = 0, cacheMisses = 0
+    /// The time that libcrypto used since the last message.
+    package var cryptoTime = CryptoTime()
+
+    package init(
+        fields: [LogField] = [],
+        details: [LogField] = [],
+        warnings: [String] = [],
+        cacheHits: Int = 0,
+        cacheMisses: Int = 0,
+        cryptoTime: CryptoTime = CryptoTime()
+    ) {
+        self.fields = fields
+        self.details = details
+        self.warnings = warnings
+        self.cacheHits = cacheHits
+        self.cacheMisses = cacheMisses
+        self.cryptoTime = cryptoTime
+    }
+}
+
+/// The messages that this worker has handled, from which it can learn if they are delivered. The oldest messages are
+/// forgotten.
+struct LearnableMessages {
+    /// The number of messages that are kept at least: as many as a service has in flight. The result of a message becomes
+    /// known soon or never.
+    private static let maximum = 1024
+
+    private var messages: [UInt64: VerifiedMessage] = [:]
+    private var order: [UInt64] = []
+
+    mutating func add(_ number: UInt64, _ message: VerifiedMessage) {
+        messages[number] = message
+        order.append(number)
+        guard order.count > 2 * Self.maximum else { return }
+        for number in order.prefix(Self.maximum) { messages[number] = nil }
+        order.removeFirst(Self.maximum)
+    }
+
+    /// Removes and returns the message; nil if there is none.
+    mutating func take(_ number: UInt64) -> VerifiedMessage? { messages.removeValue(forKey: number) }
 }

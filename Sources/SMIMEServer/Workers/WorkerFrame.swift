@@ -1,5 +1,6 @@
 import Foundation
 package import NIOCore
+package import SMIMEStore
 
 /// The format of the frames between the service and a worker: a length of four bytes, a kind, and the fields of the kind.
 ///
@@ -96,5 +97,59 @@ extension ByteBuffer {
 
     mutating func readTexts() throws(WorkerFrameError) -> [String] {
         try readList { (buffer) throws(WorkerFrameError) in try buffer.readText() }
+    }
+}
+
+/// The reason that a worker cannot work.
+package struct WorkerFailure: Error, Equatable, Sendable {
+    /// One sentence, in lower case and without a full stop.
+    package let reason: String
+    /// Whether an administrator must repair the store, so that trying again is useless.
+    package let isLasting: Bool
+    /// Ways to repair the store, for the administrator who starts the service.
+    package let hints: [String]
+
+    package init(_ reason: String, isLasting: Bool, hints: [String] = []) {
+        self.reason = reason
+        self.isLasting = isLasting
+        self.hints = hints
+    }
+
+    /// The failure that `error` of the store causes.
+    package init(_ error: KeystoreError, hints: [String]) {
+        let isLasting =
+            switch error {
+            case .corrupt, .missing, .newer, .noStore, .older, .unusableAddress, .unusableRole: true
+            default: false
+            }
+        self.init("\(error)", isLasting: isLasting, hints: hints)
+    }
+}
+
+extension WorkerFailure: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { reason }
+    package var description: String { reason }
+}
+
+/// The reason that a worker with an open store cannot handle messages.
+package struct WorkerObstacle: Equatable, Sendable {
+    /// One sentence, in lower case and without a full stop.
+    package let reason: String
+    /// Whether only the private keys cannot be used. Messages that need no private key are then still handled.
+    package let isOfKeys: Bool
+
+    package init(_ reason: String, isOfKeys: Bool) {
+        self.reason = reason
+        self.isOfKeys = isOfKeys
+    }
+
+    /// The obstacle if no worker answers.
+    package static let silence = Self("the store does not answer", isOfKeys: false)
+
+    package init(_ obstacle: Store.Obstacle) {
+        switch obstacle {
+        case .database(let error): self.init("\(error)", isOfKeys: false)
+        case .key(let error): self.init("\(error)", isOfKeys: true)
+        }
     }
 }

@@ -66,3 +66,76 @@ extension SMTPClientSession {
         case counted(SMTPContentDecoder)
     }
 }
+
+/// A message for the next hop, without its content.
+package struct SMTPTransaction: Sendable {
+    /// The properties of the content that must be known before it is sent.
+    package struct Content: Sendable, Hashable {
+        /// The size in bytes, before dots are doubled. BDAT requires the exact number.
+        package var size: Int
+        /// Whether the content contains a byte above 127.
+        package var isEightBit: Bool
+
+        package init(size: Int, isEightBit: Bool) {
+            self.size = size
+            self.isEightBit = isEightBit
+        }
+    }
+
+    /// Sender, recipients, and their parameters as the client gave them. SIZE is replaced by the size of `content`. A
+    /// parameter of an extension that the next hop does not announce is omitted.
+    package var envelope: SMTPEnvelope
+    package var content: Content
+    /// Whether only MAIL and RCPT are sent, and no content follows.
+    package var isProbe: Bool
+
+    package init(_ envelope: SMTPEnvelope, content: Content, isProbe: Bool = false) {
+        self.envelope = envelope
+        self.content = content
+        self.isProbe = isProbe
+    }
+}
+
+/// A refusal by the next hop, or by this client instead of the next hop.
+package struct SMTPRefusal: Sendable, Hashable {
+    /// The refused part.
+    package enum Subject: Sendable, Hashable {
+        /// The sender, or the message before its content was sent.
+        case sender
+        /// A recipient, by its index in the envelope.
+        case recipient(Int)
+        /// The content, or the message after it.
+        case content
+    }
+
+    package let subject: Subject
+    /// The reply with 4xx or 5xx.
+    package let reply: SMTPReply
+
+    package init(_ subject: Subject, _ reply: SMTPReply) {
+        self.subject = subject
+        self.reply = reply
+    }
+}
+
+/// The reason that a connection to the next hop cannot be used any more.
+package struct SMTPConnectionFailure: Sendable, Hashable {
+    /// The outcome for the current message.
+    package enum Outcome: Sendable, Hashable {
+        /// There was no message, or its outcome is already known.
+        case noMessage
+        /// The message was not accepted. It can be sent again over another connection.
+        case notTaken
+        /// The end of the message was sent and no reply arrived, so the next hop may have accepted the message (RFC 1047).
+        case unknown
+    }
+
+    package let outcome: Outcome
+    /// The reason for the log: the reply of the next hop, if there was one.
+    package let reason: String
+
+    package init(_ outcome: Outcome, _ reason: String) {
+        self.outcome = outcome
+        self.reason = reason
+    }
+}
