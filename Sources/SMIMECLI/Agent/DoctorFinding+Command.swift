@@ -1,7 +1,9 @@
+import ByteStreams
 import Foundation
 import InternetMessage
 import PKIX
 import SMIMEAgent
+import SMIMEGateway
 import SMIMEStore
 
 extension DoctorFinding {
@@ -63,5 +65,22 @@ extension DoctorRemedy {
             "after comparing its fingerprint: smime recipient trust \(address) --fingerprint \(fingerprint)"
         case .trustRoot(let root): "if \(root.subject) is the right root: smime trust add \(root.fingerprint)"
         }
+    }
+}
+
+/// Runs postconf(1), the program that prints Postfix's configuration.
+enum Postconf {
+    /// The output of postconf with `arguments`.
+    static func run(_ arguments: [String]) throws -> String {
+        let path = ProcessEnvironment["PATH"] ?? ""
+        let candidates = (path.split(separator: ":").map(String.init) + ["/usr/sbin"]).map { "\($0)/postconf" }
+        guard let program = candidates.first(where: { access($0, X_OK) == 0 }) else {
+            throw Failure(.noInput, "postconf: not found")
+        }
+        let output = try SpooledFile { _ in }
+        let child = ChildProgram(path: program, words: ["postconf"] + arguments, standardOutput: output.descriptor)
+        guard try child.run() == .exited(0) else { throw Failure(.noInput, "\(program): failed") }
+        let source = try output.rewound()
+        return String(decoding: try source.bytes(in: 0..<min(source.count, 1 << 20)), as: UTF8.self)
     }
 }

@@ -1,6 +1,8 @@
+import ArgumentParser
 import Foundation
 import InternetMessage
 import PKIX
+import SMIME
 import SMIMEAgent
 import SMIMEStore
 
@@ -71,5 +73,56 @@ extension Failure {
                 "trust its root (smime trust add FILE), with every authority below the root imported (smime import FILE); "
                 + "or compare fingerprints and: smime recipient \(pin)"
         }
+    }
+}
+
+extension MessageProtector {
+    /// Warns of fields that stay unprotected although the header protection policy covers them.
+    func warnOfUnprotected(_ name: String, isEncrypted: Bool) {
+        let names = unprotectedNames(isEncrypted: isEncrypted)
+        guard !names.isEmpty else { return }
+        Console.warning("\(name): header fields that stay unprotected: \(names.listedForDisplay)")
+    }
+}
+
+extension ArgumentHelp {
+    static let online: ArgumentHelp = """
+        Ask the services named in certificates about revocation if the store has no answer; the services learn that \
+        you use these certificates. (default: by the setting revocation.online)
+        """
+}
+
+extension OnlineRevocation {
+    /// The exit status for `report`: 69 if the report's verdict is negative only because a service did not answer.
+    func status(for report: VerificationReport) async -> ExitStatus {
+        await isUndecided(report) ? .unavailable : report.exitStatus
+    }
+
+    /// Warns of services that did not answer, and stores the answers of the others.
+    ///
+    /// - Throws: the error of settings that could not be read.
+    func finish() async throws {
+        if let failure { throw Failure(failure) }
+        for text in await warnings { Console.note(text) }
+        if let text = await keepOrExplain() { Console.warning(text) }
+    }
+}
+
+extension Store {
+    /// What the store knows about the signer that decides the verdict of `report`. Empty unless the verdict is `untrusted`.
+    func context(of report: VerificationReport) async throws(KeystoreError) -> SignerContext {
+        var context = SignerContext()
+        guard report.status == .untrusted, exists, let signer = report.decidingSigner,
+            let certificate = signer.certificate, let address = signer.address.flatMap({ try? EmailAddress($0) })
+        else { return context }
+        let account = try await accounts.account(ifAnyFor: address)
+        context.isAccount = account != nil
+        context.isOwn = account?.identities.contains { $0.certificate == certificate } == true
+        guard !context.isOwn else {
+            context.chainEnd = try await anchors.chainEnd(above: certificate)
+            return context
+        }
+        context.difference = try await otherCertificates(than: certificate, of: AddressScope(address)).text
+        return context
     }
 }

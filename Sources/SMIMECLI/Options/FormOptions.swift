@@ -3,6 +3,8 @@ import ByteStreams
 import Foundation
 import PKIX
 import SMIME
+import SMIMEAgent
+import SMIMEStore
 
 /// Options for verbs that also handle CMS objects outside of mail: the form of the input and of the output.
 struct FormOptions: ParsableArguments {
@@ -58,4 +60,14 @@ extension ArgumentHelp {
         "The format of the input: auto, mime (a mail), der or pem (a bare CMS object). (default: auto)",
         valueName: "inform"
     )
+}
+
+/// Options for verbs with levels of signing and encryption.
+struct LevelOptions: ParsableArguments {
+    @Option(help: "Signing: never, available (if possible) or require (otherwise the mail is not sent).")
+    var sign: Policy.Level?
+    @Option(help: "Encryption: never, available (if possible) or require (otherwise the mail is not sent).")
+    var encrypt: Policy.Level?
+
+    var request: ProtectionRequest { ProtectionRequest(sign: sign, encrypt: encrypt) }
 }

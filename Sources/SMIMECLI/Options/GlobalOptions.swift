@@ -222,3 +222,10 @@ struct TimeOptions: ParsableArguments {
         return try? Date(text, strategy: .iso8601.year().month().day())
     }
 }
+
+extension Invocation {
+    /// The global options on the command line, without the rest of the command; nil if they are wrong.
+    var globalOptions: GlobalOptions? {
+        try? GlobalOptions.parse(Self.globalNames.compactMap { name in value(of: name).map { "\(name)=\($0)" } })
+    }
+}

@@ -3,6 +3,7 @@ import ByteStreams
 import Foundation
 import PKIX
 import SMIME
+import SMIMEAgent
 import SMIMEStore
 
 /// Options for verbs that judge signatures: the form of the input, the rules of the verdict, learning, and the report.
@@ -93,4 +94,22 @@ struct VerificationOptions: ParsableArguments {
     func surroundings(in source: any ByteSource) throws -> [Problem] {
         try (givenForm ?? .auto).surroundings(in: source)
     }
+}
+
+/// Options for verbs that check whether certificates were revoked.
+struct RevocationOptions: ParsableArguments {
+    @Option(help: .revocation)
+    var revocation: RevocationPolicy?
+
+    var validation: ValidationOptions { ValidationOptions(revocation: revocation ?? .soft) }
+}
+
+extension ArgumentHelp {
+    static let revocation = ArgumentHelp(
+        """
+        How to check for revocation: soft accepts certificates of unknown status, hard rejects them, off \
+        does not check. (default: soft)
+        """,
+        valueName: "off|soft|hard"
+    )
 }

@@ -84,3 +84,44 @@ struct ProblemReport: Encodable {
         text = problem.text
     }
 }
+
+/// The values of a certificate that are listed. For lists of thousands of certificates, only these values are in memory.
+struct ListedCertificate: Sendable {
+    let address: AddressScope
+    let addresses: [String]
+    let fingerprint: Fingerprint
+    let notBefore: Date
+    let notAfter: Date
+    /// Whether it is known that the certificate was revoked.
+    var isRevoked = false
+
+    init(_ address: AddressScope, _ certificate: Certificate) {
+        self.address = address
+        addresses = certificate.addresses
+        fingerprint = certificate.fingerprint
+        notBefore = certificate.notBefore
+        notAfter = certificate.notAfter
+    }
+}
+
+/// A certificate's fingerprint, followed by its issuers, as far as the store has their certificates.
+struct ChainText {
+    /// The lines, each with its line end.
+    let text: String
+
+    init(of certificate: Certificate, in store: Store) async throws {
+        let known = try await store.anchors.chain(above: certificate, includingRoots: true)
+        let anchors = Set(try await store.anchors.all().map(\.certificate.fingerprint))
+        var tree = TextTree("\(certificate.fingerprint)", indent: "  ")
+        for (index, issuer) in IssuerSearch(among: known).issuers(of: certificate).enumerated() {
+            let isAnchor = anchors.contains(issuer.fingerprint)
+            tree.add("issued by \(issuer.subject)\(isAnchor ? ", trusted here" : "")", level: index + 1)
+        }
+        text = tree.text
+    }
+}
+
+extension DistinguishedName {
+    /// The common name; the whole name if there is no common name. Tables and sentences have no room for the whole name.
+    var shortName: String { commonName ?? "\(self)" }
+}

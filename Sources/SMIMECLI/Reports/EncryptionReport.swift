@@ -1,8 +1,10 @@
 import CMSSyntax
+import Foundation
 import InternetMessage
 import PKIX
 import SMIME
 import SMIMEAgent
+import SMIMEStore
 
 /// A report on the cipher and the recipients of each encrypted file.
 struct EncryptionReport: Encodable {
@@ -61,4 +63,98 @@ struct EncryptedFile: Encodable, Sendable {
         }
         choices = readers + keepers
     }
+}
+
+/// Information about an encrypted message for the person at the terminal: who signed the message, who can read it, and which
+/// header fields remain readable for others.
+struct EncryptionSummary {
+    let lines: [String]
+
+    /// - Parameters:
+    ///   - signer: the certificate of the signature inside; nil if there is none.
+    ///   - confidentiality: which header fields the message hides; nil if the message has no header.
+    init(
+        _ copy: RecipientPlan.Copy,
+        _ secret: SharedSecret?,
+        signedBy signer: Certificate?,
+        hiding confidentiality: HeaderConfidentiality?
+    ) {
+        let readers = copy.negotiation.verdicts.map { verdict in
+            "\(verdict.name) (certificate until \(verdict.certificate.notAfter.day))"
+        }
+        let keeper = secret.map {
+            $0.recipientKind == .password ? "anyone who knows the password" : "anyone who has the secret key"
+        }
+        lines = [
+            signer.map { "signed with the certificate of \($0.addresses.first ?? $0.fingerprint.description)" },
+            "encrypted for \((readers + [keeper].compactMap(\.self)).joined(separator: ", "))",
+            "cipher \(copy.negotiation.cipher.name): \(copy.negotiation.reason.words)",
+            confidentiality.map { "not encrypted: \($0.readable)" },
+        ].compactMap(\.self)
+    }
+}
+
+extension CipherNegotiation.Reason {
+    /// The reason as a text.
+    fileprivate var words: String {
+        switch self {
+        case .account: "by the rule for the sender"
+        case .announced: "all recipients announced that they can read it"
+        case .demanded: "as you asked"
+        case .recipient: "by the rule for a recipient"
+        case .standard: "the default, as not all recipients announced what they can read"
+        }
+    }
+}
+
+extension HeaderConfidentiality {
+    /// The header fields that mail servers can read in an encrypted message.
+    fileprivate var readable: String {
+        switch self {
+        case .baseline: "From, To, Cc and Date; the subject is hidden"
+        case .none: "the header with the subject (--header-confidentiality baseline hides the subject)"
+        case .shy: "the addresses in From, To and Cc, and Date; the subject and the names are hidden"
+        }
+    }
+}
+
+/// A report on the signed files and the certificates that signed them.
+struct SigningReport: Encodable {
+    let files: [SignedFile]
+    /// The inputs that failed.
+    let failed: [FailedFile]
+}
+
+/// One file that was written.
+struct SignedFile: Encodable, Sendable {
+    /// The path of the output; `-` is standard output.
+    let file: String
+    let fingerprint: Fingerprint
+    /// The addresses in the signer's certificate.
+    let addresses: [String]
+    let digest: String
+    /// `detached` or `opaque`.
+    let form: String
+
+    init(_ file: String?, by signer: SignedDataWriter.Signer, as form: SignatureForm) {
+        self.file = file ?? "-"
+        let certificate = signer.identity.certificate
+        fingerprint = certificate.fingerprint
+        addresses = certificate.addresses
+        digest = signer.digest.rawValue
+        self.form = form == .opaque ? "opaque" : "detached"
+    }
+}
+
+/// What the store knows about a signer whose certificate is not trusted. The words of the verdict depend on it.
+struct SignerContext {
+    /// A clause that says how the certificate differs from those known for the signer's address; nil if there is no
+    /// difference.
+    var difference: String?
+    /// Whether the signer's address belongs to an account of the store.
+    var isAccount = false
+    /// Whether the store contains the private key of the certificate.
+    var isOwn = false
+    /// The end of the certificate's chain in the store; nil unless the store has the certificate's key.
+    var chainEnd: ChainEnd?
 }

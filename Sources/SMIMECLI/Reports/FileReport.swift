@@ -1,5 +1,9 @@
+import Foundation
+import InternetMessage
 import PKIX
 import SMIME
+import SMIMEAgent
+import SMIMEStore
 
 /// The JSON for one of several files of a command.
 enum FileReport<Output: Encodable>: Encodable {
@@ -78,5 +82,49 @@ struct FileFailure: Sendable {
     init(_ error: any Error, _ failure: Failure) {
         knownProblem = try? Problem(describing: error)
         cause = FailureReport(failure).error
+    }
+}
+
+/// The JSON of a command that failed before it could print its report.
+struct FailureReport: Encodable {
+    struct Cause: Encodable, Sendable {
+        let code: String
+        let exitStatus: Int32
+        let hints: [String]
+        let text: String
+    }
+
+    let error: Cause
+
+    init(_ failure: Failure) {
+        error = Cause(
+            code: failure.code,
+            exitStatus: failure.status.rawValue,
+            hints: failure.hints.map(Console.namingHome),
+            text: failure.message
+        )
+    }
+}
+
+/// A learned certificate in the form that reports show.
+struct LearnedReport: Encodable {
+    let address: String
+    let fingerprint: Fingerprint
+    let notAfter: Date
+    let change: String
+    let held: Bool
+    let previous: Fingerprint?
+    let messageId: String?
+
+    init(_ entry: LearningReport.Entry) { self.init(HarvestSummary.Learned(entry)) }
+
+    init(_ learned: HarvestSummary.Learned) {
+        address = learned.address.text
+        fingerprint = learned.fingerprint
+        notAfter = learned.notAfter
+        change = learned.kind.rawValue
+        held = learned.isHeld
+        previous = learned.previous
+        messageId = learned.messageID
     }
 }

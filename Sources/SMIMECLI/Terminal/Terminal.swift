@@ -1,6 +1,7 @@
 import Foundation
 import InternetMessage
 import LibCrypto
+import Synchronization
 
 /// The person at the terminal, wherever standard input and output lead.
 enum Terminal {
@@ -80,5 +81,26 @@ enum Terminal {
         defer { entered.wipe() }
         guard !entered.isEmpty else { throw Failure(.noPermission, "no passphrase was entered") }
         return Array(entered.prefix { $0 != UInt8(ascii: "\n") })
+    }
+}
+
+/// Records Ctrl-C and SIGTERM in a flag that long work checks between two steps.
+///
+/// A second signal ends the process as usual.
+struct Interruption {
+    private static let isSet = Atomic(false)
+
+    /// Whether a signal arrived, so that the work should stop.
+    var isPending: Bool { Self.isSet.load(ordering: .relaxed) }
+
+    init() {
+        // Initializes the static variable before a signal can arrive.
+        Self.isSet.store(false, ordering: .relaxed)
+        for number in [SIGINT, SIGTERM] {
+            signal(number) { number in
+                Interruption.isSet.store(true, ordering: .relaxed)
+                signal(number, SIG_DFL)
+            }
+        }
     }
 }

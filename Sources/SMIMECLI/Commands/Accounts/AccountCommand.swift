@@ -112,3 +112,101 @@ extension SMIMECommand.AccountCommand {
         }
     }
 }
+
+extension SMIMECommand.AccountCommand {
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "remove",
+            abstract: "Remove an account and its private keys, or one of its keys.",
+            discussion: """
+                Mail that is encrypted for these keys can no longer be read. Also removes the account's cipher, and \
+                the policy rules for its addresses as senders. Asks before it removes private keys, unless --yes is \
+                given. With --fingerprint only that certificate and its key are removed. Keep a copy of the keys first:
+
+                  smime export alice@example.org -o alice.p12
+                  smime account remove alice@example.org
+                  smime account remove alice@example.org --yes
+                  smime account remove alice@example.org --fingerprint 55bc33f5
+                """
+        )
+
+        @Argument(help: ArgumentHelp("The account's address.", valueName: "addr"))
+        var address: EmailAddress
+        @Option(help: .fingerprint("Remove only the certificate of this fingerprint, and its key"))
+        var fingerprint: FingerprintPrefix?
+        @OptionGroup var confirmation: ConfirmationOptions
+        @OptionGroup var report: ReportOptions
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            if let fingerprint { return try await remove(fingerprint) }
+            let keys = try await global.store(.readOnly).identitiesOfItsOwn(address).count
+            if keys > 0 {
+                try confirmation.confirm(
+                    "\(address): \(counted(keys, "private key")) would be destroyed, and mail encrypted to them could not be read any more"
+                )
+            }
+            let store = try await global.store(.readWrite)
+            let (account, removedKeys, rules) = try await store.accounts.remove(address)
+            let cipher = try? await store.cipherPreferences().cipher(for: account.address)
+            if cipher != nil { try await store.setCipher(nil, for: account.address) }
+            let left = try await store.recipientRules(for: account)
+            try await store.close()
+            let removed = RemovalReport(
+                address: account.address.text,
+                cipher: cipher?.name,
+                fingerprints: removedKeys.map(\.fingerprint),
+                policy: rules.map(\.scope.description)
+            )
+            try report.print(removed) {
+                let lines =
+                    ["removed \(account.address)"] + removedKeys.map { "removed the key of \($0.fingerprint)" }
+                    + rules.map { "removed the rule for \($0.scope): \($0.words)" }
+                    + [cipher].compactMap(\.self).map { "removed its cipher \($0.name)" }
+                return lines.map { $0.escapedForDisplay + "\n" }.joined()
+            }
+            for rule in left {
+                Console.hint(
+                    "a rule for mail to the address remains; to remove it: smime policy unset --\(rule.scope.side) \(rule.scope.text)"
+                )
+            }
+        }
+
+        /// Removes one identity of the account.
+        private func remove(_ prefix: FingerprintPrefix) async throws {
+            let known = try await global.store(.readOnly).accounts.account(for: address)
+            let fingerprint = try prefix.only(among: known.identities.map(\.certificate.fingerprint))
+            let destroys = try await global.store(.readOnly).identitiesOfItsOwn(address)
+                .contains { $0.certificate.fingerprint == fingerprint }
+            if destroys {
+                try confirmation.confirm(
+                    "\(address): the private key of \(fingerprint) would be destroyed, and mail encrypted to it could not be read any more"
+                )
+            }
+            let store = try await global.store(.readWrite)
+            let isGone = try await store.accounts.remove(fingerprint, from: address)
+            try await store.close()
+            let removed = RemovalReport(
+                address: known.address.text,
+                cipher: nil,
+                fingerprints: isGone ? [fingerprint] : [],
+                policy: []
+            )
+            try report.print(removed) {
+                isGone
+                    ? "removed the key of \(fingerprint)\n"
+                    : "removed \(fingerprint) from \(known.address); another account has its key\n".escapedForDisplay
+            }
+        }
+    }
+
+    private struct RemovalReport: Encodable {
+        let address: String
+        /// The account's cipher in the setting encryption.unknown.
+        let cipher: String?
+        /// The certificates of the removed keys.
+        let fingerprints: [Fingerprint]
+        /// The removed rules.
+        let policy: [String]
+    }
+}

@@ -1,3 +1,6 @@
+import Foundation
+import SMIMEAgent
+
 /// The words after `smime sendmail`, as programs write them for sendmail, with options of smime among them.
 ///
 /// Only listed options are accepted. Options that read configuration, write logs, change settings, run a daemon or test
@@ -105,5 +108,15 @@ package struct SendmailArguments: Equatable {
         own.append(word)
         guard Self.ownWithValue.contains(word), let next = rest.popFirst() else { return }
         own.append(next)
+    }
+}
+
+/// The domain of mail that users of this host send: the content of /etc/mailname (Debian Policy §11.6), or else the host's
+/// full name.
+enum MailDomain {
+    static var current: HostName {
+        let text = try? String(contentsOfFile: "/etc/mailname", encoding: .utf8)
+        let name = text?.split(separator: "\n").first.map { $0.trimmingCharacters(in: .whitespaces) }
+        return name.flatMap { HostName($0) } ?? HostName()
     }
 }

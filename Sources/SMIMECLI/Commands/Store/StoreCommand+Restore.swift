@@ -65,3 +65,55 @@ private struct RestoredReport: Encodable {
             + (kept.map { "the old store is kept as \($0)\n" } ?? "")
     }
 }
+
+extension SMIMECommand.StoreCommand {
+    struct Copy: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "copy",
+            abstract: "Copy the store to a PostgreSQL server, or back.",
+            discussion: """
+                The target store must not exist yet. The copy is made in one transaction and verified; the same key \
+                file opens both stores. A copy leaves out the settings that name programs, files, directories and \
+                sockets of one host. Put them into /etc/smime/host.conf on each host, and after a copy from a server \
+                set them again: filter.sendmail, lookup.command, lookup.directory, lookup.ldap.ca-file, \
+                lookup.ldap.password-file, lookup.smimea.trust-anchor, revocation.directory, and lookup.ldap if its \
+                URL begins with ldapi:. First stop the programs that write to the old store: \
+                later changes are not in the copy.
+
+                  smime store copy --to postgresql://db.example.org/smime
+                  smime store copy --from postgresql://db.example.org/smime
+                """
+        )
+
+        @Option(help: ArgumentHelp("Copy the store in --home to this database.", valueName: "url"))
+        var to: String?
+        @Option(help: ArgumentHelp("Copy the store in this database to --home.", valueName: "url"))
+        var from: String?
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            guard (to == nil) != (from == nil) else { throw ValidationError("either --to or --from is needed") }
+        }
+
+        func run() async throws {
+            let home = try global.location
+            guard let url = to ?? from, home.server == nil else {
+                throw Failure(.usage, "name the server with --to or --from alone, not with --store or SMIME_STORE")
+            }
+            let server = home.on(try GlobalOptions.address(url, isArgument: true))
+            let (source, target) = to == nil ? (server, home) : (home, server)
+            let store = try await Store.open(source, mode: .readOnly)
+            guard store.exists else { throw try global.missingStore }
+            let left = try await store.settings.all().filter { HostSettings.areMeant(by: $0.key, $0.value) }
+            let counts = try await store.copy(to: target)
+            try await store.close()
+            for (table, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+                try Console.print("\(table): \(count)\n")
+            }
+            Console.note("copied \(source.path) to \(target.path)")
+            guard to != nil, !left.isEmpty else { return }
+            Console.note("not copied, because they belong to this host: \(left.keys.sorted().joined(separator: ", "))")
+            Console.hint("write them into \(HostSettings.systemFile) of each host that needs them, as lines KEY VALUE")
+        }
+    }
+}
