@@ -154,7 +154,8 @@ import Testing
         _ = try await local.add(batch, at: time)
         // While libcrypto reports errors anywhere in the process, no verdict is stored; other tests in this process provoke
         // errors.
-        for _ in 0..<100 where try await file.number("SELECT count(*) FROM verdict") == 0 {
+        for _ in 0..<1_000 where try await file.number("SELECT count(*) FROM verdict") == 0 {
+            try await Task.sleep(for: .milliseconds(50))
             #expect(try await reasons(local) == ["untrusted", "untrusted"])
         }
         try await file.change("UPDATE verdict SET trusted = 1")
