@@ -72,7 +72,8 @@ enum DecryptionCases {
             },
             refusal("dec-gcm-in-enveloped") { try gcm(type: "enveloped-data") { $0.type = OID.envelopedData } },
             refusal("dec-gcm-key-downgraded-to-cbc") {
-                // Content encrypted with GCM is labelled as CBC, to use the blocks of counter mode as an oracle.
+                // An attacker labels a GCM message as CBC, with chosen blocks as ciphertext, to use the recipient as an oracle
+                // for the block cipher (RFC 9709). Here the blocks are the bytes 0 to 63.
                 try cbc { $0.ciphertextAfterwards = { _ in (0..<64).map { UInt8($0) } } }
             },
             refusal("dec-not-for-us", 77) {

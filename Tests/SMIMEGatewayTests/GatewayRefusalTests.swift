@@ -14,7 +14,7 @@ import Testing
             (MessageError.malformed("why"), .message, "5.6.0", "message: malformed: why"),
             (
                 MessageError.noCommonCipher("who"), .recipient, "5.7.1",
-                "message: no cipher that all recipients can read: who"
+                "message: there is no cipher that all recipients support: who"
             ),
             (MessageError.unusableSigner("why"), .recipient, "5.7.1", "message: why"),
             (StreamError.malformedBase64, .message, "5.6.0", "message: "),

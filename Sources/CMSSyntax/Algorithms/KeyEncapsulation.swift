@@ -51,7 +51,7 @@ struct KeyEncapsulation: Sendable {
         let count = try fields.next(.integer).integer(upTo: 65_535)
         userKeyingMaterial = try fields.optional(.context(0))?.onlyChild().octets()
         wrap = try KeyWrap(AlgorithmIdentifier(berEncoded: fields.next(.sequence)))
-        guard count == wrap.keyCount else { throw CMSError.unsupported("key wrap with a key of another length") }
+        guard count == wrap.keyCount else { throw CMSError.unsupported("a kekLength that does not fit the key wrap") }
     }
 
     /// The derivation and the wrap in words, for users.

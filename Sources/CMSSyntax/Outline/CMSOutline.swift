@@ -83,7 +83,8 @@ package struct CMSOutline: Sendable {
         } catch is CMSError { return false }
     }
 
-    /// Whether this is a SignedData without a signature that only contains certificates (RFC 8551 §3.8).
+    /// Whether this is a complete SignedData with neither signers nor content: it can only contain certificates and
+    /// revocation lists (RFC 8551 §3.8).
     package var isCertificatesOnly: Bool { type == .signedData && isComplete && signers.isEmpty && contentCount == nil }
 
     /// The name of the type, such as `signed-data` or `certs-only`, or its dotted OID.

@@ -158,9 +158,8 @@ extension SignedData {
         typealias AttributeType = ASN1ObjectIdentifier.CMSAttribute
         let type = signer.signedValue(AttributeType.contentType).flatMap { try? ASN1ObjectIdentifier(berEncoded: $0) }
         if type != contentTypeOID {
-            check.problems.append(
-                Problem(.contentTypeAttribute, "the signed content type is missing, doubled or another")
-            )
+            let text = "the signed content type is missing, repeated, or different from the content's"
+            check.problems.append(Problem(.contentTypeAttribute, text))
         }
         let value = signer.signedValue(AttributeType.messageDigest).flatMap { try? ASN1OctetString(berEncoded: $0) }
         if let value {

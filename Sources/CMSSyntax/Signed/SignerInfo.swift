@@ -51,7 +51,7 @@ package struct SignerInfo: Sendable {
             try nodes.next()?.children(expecting: .context(1)).map { try Attribute(berEncoded: $0) } ?? []
     }
 
-    /// The claimed signing time; nil unless the attribute occurs exactly once.
+    /// The claimed signing time; nil unless the attribute occurs exactly once and can be read.
     ///
     /// RFC 5652 §11.3
     package var signingTime: Date? {

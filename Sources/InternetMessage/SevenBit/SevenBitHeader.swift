@@ -113,7 +113,7 @@ extension Array<UInt8> {
     fileprivate func folded(_ lineEnd: LineEnd) -> [UInt8] {
         guard hasLongLine else { return self }
         var output: [UInt8] = []
-        // The places of the last break that is possible in the line, and of the blanks before the current byte.
+        // `fold`: the last place where the line can be folded. `blanks`: the start of the blanks just before the current byte.
         var (lineStart, fold, blanks) = (0, Int?.none, Int?.none)
         for (index, byte) in enumerated() {
             if byte.isBlank {

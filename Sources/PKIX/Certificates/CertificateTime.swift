@@ -17,8 +17,8 @@ package import Darwin
 extension ASN1Node {
     /// The time of a UTCTime or GeneralizedTime.
     ///
-    /// RFC 5280 §4.1.2.5 requires seconds and `Z`. This function also accepts times without seconds, without a zone, or with
-    /// an offset instead of `Z`, as BER allows.
+    /// RFC 5280 §4.1.2.5 requires seconds and `Z`. This function also accepts times without seconds, or with an offset
+    /// instead of `Z`, as BER allows.
     package func time() throws -> Date {
         guard identifier == .utcTime || identifier == .generalizedTime else {
             throw ElementReader.Mismatch(description: "\(identifier) is not a time")
@@ -75,7 +75,9 @@ private struct TimeDigits {
     mutating func offset() throws -> Int {
         if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst().drop { (0x30...0x39).contains($0) } }
         switch rest.popFirst() {
-        case UInt8(ascii: "Z") where rest.isEmpty: return 0
+        case UInt8(ascii: "Z"):
+            guard rest.isEmpty else { throw ElementReader.Mismatch(description: "a time is too long") }
+            return 0
         case let sign? where sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"):
             let seconds = try number(2) * 3600 + number(2) * 60
             guard rest.isEmpty else { throw ElementReader.Mismatch(description: "a time is too long") }

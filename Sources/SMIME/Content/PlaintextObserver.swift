@@ -24,7 +24,7 @@ package final class PlaintextObserver: ByteSink {
     }
 
     /// Whether the plaintext begins like an entity, with a header field or with the empty line. If all bytes are inspected,
-    /// there must be no control characters either.
+    /// there must be no control characters in its header either (see `EntityControls`).
     var startsEntity: Bool {
         let (begins, isClean) = (EntityStart.canBegin(with: head), EntityControls.areAbsent(in: head))
         return begins && (isClean || text == nil)

@@ -52,7 +52,7 @@ extension MessageError: LocalizedError, CustomStringConvertible {
         case .defective(let defect): "malformed: \(defect.text)"
         case .malformed(let why): "malformed: \(why)"
         case .needsSecret: "encrypted with a password or a secret key, and no matching one was given"
-        case .noCommonCipher(let who): "no cipher that all recipients can read: \(who)"
+        case .noCommonCipher(let who): "there is no cipher that all recipients support: \(who)"
         case .notARecipient: "not encrypted for any identity here"
         case .encryptedInParts: "not encrypted as a whole: save each encrypted part to a file, and decrypt the files"
         case .notEncrypted: "not encrypted"

@@ -98,7 +98,8 @@ package struct EncryptedLayer: Sendable {
     }
 
     private func plaintext(_ key: ContentKey) throws -> Plaintext {
-        // Without a tag, only the content shows whether the key was right, so all of it is checked.
+        // Without a tag, only the content shows whether the key was right: it must begin like an entity, or be clean text
+        // to its end.
         var observer = PlaintextObserver(checksText: !data.isAuthenticated)
         let checked = Result {
             try data.check(with: key) {

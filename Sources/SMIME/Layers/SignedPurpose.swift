@@ -38,7 +38,7 @@ struct SignedPurpose {
                 Problem(.noMIMEHeader, "what is signed has no MIME header, and was possibly not signed as mail")
             ]
         } else if isBare {
-            let text = "a signature without attributes does not say that its content was signed as data"
+            let text = "the signature has no signed attributes, so it was possibly not made for mail"
             problems = [Problem(.attributesMissing, text)]
         } else {
             problems = []

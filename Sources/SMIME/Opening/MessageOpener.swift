@@ -93,7 +93,7 @@ package struct MessageOpener: Sendable {
             )
         }
         let verified = try await forOneVerdict.verify(place, walker)
-        return OpenedMessage(asItCame: source, header: place.part.entity.header, verified)
+        return OpenedMessage(asReceived: source, header: place.part.entity.header, verified)
     }
 
     /// Opens every layer of a whole message that is encrypted or compressed. The parameters are those of `open`.

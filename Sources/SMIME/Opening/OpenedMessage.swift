@@ -20,7 +20,7 @@ public struct OpenedMessage: Sendable {
     private let between: [HeaderBlock]
     /// Whether the message had no encrypted or compressed layer. It is then written as received, except for line ends that
     /// the caller requests.
-    private let isAsItCame: Bool
+    private let isAsReceived: Bool
 
     /// The addresses in To and Cc inside the protection; nil if there are none.
     package var protectedRecipients: Set<EmailAddress>? {
@@ -29,11 +29,11 @@ public struct OpenedMessage: Sendable {
     }
 
     /// A message without encryption and compression, which is written as received.
-    init(asItCame source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
+    init(asReceived source: any ByteSource, header: HeaderBlock, _ verified: VerifiedContent) {
         (report, learnable) = (verified.report, verified.learnable)
         (self.source, self.header) = (source, header)
         (protected, part, plaintext, between) = (nil, nil, nil, [])
-        (isAsItCame, keepsSignature) = (true, true)
+        (isAsReceived, keepsSignature) = (true, true)
     }
 
     init(
@@ -54,7 +54,7 @@ public struct OpenedMessage: Sendable {
         self.part = part
         self.plaintext = plaintext
         self.between = between
-        isAsItCame = false
+        isAsReceived = false
         self.keepsSignature = keepsSignature
     }
 
@@ -74,7 +74,7 @@ public struct OpenedMessage: Sendable {
             try sink.write(bytes)
         }
         let extent = isGateway ? ProtectedHeader.Extent.gateway : .all
-        if isAsItCame {
+        if isAsReceived {
             try (lineEnd.map { source.stream().lines(endingIn: $0) } ?? source.stream()).makeReader().copy(to: sink)
         } else if let part {
             try write(part, to: sink, lineEnd, extent: extent)

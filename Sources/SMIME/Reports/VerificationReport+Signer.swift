@@ -41,7 +41,7 @@ extension VerificationReport {
     public struct Signer: Sendable {
         /// The certificate that verified the signature; nil if none was found.
         public let certificate: Certificate?
-        /// The signing time that the signer claims; nil if the signer claims none.
+        /// The signing time that the signer claims; nil if there is none, or none that can be read.
         public let signingTime: Date?
         /// The name of the digest, or its dotted OID.
         public let digest: String

@@ -32,7 +32,7 @@ public struct VerifiedMessage: Sendable {
     public let isAnchored: Bool
     /// The DER of the SMIMECapabilities that the author announces (RFC 8551 §2.5.2); nil if there are none.
     public let capabilities: [UInt8]?
-    /// The signing time that the author claims; nil if the author claims none.
+    /// The signing time that the author claims; nil if there is none, or none that can be read.
     public let signingTime: Date?
     /// The Message-ID as written. It is not protected.
     public let messageID: String?

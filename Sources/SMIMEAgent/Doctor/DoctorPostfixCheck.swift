@@ -58,7 +58,8 @@ struct DoctorPostfixCheck: DoctorCheck {
         }
         let end = words.firstIndex(of: "--")
         if end == nil || !words[(end ?? 0)...].contains("${recipient}") {
-            addWiring(service.name, text: "does not get the recipients after --", advice: "end it with -- ${recipient}")
+            let advice = "let its argv end with -- ${recipient}"
+            addWiring(service.name, text: "does not get the recipients after --", advice: advice)
         }
         if !words.contains(where: { $0.contains("${queue_id}") }) {
             addWiring(

@@ -127,7 +127,7 @@ package struct PostfixWiring: Sendable {
     /// The parameters that say who may send mail through a port, in the order in which Postfix evaluates them.
     static let restrictions = ["smtpd_client_restrictions", "smtpd_relay_restrictions", "smtpd_recipient_restrictions"]
 
-    /// Reads the configuration in `folder`, or Postfix's default configuration if `folder` is nil.
+    /// Reads the configuration in `folder`; if `folder` is nil, in Postfix's default folder.
     ///
     /// - Parameters:
     ///   - listeners: the listeners of `smime serve`.

@@ -119,6 +119,8 @@ package struct ImportPlan {
             advice.append(.reissueAsEndEntity)
         } else if case .other(let kind) = certificate.publicKeyAlgorithm {
             warn(.keyUsage, "\(name): smime does not support keys of the kind \(kind)")
+        } else if !certificate.publicKeyAlgorithm.isOffered {
+            warn(.keyUsage, "\(name): this libcrypto does not support \(certificate.publicKeyAlgorithm) keys")
         } else if !certificate.canSign, !certificate.canEncrypt {
             warn(.keyUsage, "\(name): its usage allows neither signing nor encrypting mail")
         }

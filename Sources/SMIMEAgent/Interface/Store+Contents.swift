@@ -28,7 +28,7 @@ extension Store {
         }
     }
 
-    /// Waits for the operations in progress and closes the files. Later calls fail.
+    /// Waits for the reads and writes in progress and closes the database. Later calls fail.
     ///
     /// - Throws: `.file`
     public func finish() async throws(SMIMEError) { try await SMIMEError.inBackground { try await close() } }

@@ -15,7 +15,7 @@ package struct StoreKeyProvider: KeyProvider {
     ///
     /// - Parameters:
     ///   - systemAnchors: whether the system's trust anchors are used.
-    ///   - warn: called for files in the folder that are not revocation lists.
+    ///   - warn: called for files in the folder of revocation lists that are ignored.
     package init(
         _ opening: StoreOpening,
         systemAnchors: Bool = true,

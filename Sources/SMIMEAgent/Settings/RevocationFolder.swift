@@ -70,9 +70,11 @@ struct RevocationFolder {
                     continue
                 }
                 left -= source.count
+                let before = lists.count
                 for case .certificateList(let list) in try KeyMaterial.read(source.bytes(in: 0..<source.count)) {
                     lists.append(FiledRevocationList(path: file, list: list))
                 }
+                if lists.count == before { warn("\(file): ignored, because it contains no revocation list") }
             } catch let error as StreamError {
                 warn("\(error)")
             } catch {
@@ -114,7 +116,8 @@ package actor FolderLists {
     /// The callers that wait for the end of the reading that is in progress.
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter warn: called for files that are not lists, or cannot be read.
+    /// - Parameter warn: called for files that are ignored: unreadable files, files without a revocation list, and files
+    ///   beyond the limits.
     package init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
     /// The lists; empty if the setting names no folder. An unreadable folder causes a warning, and a problem in every

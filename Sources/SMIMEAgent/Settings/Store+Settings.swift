@@ -50,7 +50,8 @@ extension Store {
 
     /// The revocation lists in the folder that `revocation.directory` names; empty if the setting is empty.
     ///
-    /// - Parameter warn: called for files in the folder that are not lists; such files are ignored.
+    /// - Parameter warn: called for files in the folder that are ignored: unreadable files, files without a revocation list,
+    ///   and files beyond the limits.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func revocationLists(warn: @Sendable (String) -> Void = { _ in }) async throws -> [CertificateList] {
         try await filedRevocationLists(warn: warn).map(\.list)
@@ -58,7 +59,8 @@ extension Store {
 
     /// The revocation lists in the folder that `revocation.directory` names, each with the path of its file.
     ///
-    /// - Parameter warn: called for files in the folder that are not lists; such files are ignored.
+    /// - Parameter warn: called for files in the folder that are ignored: unreadable files, files without a revocation list,
+    ///   and files beyond the limits.
     /// - Throws: `SettingError.folderUnreadable`, `KeystoreError`
     package func filedRevocationLists(
         warn: @Sendable (String) -> Void = { _ in }

@@ -14,7 +14,7 @@ struct InspectionOutput: Encodable {
     var certificates: [CertificateOutput]?
     var crls: [CertificateListOutput]?
     var privateKeys: [PrivateKeyOutput]?
-    /// The parts of a PKCS#12 file; only for PKCS#12. `mac` is then null if the file has no MAC.
+    /// The parts of a PKCS#12 file; only for PKCS#12. `mac` is omitted if the file has no MAC, and for other files.
     var safes: [SafeOutput]?
     var mac: String?
     let problems: [ProblemReport]

@@ -111,7 +111,8 @@ struct VerdictStep {
         // The mail does not prove who sent it, so do not suggest pinning its certificate.
         case .chainNoAnchor where signer?.identity.ok == false:
             let mismatch = signer?.identity.problems.first { $0.level == .error }
-            let state = signer?.isOtherThanFrom == true ? "From names another sender" : "the sender is not certain"
+            let isOther = signer?.isOtherThanFrom == true
+            let state = isOther ? "From names another sender" : "it is not certain who the sender is"
             return (
                 "\(state); what this means",
                 "smime explain \((mismatch?.kind ?? .signerNotFrom).rawValue)"

@@ -116,7 +116,7 @@ struct VerdictWords {
             let sender =
                 switch (signer?.identity.ok, signer?.isOtherThanFrom) {
                 case (false, true): ", and From names another sender"
-                case (false, _): ", and the sender is not certain"
+                case (false, _): ", and it is not certain who the sender is"
                 default: ""
                 }
             return "\(begin), but no authority you trust issued it (\(issuer))\(sender)"
@@ -129,7 +129,7 @@ struct VerdictWords {
         case .signerNotFrom: "but From names another sender"
         case .signerIsSender: "who is in Sender, but not in From"
         case .protectedFromMismatch: "but the From inside the signature names another sender"
-        default: "but the sender is not certain"
+        default: "but it is not certain who the sender is"
         }
     }
 

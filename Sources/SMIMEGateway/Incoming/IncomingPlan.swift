@@ -125,7 +125,7 @@ struct DecryptedMail {
         case .fault(let reason): reason
         case nil:
             named?.isDisjoint(with: recipient.addresses) == true
-                ? "inside the encryption To and Cc name other recipients" : nil
+                ? "To and Cc inside the encryption name other recipients" : nil
         }
     }
 }

@@ -61,7 +61,7 @@ struct VerdictBasis {
 
     /// Validates `certificate`, the certificate of `record`.
     ///
-    /// - Returns: the chain, and the verdict to store; nil if the verdict must not be stored.
+    /// - Returns: the verdict on the chain, and the verdict to store; nil if the verdict must not be stored.
     func judge(_ certificate: Certificate, _ record: VerdictRecord) -> (chain: ChainVerdict, new: NewVerdict?) {
         var trust = trust
         held.hold()

@@ -71,7 +71,7 @@ package struct SignerSighting: Sendable {
     package let isAnchored: Bool
     /// The DER of the SMIMECapabilities that the author announced; nil if there are none.
     package let capabilities: [UInt8]?
-    /// The signing time that the author claims; nil if there is none.
+    /// The signing time that the author claims; nil if there is none, or none that can be read.
     package let signingTime: Date?
     /// The Message-ID as written. It is not protected by the signature.
     package let messageID: String?

@@ -48,8 +48,8 @@ final class StoreCache: Sendable {
     /// The number of lookups that found a value, and that found none.
     var use: (hits: Int, misses: Int) { counters.withLock { $0 } }
 
-    /// Prepares the cache for the change counter `number`: removes all values of another counter.
-    func enter(_ number: Int64) {
+    /// Removes all values that were cached under another change counter than `number`.
+    func removeAll(exceptUnder number: Int64) {
         let forgotten: State? = state.withLock { state in
             guard state.number != number else { return nil }
             defer { state = State(number: number) }
@@ -185,7 +185,7 @@ final class MessageReads: Sendable {
     @discardableResult
     private func note(_ number: Int64) -> Int64 {
         seen.withLock { $0 = number }
-        cache.enter(number)
+        cache.removeAll(exceptUnder: number)
         return number
     }
 }

@@ -139,7 +139,7 @@ extension Store {
         }
     }
 
-    /// What is known of a file that should not be there.
+    /// What is known of a file that an interrupted change left behind, and whether the store needs it.
     private func state(ofLeftover path: String, _ protectors: Protectors) -> String {
         guard path == location.keyFileSuccessor else { return "a file that an interrupted change did not remove" }
         if let sealed = protectors.keyFile, let successor = try? KeyFile(location).successor(),

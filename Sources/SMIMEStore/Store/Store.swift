@@ -109,10 +109,11 @@ public final class Store: Sendable {
         }
     }
 
-    /// Waits for the running reads and writes, writes data that is still in memory, and closes the files. Removes the store
-    /// key and the passphrase source from memory.
+    /// Waits for the running reads and writes, and closes the database. Removes the store key and the passphrase source from
+    /// memory.
     ///
-    /// Later calls throw `.closed`, including those of operations with several steps. Closing twice has no effect.
+    /// Later calls throw `.closed`. An operation of several steps that is in progress throws it at its next step. Closing
+    /// twice has no effect.
     package func close() async throws(KeystoreError) {
         unlocker.close()
         try await database.close()

@@ -14,7 +14,8 @@ extension SMIMECommand {
             discussion: """
                 Prints the tree of MIME parts and CMS layers with algorithms, signers, recipients and certificates. \
                 Needs no key, and verifies nothing: use `smime verify` to check signatures. The store is only used to \
-                show the names of recipients. The certificates of a PKCS#12 file are shown if its passphrase is given.
+                show the names of recipients and signers. The certificates of a PKCS#12 file are shown if its \
+                passphrase is given.
 
                 --extract prints data for other programs: certificates, signers (the signers' certificates) or \
                 addresses (the addresses in the certificates).
@@ -156,7 +157,7 @@ extension FormOptions.InputForm {
 }
 
 extension Inspection {
-    /// The identifiers of certificates that the layer refers to but does not include.
+    /// The identifiers of certificates that the file refers to but does not include.
     fileprivate var identifiers: [EntityIdentifier] {
         let named = outlines.flatMap { $0.recipients.compactMap(\.identifier) + $0.signers.map(\.identifier) }
         return named.filter { identifier in identifier.matching(certificates).isEmpty }

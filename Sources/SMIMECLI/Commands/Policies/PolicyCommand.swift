@@ -158,7 +158,7 @@ extension SMIMECommand.PolicyCommand {
             }
             if rule.requiresSomething, rule.override == .any {
                 Console.warning(
-                    "\(rule.scope): a message may ask for less than require, because the rule says --override any"
+                    "\(rule.scope): a message can lower the level require, because the rule has override=any"
                 )
             }
             try RuleReport.print([rule], report)

@@ -116,7 +116,7 @@ extension SMIMECommand.RecipientCommand {
                 Console.warning("\(outcome.leftOut) values were left out: no certificates, or without an address")
             }
             try report.print(DirectoryImportReport(outcome)) {
-                "\(outcome.new) new, \(outcome.known) known, of \(outcome.entries) entries\n"
+                "\(outcome.new) new, \(outcome.known) known; LDIF entries read: \(outcome.entries)\n"
             }
         }
     }

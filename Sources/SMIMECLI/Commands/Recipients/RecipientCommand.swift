@@ -29,8 +29,8 @@ extension SMIMECommand.RecipientCommand {
             abstract: "Use the certificates in FILE for an address.",
             discussion: """
                 FILE holds certificates, or is a mail that the recipient signed. A single certificate in a file need not \
-                name the address. Of several, and of those in a mail, only those are used that name it, or that \
-                --fingerprint selects. \
+                name the address. If a file has several, and always in a mail, only the certificates are used that name \
+                the address or that --fingerprint selects. \
                 --trust makes the certificates trusted even if no chain leads to a trust anchor: compare their \
                 fingerprints first. A certificate for @domain is used for every address of the domain that has no \
                 certificate.
@@ -192,7 +192,11 @@ extension SMIMECommand.RecipientCommand {
         /// Warns if a certificate may be the wrong one.
         private func warn(of certificate: Certificate) {
             if !certificate.names(address) { Console.warning("\(certificate.subject): does not name \(address)") }
-            if !certificate.keyAllowsEncryption {
+            if !certificate.publicKeyAlgorithm.isOffered {
+                Console.warning(
+                    "\(certificate.subject): this libcrypto does not support \(certificate.publicKeyAlgorithm) keys"
+                )
+            } else if !certificate.keyAllowsEncryption {
                 Console.warning("\(certificate.subject): does not allow encryption")
             }
             if certificate.isCertificateAuthority, !trust {

@@ -24,7 +24,7 @@ extension SMTPServerSession {
         }
         let allowsUTF8 = parameters.contains { $0.keyword == "SMTPUTF8" }
         guard allowsUTF8 || path.mailbox.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return reject(553, "5.6.7", text: "an address with other than ASCII needs SMTPUTF8")
+            return reject(553, "5.6.7", text: "a non-ASCII address needs SMTPUTF8")
         }
         guard path.mailbox.isEmpty || path.mailbox.utf8.contains(UInt8(ascii: "@")) else {
             return reject(553, "5.1.7", text: "the address needs a domain")
@@ -59,7 +59,7 @@ extension SMTPServerSession {
             if let refusal = refusal(ofRecipientParameter: parameter) { return reply(refusal) }
         }
         guard transaction?.allowsUTF8 == true || argument.utf8.allSatisfy({ $0 < 0x80 }) else {
-            return reply(553, "5.6.7", text: "an address with other than ASCII needs SMTPUTF8")
+            return reply(553, "5.6.7", text: "a non-ASCII address needs SMTPUTF8")
         }
         let (count, size) = (transaction?.envelope.recipients.count ?? 0, transaction?.size ?? 0)
         guard count < settings.maximumRecipients, argument.utf8.count <= settings.maximumEnvelopeSize - size else {
