@@ -65,14 +65,23 @@ extension Certificate {
     /// The number of addresses in a report if the certificate exceeds the maximum.
     private static let reportedNames = 20
 
-    /// Whether the certificate exceeds the maximum of compared parts, or of extensions.
+    /// The maximum of `verificationCost`. RSA keys with moduli up to 4096 bits and exponents up to 256 bits (FIPS 186-4) cost
+    /// less.
+    private static let maximumVerificationCost = 150
+
+    /// Whether the certificate exceeds the maximum of compared parts, or of extensions, or verifying one signature with its
+    /// key takes too long.
     package var isExcessive: Bool {
         comparedParts.count > Self.maximumNames || comparedParts.extensions > Self.maximumNames
+            || verificationCost > Self.maximumVerificationCost
     }
 
     /// The error that the certificate exceeds the maximum; nil if it does not.
     package var excess: Problem? {
         guard isExcessive else { return nil }
+        guard verificationCost <= Self.maximumVerificationCost else {
+            return Problem(.chainNotChecked, "verifying a signature with the key of \(subject) takes too long")
+        }
         let parts = "names, name constraints, policies and distribution points"
         let most =
             comparedParts.count > Self.maximumNames

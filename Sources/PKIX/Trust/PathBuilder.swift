@@ -31,17 +31,17 @@ struct CertificatePath {
 struct PathBuilder {
     /// The maximum length of a path, including the first and the last certificate.
     static let maximumDepth = 100
-    /// The maximum number of complete paths to compare.
-    private static let maximumPaths = 8
     private let date: Date
     private let anchors: Set<Fingerprint>
+    private let anchorNames: Set<EncodingKey>
     private let systemAnchors: SystemAnchors?
     /// All available certificates, by the canonical form of their subjects.
     private let candidates: [EncodingKey: [Certificate]]
 
     private let budget: WorkBudget
     private let check: IssuanceCheck
-    private var complete: [CertificatePath] = []
+    private var hasComplete = false
+    private var isDone = false
     private var longest: CertificatePath?
     /// For each issuer of the judged certificate a path through it: a complete path, or else the longest one.
     private var branches: [Fingerprint: CertificatePath] = [:]
@@ -66,17 +66,25 @@ struct PathBuilder {
         self.budget = budget
         check = IssuanceCheck(budget: budget)
         anchors = Set(store.anchors.map(\.fingerprint))
+        anchorNames = Set(store.anchors.map(\.subject.canonical))
         self.systemAnchors = systemAnchors
         var seen: Set<Fingerprint> = []
         let all = (store.anchors + store.intermediates + extra).filter { seen.insert($0.fingerprint).inserted }
         candidates = Dictionary(grouping: all) { $0.subject.canonical }
     }
 
-    /// All complete paths; if there are none, the longest incomplete path. Never empty.
-    mutating func paths(from certificate: Certificate) -> [CertificatePath] {
-        _ = extend([certificate], isAnchor: anchors.contains(certificate.fingerprint))
-        guard complete.isEmpty else { return complete }
-        return [longest ?? CertificatePath(certificates: [certificate], end: .missing)]
+    /// Passes each complete path to `isEnough` as soon as it is found, the most promising first, until the result is true.
+    ///
+    /// The caller judges each path at once, so that the search for further paths does not use up the budget for it: anyone
+    /// can make certificates with an authority's name, and a search that is never finished must not hide the right path.
+    ///
+    /// - Returns: the longest incomplete path if there is no complete one.
+    mutating func search(
+        from certificate: Certificate,
+        until isEnough: (CertificatePath) -> Bool
+    ) -> CertificatePath? {
+        _ = extend([certificate], isAnchor: anchors.contains(certificate.fingerprint), until: isEnough)
+        return hasComplete ? nil : longest ?? CertificatePath(certificates: [certificate], end: .missing)
     }
 
     /// The maximum number of issuers in the message through which `pathsOfEachIssuer` leads.
@@ -85,7 +93,7 @@ struct PathBuilder {
     /// A path through each known issuer of `certificate`, complete or not, even if `certificate` itself is a trust anchor.
     /// Issuers from the message come last, at most `maximumIssuers`.
     mutating func pathsOfEachIssuer(of certificate: Certificate) -> [CertificatePath] {
-        _ = extend([certificate], isAnchor: false)
+        _ = extend([certificate], isAnchor: false) { _ in false }
         let found = issuers(of: certificate).map(\.0.fingerprint)
         let sent = found.filter(extra.contains).prefix(Self.maximumIssuers)
         return (found.filter { !extra.contains($0) } + sent).compactMap { branches[$0] }
@@ -102,12 +110,17 @@ struct PathBuilder {
     }
 
     /// Follows every issuer of the last certificate in `path`. Returns whether a trust anchor was reached.
-    private mutating func extend(_ path: [Certificate], isAnchor: Bool) -> Bool {
+    private mutating func extend(
+        _ path: [Certificate],
+        isAnchor: Bool,
+        until isEnough: (CertificatePath) -> Bool
+    ) -> Bool {
         guard let last = path.last else { return false }
         if isAnchor {
             let found = CertificatePath(certificates: path, end: .anchor)
-            complete.append(found)
+            hasComplete = true
             note(found)
+            isDone = isEnough(found)
             return true
         }
         guard !budget.isSpent, path.count < Self.maximumDepth, !deadEnds.contains(last.fingerprint), !last.isExcessive
@@ -116,7 +129,7 @@ struct PathBuilder {
         var hasIssuer = false
         let issuers = issuers(of: last)
         for (issuer, isAnchor) in issuers where !path.contains(issuer) {
-            guard complete.count < Self.maximumPaths else { return true }
+            guard !isDone else { return true }
             guard !issuer.isExcessive else {
                 // A path that ends here is reported only if no other path is found. libcrypto never reads this certificate.
                 if path.count >= longest?.certificates.count ?? 0 {
@@ -128,7 +141,7 @@ struct PathBuilder {
             guard check.isSigned(last, by: issuer) else { continue }
             hasIssuer = true
             note(CertificatePath(certificates: path + [issuer], end: .missing))
-            if extend(path + [issuer], isAnchor: isAnchor) { reached = true }
+            if extend(path + [issuer], isAnchor: isAnchor, until: isEnough) { reached = true }
         }
         if !hasIssuer, path.count > longest?.certificates.count ?? 0 {
             // If two authorities certified each other, the issuer may be a certificate that is already in the path; that is
@@ -152,9 +165,13 @@ struct PathBuilder {
         func rank(_ candidate: (Certificate, isAnchor: Bool)) -> Int {
             let key = candidate.0.subjectKeyIdentifier
             let fits = key != nil && key == certificate.authorityKeyIdentifier
-            return (fits ? 4 : 0) + (candidate.isAnchor ? 2 : 0) + (candidate.0.isValid(at: date) ? 1 : 0)
+            let isNear = anchorNames.contains(candidate.0.issuer.canonical)
+            return (fits ? 8 : 0) + (candidate.isAnchor ? 4 : 0) + (candidate.0.isValid(at: date) ? 2 : 0)
+                + (isNear ? 1 : 0)
         }
-        return found.map { (candidate: $0, rank: rank($0)) }.sorted { $0.rank > $1.rank }.map(\.candidate)
+        // Of equally promising ones, those whose keys verify signatures faster come first.
+        let ranked = found.enumerated().map { (rank: rank($1), cost: $1.0.verificationCost, place: $0, candidate: $1) }
+        return ranked.sorted { ($1.rank, $0.cost, $0.place) < ($0.rank, $1.cost, $1.place) }.map(\.candidate)
     }
 }
 

@@ -16,6 +16,9 @@ package struct PathValidator: Sendable {
     /// A validator with a new budget.
     package init(_ store: TrustStore) { self.init(store, WorkBudget()) }
 
+    /// The number of paths without an error after which no further one is searched for.
+    private static let maximumPaths = 8
+
     private init(_ store: TrustStore, _ budget: WorkBudget) { (self.store, self.budget) = (store, budget) }
 
     /// A validator with other `options`, which shares the budget.
@@ -88,20 +91,18 @@ package struct PathValidator: Sendable {
         // Takes the path with the fewest errors, and of these one without weak algorithms: the sender is not to blame for
         // worse paths. Only a revocation of the certificate itself is an error of every path, because it names the issuer and
         // the serial number, whichever certificate the issuer has.
-        func judge(_ paths: [CertificatePath]) -> ChainVerdict {
+        func search(_ builder: inout PathBuilder) -> (best: ChainVerdict?, incomplete: CertificatePath?) {
             var best: ChainVerdict?
-            for path in paths {
+            var faultless = 0
+            let incomplete = builder.search(from: certificate) { path in
                 let verdict = judged[path.certificates] ?? check.judge(path, isPinned: pin.covers(path))
-                if path.end == .anchor { judged[path.certificates] = verdict }
-                if verdict.revocation?.isFirstRevoked == true { return verdict }
-                if best.map(verdict.isBetter(than:)) ?? true { best = verdict }
-                if !check.hasEvidence, !verdict.hasFlaw { return verdict }
+                judged[path.certificates] = verdict
+                let isRevoked = verdict.revocation?.isFirstRevoked == true
+                if isRevoked || best.map(verdict.isBetter(than:)) ?? true { best = verdict }
+                faultless += verdict.faults == 0 ? 1 : 0
+                return isRevoked || !check.hasEvidence && !verdict.hasFlaw || faultless >= Self.maximumPaths
             }
-            return best
-                ?? check.judge(
-                    CertificatePath(certificates: [certificate], end: .missing),
-                    isPinned: pin != .none
-                )
+            return (best, incomplete)
         }
         func builder(with systemAnchors: SystemAnchors?, _ budget: WorkBudget) -> PathBuilder {
             PathBuilder(store, systemAnchors: systemAnchors, extra: key.extra, budget: budget, at: date)
@@ -112,18 +113,19 @@ package struct PathValidator: Sendable {
         if store.systemAnchors != nil, !store.anchors.isEmpty {
             let share = budget.share()
             var near = builder(with: nil, share)
-            let paths = near.paths(from: certificate)
+            let verdict = search(&near).best
             let isWhole = !share.isSpent
             budget.takeBack(share)
-            if isWhole, paths.contains(where: { $0.end == .anchor }), case let verdict = judge(paths),
-                verdict.faults == 0, !verdict.isWeak || certificate.isWeak,
+            if isWhole, let verdict, verdict.faults == 0, !verdict.isWeak || certificate.isWeak,
                 verdict.revocation?.status != .unknown || !check.hasEvidence
             {
                 return (issuersRevocation(verdict, check, key, date), !budget.isSpent)
             }
         }
         var far = builder(with: store.systemAnchors, budget)
-        let verdict = judge(far.paths(from: certificate))
+        let (best, incomplete) = search(&far)
+        let path = incomplete ?? CertificatePath(certificates: [certificate], end: .missing)
+        let verdict = best ?? check.judge(path, isPinned: pin.covers(path))
         return (issuersRevocation(verdict, check, key, date), far.isRepeatable)
     }
 
