@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func `a stored response is found by issuer and serial number`() throws {
+    @Test func `a stored response is found by issuer, with its key, and serial number`() throws {
         let factory = try makeChain()
         let leaf = try factory.certificate("leaf")
         var other = leaf.der
@@ -203,8 +203,12 @@ import Testing
         #expect(try Certificate(der: other).nameDigest == leaf.nameDigest)
         #expect(try factory.certificate("other").nameDigest != leaf.nameDigest)
         var store = TrustStore(anchors: [try factory.certificate("ca")])
-        store.responses = [try leaf.nameDigest: try answer(about: "leaf", "R", by: "ca", in: factory)]
+        let ca = try factory.certificate("ca")
+        let answer = try answer(about: "leaf", "R", by: "ca", in: factory)
         let date = leaf.notBefore.addingTimeInterval(600)
+        store.responses = [try .init(leaf, issuedBy: factory.certificate("other")): answer]
+        #expect(store.judge(leaf, purpose: .signing, at: date).revocation?.status == .unknown)
+        store.responses[try .init(leaf, issuedBy: ca)] = answer
         #expect(store.judge(leaf, purpose: .signing, at: date).revocation?.status == .revoked)
     }
 }

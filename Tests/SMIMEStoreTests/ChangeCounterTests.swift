@@ -81,7 +81,10 @@ import Testing
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try Certificate(fixture: "alice/cert.pem").nameDigest,
+                certificate: try .init(
+                    Certificate(fixture: "alice/cert.pem"),
+                    issuedBy: Certificate(fixture: "ca/intermediate.pem")
+                ),
                 response: OCSPResponse(der: [1]),
                 lifetime: .init(since: Date.judged, until: Date.judged.addingTimeInterval(60))
             )

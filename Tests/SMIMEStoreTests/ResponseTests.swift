@@ -6,6 +6,13 @@ import Testing
 
 /// OCSP responses are stored while they are valid, one for each certificate.
 @Suite struct ResponseTests {
+    private static func subject(
+        _ file: String,
+        issuer: String = "ca/intermediate.pem"
+    ) throws -> OCSPResponse.Subject {
+        try OCSPResponse.Subject(Certificate(fixture: file), issuedBy: Certificate(fixture: issuer))
+    }
+
     private func keep(
         _ response: [UInt8],
         about name: String,
@@ -17,7 +24,7 @@ import Testing
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try Certificate(fixture: "\(name)/cert.pem").nameDigest,
+                certificate: try Self.subject("\(name)/cert.pem"),
                 response: OCSPResponse(der: response),
                 lifetime: .init(
                     since: Date.judged.addingTimeInterval(since),
@@ -32,7 +39,8 @@ import Testing
     private func kept(about names: String..., in store: Store) async throws -> [[UInt8]] {
         let certificates = try names.map { try Certificate(fixture: "\($0)/cert.pem") }
         let trust = try await store.anchors.trust(judging: certificates, systemAnchors: false)
-        return try certificates.compactMap { trust.responses[try $0.nameDigest]?.der }
+        let issuer = try Certificate(fixture: "ca/intermediate.pem")
+        return try certificates.compactMap { trust.responses[try .init($0, issuedBy: issuer)]?.der }
     }
 
     @Test func `a stored response is found for its certificate and for authorities above one`() async throws {
@@ -43,12 +51,12 @@ import Testing
         #expect(try await kept(about: "alice", "bob", in: store) == [[1]])
         // A keyring judges the signers of any mail.
         let whole = try await store.anchors.wholeTrust(systemAnchors: false)
-        #expect(try whole.responses[Certificate(fixture: "alice/cert.pem").nameDigest]?.der == [1])
-        let intermediate = try Certificate(fixture: "ca/intermediate.pem")
+        #expect(try whole.responses[Self.subject("alice/cert.pem")]?.der == [1])
+        let subject = try Self.subject("ca/intermediate.pem", issuer: "ca/root.pem")
         var batch = ImportBatch()
         batch.responses = [
             .init(
-                certificate: try intermediate.nameDigest,
+                certificate: subject,
                 response: OCSPResponse(der: [2]),
                 lifetime: .init(since: Date.judged, until: Date.judged)
             )
@@ -58,7 +66,7 @@ import Testing
             judging: [Certificate(fixture: "alice/cert.pem")],
             systemAnchors: false
         )
-        #expect(try trust.responses[intermediate.nameDigest]?.der == [2])
+        #expect(trust.responses[subject]?.der == [2])
         #expect(try await store.check().isEmpty)
     }
 

@@ -1,3 +1,4 @@
+import ByteStreams
 import Foundation
 import GRDB
 import PKIX
@@ -76,15 +77,19 @@ import Testing
     func `a stored revocation list is replaced only by a newer one`(row: Row) async throws {
         var factory = try CertificateFactory()
         try factory.issue("ca", subject: "/CN=CA", extensions: CertificateFactory.authority)
-        try factory.issue("other", subject: "/CN=CA", extensions: CertificateFactory.authority)
+        // Another authority with the name and the key identifier of the first one.
+        let key = try #require(factory.certificate("ca").subjectKeyIdentifier)
+        let extensions = CertificateFactory.authority + ["subjectKeyIdentifier=\(key.hexadecimal)"]
+        try factory.issue("other", subject: "/CN=CA", extensions: extensions)
         let home = try TemporaryHome()
         let store = try await home.open()
         // A list by another key with the same name, and a list without nextUpdate.
-        try await add(list("stranger", by: "other", (1, 3, []), factory: factory), isFetched: true, to: store)
+        let stranger = try list("stranger", by: "other", (1, 3, []), factory: factory)
+        try await add(stranger, isFetched: true, factory: factory, to: store)
         for item in row.lists {
             if let number = row.numbers[item.name] { try factory.sh("echo \(number) >\(item.name).number") }
             let list = try list(item.name, by: "ca", (item.first, item.last, item.extensions), factory: factory)
-            try await add(list, isFetched: row.isFetched, to: store)
+            try await add(list, isFetched: row.isFetched, factory: factory, to: store)
         }
         let names = try (["stranger"] + row.lists.map(\.name)).map { name in
             (name, try CertificateList(der: factory.bytes("\(name).crl")).fingerprint.bytes)
@@ -112,9 +117,20 @@ import Testing
         return try CertificateList(der: factory.bytes("\(name).crl"))
     }
 
-    private func add(_ list: CertificateList, isFetched: Bool, to store: Store) async throws {
+    private func add(
+        _ list: CertificateList,
+        isFetched: Bool,
+        factory: borrowing CertificateFactory,
+        to store: Store
+    ) async throws {
         var batch = ImportBatch()
-        if isFetched { batch.fetchedLists = [list] } else { batch.crls = [list] }
+        if isFetched {
+            let issuers = [try factory.certificate("ca"), try factory.certificate("other")]
+            let signer = try #require(issuers.first(where: list.isSigned))
+            batch.fetchedLists = [.init(list: list, issuer: signer)]
+        } else {
+            batch.crls = [list]
+        }
         // 10 January.
         _ = try await store.add(batch, at: try Date("2026-01-10T00:00:00Z", strategy: .iso8601))
     }

@@ -13,12 +13,18 @@ import Testing
         try factory.sh("sleep 1; cp old.number new.number")
         try factory.revoke([], by: "root", to: "new", options: "-crldays 300")
         let lists = try ["old", "new"].map { try CertificateList(der: factory.bytes("\($0).crl")) }
+        let root = try factory.certificate("root")
         let later = Date.now.addingTimeInterval(3 * 24 * 60 * 60)
         for isFetched in [true, false] {
             let home = try TemporaryHome()
             let store = try await home.open()
             var batch = ImportBatch()
-            if isFetched { batch.fetchedLists = lists } else { batch.crls = lists }
+            batch.intermediates = [root]
+            if isFetched {
+                batch.fetchedLists = lists.map { .init(list: $0, issuer: root) }
+            } else {
+                batch.crls = lists
+            }
             _ = try await store.add(batch, at: .now)
             #expect(try await store.tidy(at: .now).isEmpty)
             #expect(try await store.untidied(at: later).count == (isFetched ? 1 : 0))

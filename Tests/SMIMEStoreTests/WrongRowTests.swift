@@ -228,7 +228,7 @@ import Testing
         try await scene.addList("revoking")
         try await scene.home.change("UPDATE crl SET issuer_key = x'00', fetched = 1")
         var batch = ImportBatch()
-        batch.fetchedLists = [try scene.list("revoking")]
+        batch.fetchedLists = [.init(list: try scene.list("revoking"), issuer: try scene.certificate("ca"))]
         _ = try await scene.store.add(batch, at: scene.time)
         #expect(try await scene.store.check().isEmpty)
         #expect(try await scene.home.number("SELECT count(*) FROM crl") == 1)

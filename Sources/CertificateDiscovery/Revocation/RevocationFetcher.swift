@@ -18,10 +18,16 @@ package actor RevocationFetcher: RevocationSource {
     package struct FetchedResponse: Hashable, Sendable {
         /// The response; its signature was verified.
         package let response: OCSPResponse
-        /// The `nameDigest` of the certificate that the response is about.
-        package let certificate: Fingerprint
+        /// The certificate that the response is about.
+        package let certificate: OCSPResponse.Subject
         /// The period in which the response is valid.
         package let lifetime: OCSPResponse.Lifetime
+    }
+
+    /// A revocation list to be stored, with the certificate with whose key it is signed.
+    package struct FetchedList: Hashable, Sendable {
+        package let list: CertificateList
+        package let issuer: Certificate
     }
 
     /// The maximum number of questions that one fetcher asks.
@@ -41,7 +47,7 @@ package actor RevocationFetcher: RevocationSource {
     /// The services that gave no usable answer so far, in the order in which they failed.
     package private(set) var outages: [Outage] = []
     /// The valid lists that were fetched; the caller can store them.
-    package private(set) var certificateLists: [CertificateList] = []
+    package private(set) var certificateLists: [FetchedList] = []
     /// The OCSP responses that were used; the caller can store them.
     package private(set) var responses: [FetchedResponse] = []
 
@@ -107,8 +113,8 @@ package actor RevocationFetcher: RevocationSource {
             guard let der = await ask(Question(url: text, request: request), before: deadline) else { continue }
             let response = OCSPResponse(der: der)
             if let lifetime = response.lifetime(about: certificate, issuedBy: issuer, at: date) {
-                if let name = try? certificate.nameDigest {
-                    let kept = FetchedResponse(response: response, certificate: name, lifetime: lifetime)
+                if let subject = try? OCSPResponse.Subject(certificate, issuedBy: issuer) {
+                    let kept = FetchedResponse(response: response, certificate: subject, lifetime: lifetime)
                     if !responses.contains(kept) { responses.append(kept) }
                 }
                 return response
@@ -149,7 +155,9 @@ package actor RevocationFetcher: RevocationSource {
                 note(text, .badAnswer("a revocation list that its issuer did not sign"))
                 return []
             }
-            if isSigned, !certificateLists.contains(list) { certificateLists.append(list) }
+            if isSigned, !certificateLists.contains(where: { $0.list == list }) {
+                certificateLists.append(FetchedList(list: list, issuer: issuer))
+            }
             return [list]
         } catch {
             note(text, .badAnswer("no revocation list"))

@@ -127,9 +127,9 @@ public struct Certificate: Sendable {
     /// Whether subject and issuer are equal, as in a root certificate.
     public var isSelfIssued: Bool { subject.matches(issuer) }
 
-    /// The SHA-256 of issuer and serial number, by which responders and lists identify the certificate. Unlike the
-    /// fingerprint, this digest stays the same if the certificate's signature is replaced by another valid signature, which
-    /// is possible with ECDSA.
+    /// The SHA-256 of issuer and serial number. Unlike the fingerprint, this digest stays the same if the certificate's
+    /// signature is replaced by another valid signature, which is possible with ECDSA. Certificates of several authorities
+    /// with one name can have the same digest.
     package var nameDigest: Fingerprint {
         get throws(CMSError) { try Fingerprint(of: issuer.canonical.bytes + serialNumber) }
     }

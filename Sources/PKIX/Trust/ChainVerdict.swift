@@ -34,11 +34,15 @@ package struct ChainVerdict: Hashable, Sendable {
         /// Whether all lists and responses were used: none was rejected as forged, unreadable or unusable. If libcrypto ran
         /// out of memory, intact data may also have been rejected.
         let usesAllEvidence: Bool
+        /// Whether some lists or responses were not read because that takes too long. They might revoke a certificate, so the
+        /// chain must not be used even if an unknown status is accepted.
+        package private(set) var isCutShort: Bool
 
         /// Makes an unrevoked first certificate one whose status is unknown, because the budget did not suffice to read what
         /// all its issuers say.
         mutating func leaveOpen() {
             if status == .good { status = .unknown }
+            isCutShort = true
             if !unknownPlaces.contains(0) { unknownPlaces.insert(0, at: 0) }
             let text = "finding out whether any issuer of the certificate revoked it takes too long"
             problems = (problems.filter { $0.kind != .revocationUnknown } + [Problem(.revocationUnknown, text)])
@@ -73,7 +77,9 @@ package struct ChainVerdict: Hashable, Sendable {
     package let isWeak: Bool
 
     /// Whether all evidence was used, so that another check would find nothing more.
-    var usesAllEvidence: Bool { isChecked && revocation?.usesAllEvidence != false }
+    var usesAllEvidence: Bool {
+        isChecked && revocation?.usesAllEvidence != false && revocation?.isCutShort != true
+    }
 
     /// Whether the chain leads to a trust anchor or a pinned certificate, and has no errors except those of time and
     /// revocation.

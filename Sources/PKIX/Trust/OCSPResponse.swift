@@ -46,12 +46,38 @@ package struct OCSPResponse: Sendable {
         fileprivate(set) var responder: Certificate?
     }
 
+    /// The certificate that a response is about: its issuer, with name and key, and its serial number. Anyone who may issue
+    /// certificates for authorities can give them the name of another authority, so the name does not suffice.
+    ///
+    /// RFC 6960 §4.1.1
+    package struct Subject: Hashable, Sendable {
+        /// The `nameDigest` of the certificate, followed by the SHA-256 of the issuer's public key.
+        package let bytes: [UInt8]
+
+        /// - Throws: `.malformed` if the serial number cannot be read.
+        package init(_ certificate: Certificate, issuedBy issuer: Certificate) throws(CMSError) {
+            bytes = try certificate.nameDigest.bytes + issuer.publicKeyDigest.bytes
+        }
+
+        /// The subject of a stored response.
+        package init(bytes: [UInt8]) { self.bytes = bytes }
+
+        /// All certificates with the `nameDigest` of `certificate`: the first value before them and the first one after them.
+        package static func range(of certificate: Certificate) throws(CMSError) -> (after: [UInt8], before: [UInt8]) {
+            let name = try certificate.nameDigest.bytes
+            return (name, name + [UInt8](repeating: 0xFF, count: 33))
+        }
+    }
+
     /// The validity period of an answer.
     package struct Lifetime: Hashable, Sendable {
         /// thisUpdate: the time at which the status was known to be correct.
         package let since: Date
-        /// nextUpdate; if the answer has none, the end of the maximum period of use.
+        /// nextUpdate; if the answer has none, the end of the maximum period of use. `endless` for a permanent revocation.
         package let until: Date
+
+        /// The end of answers that never cease to apply: the last second of the year 9999.
+        package static let endless = Date(timeIntervalSince1970: 253_402_300_799)
 
         package init(since: Date, until: Date) {
             self.since = since
@@ -115,6 +141,8 @@ package struct OCSPResponse: Sendable {
             // A permanent revocation is effective even if the answer is not current.
             case .revoked(let since, let isHold)
             where isCurrent || !isHold && since.map { $0.isReached(by: date) } ?? false:
+                let until = isHold ? lifetime.until : Lifetime.endless
+                let lifetime = Lifetime(since: lifetime.since, until: until)
                 return Answer(status: .revoked, isCurrent: isCurrent, lifetime: lifetime)
             default: continue
             }
@@ -160,8 +188,7 @@ extension OCSPResponse {
     /// The validity period of the status of `certificate` in the response; nil if the response contains no usable status at
     /// `date`.
     package func lifetime(about certificate: Certificate, issuedBy issuer: Certificate, at date: Date) -> Lifetime? {
-        let answer = answer(about: certificate, issuedBy: issuer, at: date)
-        return answer?.isCurrent == true ? answer?.lifetime : nil
+        answer(about: certificate, issuedBy: issuer, at: date)?.lifetime
     }
 }
 

@@ -50,7 +50,7 @@ struct PathCheck {
             problems: problems.firstOfEachCode,
             timeProblems: timed.enumerated().compactMap { timeProblem($0.element, isLeaf: $0.offset == 0) },
             validity: validity(of: timed),
-            revocation: revocation(of: path, isPinned: isPinned),
+            revocation: revocation(of: path, isPinned: isPinned, found: problems),
             isChecked: isChecked,
             isWeak: isWeak(path, isPinned: isPinned)
         )
@@ -62,9 +62,18 @@ struct PathCheck {
             ?? false
     }
 
-    func revocation(of path: CertificatePath, isPinned: Bool) -> ChainVerdict.Revocation? {
+    /// The revocation status of `path`; nil if it is not checked.
+    ///
+    /// - Parameter found: the problems of the path, if they are known. For a pinned certificate they are not, because its path
+    ///   does not matter.
+    func revocation(
+        of path: CertificatePath,
+        isPinned: Bool,
+        found: [Problem] = []
+    ) -> ChainVerdict.Revocation? {
         guard let lists else { return nil }
-        let check = RevocationCheck(path, isPinned: isPinned, at: date)
+        let isSound = path.end == .anchor && lists.hasOtherSigners && isSound(path, isPinned ? nil : found)
+        let check = RevocationCheck(path, isPinned: isPinned, hasSoundAnchor: isSound, at: date)
         let isHard = store.options.revocation == .hard
         let verdict = check.verdict(
             lists,
@@ -81,14 +90,23 @@ struct PathCheck {
             problems: (verdict.problems + unreadable).firstOfEachCode,
             unknownPlaces: verdict.unknownPlaces,
             isFirstRevoked: verdict.isFirstRevoked,
-            usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty)
+            usesAllEvidence: verdict.usesAllEvidence && (isHard || unreadable.isEmpty),
+            isCutShort: verdict.isCutShort
         )
+    }
+
+    private func isSound(_ path: CertificatePath, _ found: [Problem]?) -> Bool {
+        let problems =
+            found
+            ?? PathVerification(path, at: date, policies: store.options.policies, budget: budget).problems
+            + authorityProblems(path)
+        return !problems.contains { $0.level == .error }
     }
 
     private func keptResponses(on path: CertificatePath) -> [OCSPResponse] {
         guard !store.responses.isEmpty else { return [] }
-        return path.certificates.compactMap { certificate in
-            (try? certificate.nameDigest).flatMap { store.responses[$0] }
+        return zip(path.certificates, path.certificates.dropFirst()).compactMap { certificate, issuer in
+            (try? OCSPResponse.Subject(certificate, issuedBy: issuer)).flatMap { store.responses[$0] }
         }
     }
 
@@ -151,7 +169,7 @@ struct PathCheck {
             if let problem = weakKey(certificate) { problems.append(problem) }
             let name = certificate.subject
             let maySign = certificate.keyUsage?.contains(.keyCertSign) ?? true
-            if !maySign || (!isAnchor && !certificate.isCertificateAuthority) {
+            if !maySign || !certificate.isCertificateAuthority {
                 problems.append(
                     Problem(.chainNotCA, "\(name) issued a certificate, but its own certificate does not allow this")
                 )

@@ -18,15 +18,19 @@ struct RevocationCheck {
 
     private let path: CertificatePath
     private let date: Date
+    /// Whether certificates outside the path may have signed the lists.
+    private let admitsOthers: Bool
     /// The indices of the certificates to check. A trust anchor cannot revoke itself, and the certificates above a pinned
     /// certificate are irrelevant. A judged certificate that is a trust anchor is checked like a pinned one.
     private let places: [Int]
 
-    init(_ path: CertificatePath, isPinned: Bool, at date: Date) {
+    /// - Parameter hasSoundAnchor: whether the path ends at a trust anchor and has no errors.
+    init(_ path: CertificatePath, isPinned: Bool, hasSoundAnchor: Bool, at date: Date) {
         // Without a trust anchor only the issuer's own key is known to speak for the issuer.
         let isCut = isPinned && path.end != .anchor
         self.path = isCut ? CertificatePath(certificates: Array(path.certificates.prefix(2)), end: path.end) : path
         self.date = date
+        admitsOthers = hasSoundAnchor
         let all = self.path.certificates
         let count = isPinned ? 1 : path.end == .anchor ? max(1, all.count - 1) : all.count
         places = (0..<count).filter { !all[$0].isSelfIssued || $0 + 1 < all.count }
@@ -46,17 +50,24 @@ struct RevocationCheck {
     ) -> ChainVerdict.Revocation {
         var problems: [Problem] = []
         var usesAllEvidence = true
-        var statuses = statuses(lists, &problems, usesAllEvidence: &usesAllEvidence)
         var isCutShort = false
+        var statuses = statuses(lists, &problems, usesAllEvidence: &usesAllEvidence, isCutShort: &isCutShort)
+        var areResponsesCutShort = false
         if !responses.isEmpty,
-            !apply(Array(responses.prefix(Self.maximumResponses)), to: &statuses, lists, isCutShort: &isCutShort)
+            !apply(
+                Array(responses.prefix(Self.maximumResponses)),
+                to: &statuses,
+                lists,
+                isCutShort: &areResponsesCutShort
+            )
         {
             let text = "an OCSP response is not current, not about this chain, or by an unauthorized responder"
             problems.append(Problem(.ocspUnusable, text))
             usesAllEvidence = false
         }
-        _ = apply(asked, to: &statuses, lists, isCutShort: &isCutShort)
-        if isCutShort {
+        _ = apply(asked, to: &statuses, lists, isCutShort: &areResponsesCutShort)
+        if areResponsesCutShort {
+            isCutShort = true
             problems.append(Problem(.revocationUnknown, "reading the OCSP responses takes too long"))
         }
         var worst = ChainVerdict.Revocation.Status.good
@@ -83,7 +94,8 @@ struct RevocationCheck {
             problems: problems,
             unknownPlaces: unknownPlaces,
             isFirstRevoked: statuses[0] == .revoked,
-            usesAllEvidence: usesAllEvidence
+            usesAllEvidence: usesAllEvidence,
+            isCutShort: isCutShort
         )
     }
 
@@ -121,19 +133,24 @@ struct RevocationCheck {
     /// Whether `lists` revoke the certificate of a responder that the authority at `place` has authorized.
     private func isRevoked(responder: Certificate, of place: Int, _ lists: RevocationLists) -> Bool {
         let path = CertificatePath(certificates: [responder] + path.certificates[place...], end: path.end)
-        var (unused, usesAllEvidence): ([Problem], Bool) = ([], true)
-        let statuses = RevocationCheck(path, isPinned: true, at: date)
-            .statuses(lists, &unused, usesAllEvidence: &usesAllEvidence)
+        var (unused, usesAllEvidence, isCutShort): ([Problem], Bool, Bool) = ([], true, false)
+        let statuses = RevocationCheck(path, isPinned: true, hasSoundAnchor: admitsOthers, at: date)
+            .statuses(lists, &unused, usesAllEvidence: &usesAllEvidence, isCutShort: &isCutShort)
         return statuses[0] == .revoked
     }
 
     private func statuses(
         _ lists: RevocationLists,
         _ problems: inout [Problem],
-        usesAllEvidence: inout Bool
+        usesAllEvidence: inout Bool,
+        isCutShort: inout Bool
     ) -> [Int: Status] {
+        func stop(_ text: String) {
+            isCutShort = true
+            problems.append(Problem(.revocationUnknown, text))
+        }
         guard !lists.isEmpty else { return [:] }
-        let usable = lists.selection(for: path.certificates, at: date, hasAnchor: path.end == .anchor)
+        let usable = lists.selection(for: path.certificates, at: date, admitsOthers: admitsOthers)
         usesAllEvidence = usable.forged.isEmpty && usable.unreadable.isEmpty
         problems += usable.forged.map {
             Problem(.crlSignature, "a revocation list that names the issuer \($0.issuer) is not signed by this issuer")
@@ -141,25 +158,20 @@ struct RevocationCheck {
         problems += usable.unreadable.map {
             Problem(.crlUnreadable, "a revocation list that names the issuer \($0.issuer) cannot be read")
         }
-        if usable.isCutShort {
-            problems.append(Problem(.revocationUnknown, "finding the signers of the revocation lists takes too long"))
-        }
+        if usable.isCutShort { stop("finding the signers of the revocation lists takes too long") }
         if usable.hasTooMany {
-            let text = "more than \(RevocationLists.maximumLists) available revocation lists might cover the chain"
-            problems.append(Problem(.revocationUnknown, text))
+            stop("more than \(RevocationLists.maximumLists) available revocation lists might cover the chain")
         }
         let cost = PathCost(path.certificates)
         guard usable.lists.isEmpty || cost.excess == nil && lists.budget.affords(cost.units),
             lists.affords(usable.lists, for: path.certificates)
         else {
-            problems.append(Problem(.revocationUnknown, "reading the revocation lists takes too long"))
+            stop("reading the revocation lists takes too long")
             return [:]
         }
         let reading = RevocationListReading(path, places: places, at: date, signers: usable.signers)
-        let (statuses, isCutShort) = reading.statuses(usable.lists, lists, problems: &problems)
-        if isCutShort {
-            problems.append(Problem(.revocationUnknown, "reading the revocation lists takes too long"))
-        }
+        let (statuses, isIncomplete) = reading.statuses(usable.lists, lists, problems: &problems)
+        if isIncomplete { stop("reading the revocation lists takes too long") }
         return statuses
     }
 }

@@ -33,6 +33,8 @@ struct RevocationLists {
 
     /// Whether there are no lists.
     var isEmpty: Bool { all.isEmpty }
+    /// Whether certificates outside the path have the name of a list's issuer.
+    var hasOtherSigners: Bool { !signers.isEmpty }
 
     /// The maximum number of lists that one verification uses.
     static let maximumLists = 64
@@ -54,9 +56,11 @@ struct RevocationLists {
     ///
     /// If there are more than `maximumLists`, lists that are irrelevant to `path` at `date` are left out as well.
     ///
-    /// - Parameter hasAnchor: whether the path ends at a trust anchor. If not, its end may be anything that a sender chose, so
-    ///   only its own certificates count as signers.
-    func selection(for path: [Certificate], at date: Date, hasAnchor: Bool) -> Selection {
+    /// - Parameter admitsOthers: whether certificates outside the path count as signers. This requires a path without errors
+    ///   to a trust anchor; otherwise a part of the path may be anything that a sender chose. Such a signer must have been
+    ///   issued by an authority of the path: anyone who may issue certificates for authorities can give them the name of
+    ///   another authority.
+    func selection(for path: [Certificate], at date: Date, admitsOthers: Bool) -> Selection {
         let known = Set(path)
         let replaceable = path.indices.dropFirst().filter { !path[$0].isValid(at: date) }
         let choice = all.count > Self.maximumLists ? RevocationListChoice(path, at: date) : nil
@@ -64,9 +68,13 @@ struct RevocationLists {
         let others = signers.lazy.filter {
             !known.contains($0) && choice?.names.contains($0.subject.canonical) != false
         }
+        let issuance = IssuanceCheck(budget: budget)
+        let issued = others.filter { other in
+            path.dropFirst().contains { other.issuer.matches($0.subject) && issuance.isSigned(other, by: $0) }
+        }
         selection.signers =
-            hasAnchor
-            ? others.prefix(Self.maximumSigners).filter { other in
+            admitsOthers
+            ? issued.prefix(Self.maximumSigners).filter { other in
                 // libcrypto prefers a certificate that is valid now, although it may not permit signing lists.
                 !replaceable.contains { isOther(other, of: path[$0], for: path[$0 - 1]) }
             } : []
@@ -154,9 +162,12 @@ struct RevocationLists {
             selection.isCutShort = true
         } else if (try? list.object()) == nil {
             selection.unreadable.append(list)
-        } else {
+        } else if list.authorityKeyIdentifier.map({ named in issuers.contains { $0.subjectKeyIdentifier == named } })
+            ?? true
+        {
             selection.forged.append(list)
         }
+        // Otherwise it is the list of another authority with the same name, which has no effect on this path.
         return nil
     }
 

@@ -32,8 +32,8 @@ public struct TrustStore: Hashable, Sendable {
     /// Unreadable revocation lists, and unreadable folders or files of lists, each described by a sentence. Every verdict
     /// repeats these sentences, and its revocation status is not `good`.
     package var unreadableLists: [String] = []
-    /// Earlier OCSP responses, by the `nameDigest` of the certificate. The responses are verified again when they are used.
-    package var responses: [Fingerprint: OCSPResponse] = [:]
+    /// Earlier OCSP responses, by the certificate. The responses are verified again when they are used.
+    package var responses: [OCSPResponse.Subject: OCSPResponse] = [:]
     /// The folder of the system's trust anchors; nil if the system's trust anchors are not trusted.
     public var systemAnchors: SystemAnchors?
     /// The validation options.

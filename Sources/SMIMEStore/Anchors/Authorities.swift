@@ -101,6 +101,11 @@ struct Authorities: Sendable {
         }
     }
 
+    /// The store's authorities with the name whose `matchingKey` is `name`.
+    static func certificates(named name: [UInt8], in database: SQLDatabase) throws -> [Certificate] {
+        try authorities(named: name, in: database).map(\.certificate)
+    }
+
     private static func rows(named name: [UInt8], in database: SQLDatabase) throws -> [SQLRow] {
         try database.rows(
             """

@@ -1,5 +1,5 @@
 import Foundation
-import PKIX
+package import PKIX
 
 /// Revocation lists, in the table `crl`.
 enum RevocationListRecord {
@@ -34,24 +34,26 @@ enum RevocationListRecord {
         return count > 0
     }
 
-    /// Deletes expired lists that a list in `genuine` replaces. The caller has verified that the lists in `genuine` are
-    /// signed by their issuers.
+    /// Deletes expired fetched lists that one of `items` replaces: both are signed with the same key. The caller has verified
+    /// that the items are signed by their issuers.
     ///
-    /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked.
+    /// An expired list without a successor stays: it may be the only evidence that a certificate was revoked. Another
+    /// authority with the issuer's name cannot replace it.
     ///
     /// - Parameter time: seconds since 1970.
-    static func tidy(after genuine: [CertificateList], at time: Int, in database: SQLDatabase) throws {
+    static func tidy(after items: [FetchedList], at time: Int, in database: SQLDatabase) throws {
         let end = Date(timeIntervalSince1970: Double(time) - tolerance)
-        for list in genuine.prefix(maximumCount) {
+        for item in items.prefix(maximumCount) {
+            let list = item.list
             let others = try database.values(
-                "SELECT der FROM crl WHERE issuer_key = ? ORDER BY added LIMIT \(maximumCount)",
+                "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ? ORDER BY added LIMIT \(maximumCount)",
                 [list.issuer.matchingKey],
                 as: [UInt8].self
             )
             for der in others {
                 // `store check` reports lists that cannot be read.
                 guard let other = try? CertificateList(der: der), let last = other.nextUpdate, last < end,
-                    list.supersedes(other, at: end)
+                    list.supersedes(other, at: end), other.isSigned(by: item.issuer)
                 else { continue }
                 try database.execute("DELETE FROM crl WHERE fingerprint = ?", [other.fingerprint.bytes])
             }
@@ -59,35 +61,51 @@ enum RevocationListRecord {
     }
 }
 
-/// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires.
+/// A revocation list from a service that a certificate names.
+package struct FetchedList: Sendable {
+    package let list: CertificateList
+    /// The certificate with whose key the list is signed; this has been verified.
+    package let issuer: Certificate
+
+    package init(list: CertificateList, issuer: Certificate) { (self.list, self.issuer) = (list, issuer) }
+}
+
+/// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires. A permanent revocation
+/// never expires.
 enum ResponseRecord {
     /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
     static let tolerance = 300
 
-    /// The stored answers about `certificates`, by the certificates' name digests.
+    /// The stored answers about `certificates`, whoever issued them.
     static func responses(
         about certificates: [Certificate],
         in database: SQLDatabase
-    ) throws -> [Fingerprint: OCSPResponse] {
+    ) throws -> [OCSPResponse.Subject: OCSPResponse] {
         // This query is faster than computing the name digests of all certificates.
         let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
         let hasAny = try database.cached(.hasResponses) { try database.value(any, as: Bool.self) }
         guard hasAny == true else { return [:] }
-        let select = "SELECT der FROM ocsp_response WHERE certificate = ?"
         return try certificates.reduce(into: [:]) { found, certificate in
-            let name = try certificate.nameDigest
-            let der = try database.cached(.response, [name.bytes], cost: { $0?.count ?? 0 }) {
-                try database.value(select, [name.bytes], as: [UInt8].self)
+            let range = try OCSPResponse.Subject.range(of: certificate)
+            let stored = try database.cached(.response, [range.after], cost: { $0.reduce(0) { $0 + $1.1.der.count } }) {
+                try responses("WHERE certificate >= ? AND certificate < ?", [range.after, range.before], in: database)
             }
-            if let der { found[name] = OCSPResponse(der: der) }
+            found.merge(stored) { one, _ in one }
         }
     }
 
-    /// All stored answers, by the certificates' name digests.
-    static func all(in database: SQLDatabase) throws -> [Fingerprint: OCSPResponse] {
-        try database.rows("SELECT certificate, der FROM ocsp_response").reduce(into: [:]) { found, row in
-            guard let name = Fingerprint(bytes: try row.value("certificate")) else { return }
-            found[name] = OCSPResponse(der: try row.value("der"))
+    /// All stored answers.
+    static func all(in database: SQLDatabase) throws -> [OCSPResponse.Subject: OCSPResponse] {
+        Dictionary(try responses("", [], in: database)) { one, _ in one }
+    }
+
+    private static func responses(
+        _ condition: String,
+        _ arguments: SQLArguments,
+        in database: SQLDatabase
+    ) throws -> [(OCSPResponse.Subject, OCSPResponse)] {
+        try database.rows("SELECT certificate, der FROM ocsp_response \(condition)", arguments).map { row in
+            (OCSPResponse.Subject(bytes: try row.value("certificate")), OCSPResponse(der: try row.value("der")))
         }
     }
 }

@@ -62,14 +62,14 @@ package struct ImportBatch: Sendable {
 
     /// An OCSP response about a certificate.
     package struct ResponseItem: Sendable {
-        /// The `nameDigest` of the certificate.
-        package let certificate: Fingerprint
+        /// The certificate.
+        package let certificate: OCSPResponse.Subject
         /// The answer. Its signature has been verified.
         package let response: OCSPResponse
         /// The period in which the answer is valid.
         package let lifetime: OCSPResponse.Lifetime
 
-        package init(certificate: Fingerprint, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
+        package init(certificate: OCSPResponse.Subject, response: OCSPResponse, lifetime: OCSPResponse.Lifetime) {
             self.certificate = certificate
             self.response = response
             self.lifetime = lifetime
@@ -87,7 +87,7 @@ package struct ImportBatch: Sendable {
     /// Revocation lists whose signatures were not verified. They do not replace other lists.
     package var crls: [CertificateList] = []
     /// Revocation lists from the issuers' services, with verified signatures. Lists that they replace are deleted.
-    package var fetchedLists: [CertificateList] = []
+    package var fetchedLists: [FetchedList] = []
     /// OCSP responses with verified signatures.
     package var responses: [ResponseItem] = []
     /// Services, as host and port, that did not answer in time. This is recorded for some minutes.

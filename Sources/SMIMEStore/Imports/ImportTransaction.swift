@@ -34,8 +34,8 @@ struct ImportTransaction {
             let isNew = try RevocationListRecord.insert(list, at: time, into: database)
             report.crls.append(.init(list: list, isNew: isNew))
         }
-        for list in batch.fetchedLists {
-            try RevocationListRecord.insert(list, isFetched: true, at: time, into: database)
+        for item in batch.fetchedLists {
+            try RevocationListRecord.insert(item.list, isFetched: true, at: time, into: database)
         }
         try RevocationListRecord.tidy(after: batch.fetchedLists, at: time, in: database)
         try ResponseRecord.insert(batch.responses, at: time, into: database)
@@ -133,7 +133,8 @@ struct ImportTransaction {
 }
 
 extension ResponseRecord {
-    /// Stores `items`. A newer answer replaces an older one, and expired answers are deleted.
+    /// Stores `items`. A newer answer replaces an older one, but no other answer replaces a permanent revocation. Expired
+    /// answers are deleted.
     ///
     /// - Parameter time: seconds since 1970.
     static func insert(_ items: [ImportBatch.ResponseItem], at time: Int, into database: SQLDatabase) throws {
@@ -141,14 +142,14 @@ extension ResponseRecord {
         let insert = """
             INSERT INTO ocsp_response (certificate, der, since, until) VALUES (?, ?, ?, ?)
             ON CONFLICT (certificate) DO UPDATE SET der = excluded.der, since = excluded.since, until = excluded.until
-            WHERE excluded.since >= ocsp_response.since
+            WHERE excluded.since >= ocsp_response.since AND (ocsp_response.until < ? OR excluded.until = ocsp_response.until)
             """
         for item in items {
             try database.execute(
                 insert,
                 [
                     item.certificate.bytes, item.response.der, item.lifetime.since.seconds,
-                    item.lifetime.until.seconds,
+                    item.lifetime.until.seconds, OCSPResponse.Lifetime.endless.seconds,
                 ]
             )
         }

@@ -78,6 +78,7 @@ extension Array where Element: SelectableRecipient {
                 isTrusted: verdict.isTrusted,
                 isRevoked: verdict.revocation == .revoked,
                 isRevocationMissing: verdict.revocation == .unknown && options.revocation == .hard
+                    || verdict.revocation != .revoked && verdict.isCutShort
             )
         }
         // A pin does not make a certificate trusted if it was forged for the pinned key, and has no effect after a

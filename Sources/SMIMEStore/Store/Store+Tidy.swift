@@ -64,21 +64,26 @@ private struct FetchedRemains {
         try CertificateRecord.removeUnused(authorities, from: database)
     }
 
-    /// The fetched lists that expired before `end` and that another fetched list supersedes. Imported lists are not
-    /// considered, because their signatures were not verified.
+    /// The fetched lists that expired before `end` and that another fetched list of the same signer supersedes. Lists whose
+    /// signer the store does not have are not considered, nor are imported lists.
     private static func lists(endedBefore end: Date, in database: SQLDatabase) throws -> [[UInt8]] {
         let issuers = try database.values(
             "SELECT issuer_key FROM crl WHERE fetched <> 0 GROUP BY issuer_key HAVING count(*) > 1",
             as: [UInt8].self
         )
-        return try issuers.flatMap { issuer in
+        return try issuers.flatMap { issuer -> [[UInt8]] in
             let all = try database.values(
                 "SELECT der FROM crl WHERE fetched <> 0 AND issuer_key = ?",
                 [issuer],
                 as: [UInt8].self
             ).compactMap { try? CertificateList(der: $0) }
-            return all.filter { list in
-                (list.nextUpdate ?? .distantFuture) < end && all.contains { $0 != list && $0.supersedes(list, at: end) }
+            let ended = all.filter { ($0.nextUpdate ?? .distantFuture) < end }
+            guard !ended.isEmpty else { return [] }
+            // Several authorities may have the issuer's name. Only lists that one key signed are compared.
+            let authorities = try Authorities.certificates(named: issuer, in: database)
+            return ended.filter { list in
+                guard let signer = authorities.first(where: list.isSigned) else { return false }
+                return all.contains { $0 != list && $0.supersedes(list, at: end) && $0.isSigned(by: signer) }
             }.map { $0.fingerprint.bytes }
         }
     }

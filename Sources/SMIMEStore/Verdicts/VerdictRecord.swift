@@ -43,7 +43,7 @@ extension VerdictRecord {
     private static let ownColumns = """
         certificate.id, certificate.fingerprint, certificate.subject_key, issuer_key, issuer_hash, usage, not_before, not_after,
             EXISTS (SELECT 1 FROM anchor WHERE anchor.certificate = certificate.id)
-                OR EXISTS (SELECT 1 FROM ocsp_response WHERE ocsp_response.certificate = name_digest) AS is_special
+                OR name_digest IN (SELECT substr(ocsp_response.certificate, 1, 32) FROM ocsp_response) AS is_special
         """
     private static let storedColumns = ", basis, since, until, trusted, pinned, revocation"
     private static let storedJoin = """
@@ -174,6 +174,8 @@ struct RecipientVerdict: Hashable, Sendable {
     let isPinned: Bool
     /// The revocation status; nil if it was not checked.
     let revocation: ChainVerdict.Revocation.Status?
+    /// Whether the check for revocation took too long. Such verdicts are not stored.
+    var isCutShort = false
 }
 
 extension RecipientVerdict {
@@ -181,6 +183,7 @@ extension RecipientVerdict {
         isTrusted = verdict.isTrustedNow
         isPinned = verdict.trust == .pinned
         revocation = verdict.revocation?.status
+        isCutShort = verdict.revocation?.isCutShort == true
     }
 }
 
