@@ -125,6 +125,20 @@ import Testing
         )
     }
 
+    @Test func `authorities that a source has for one address complete no chain of another one`() async throws {
+        let home = try TemporaryHome()
+        let store = try await home.open()
+        let addresses = try ["alice", "bob"].map { try AddressScope("\($0)@example.com") }
+        var batch = ImportBatch()
+        batch.anchors = [try Certificate(fixture: "ca/root.pem")]
+        batch.recipients = [.init(certificate: try Certificate(fixture: "alice/cert.pem"), addresses: [addresses[0]])]
+        _ = try await store.add(batch, at: .judged)
+        let source = FixedSource(["bob"], authorities: [try Certificate(fixture: "ca/intermediate.pem")])
+        let lookup = RecipientLookup(store: store, sources: [source], systemAnchors: false)
+        let choices = try await lookup.choices(for: addresses, at: .judged).choices
+        #expect(choices.map { $0.candidates.map(\.reason) } == [[.untrusted], [.selected]])
+    }
+
     @Test func `a domain scope matches every spelling of its domain and no other domain`() throws {
         let scope = try AddressScope("@Пример.test")
         #expect(scope.isDomain)
@@ -144,13 +158,15 @@ private final class FixedSource: CertificateSource {
     let timeLimit = Duration.seconds(60)
     private let names: [String]
     private let address: AddressScope?
+    private let authorities: [Certificate]
     private let questions = Locked<[String]>([])
 
     var asked: [String] { questions.value }
 
-    init(_ names: [String], under address: AddressScope? = nil) {
+    init(_ names: [String], under address: AddressScope? = nil, authorities: [Certificate] = []) {
         self.names = names
         self.address = address
+        self.authorities = authorities
     }
 
     func search(for addresses: [AddressScope]) throws(SourceOutage) -> SourceAnswer {
@@ -162,7 +178,13 @@ private final class FixedSource: CertificateSource {
             }
             for scope in addresses where address.map({ $0 == scope }) ?? (!scope.isDomain && certificate.names(scope)) {
                 answer.found.append(
-                    FoundCertificate(address: scope, certificate: certificate, source: kind, detail: name)
+                    FoundCertificate(
+                        address: scope,
+                        certificate: certificate,
+                        source: kind,
+                        detail: name,
+                        authorities: authorities
+                    )
                 )
             }
         }

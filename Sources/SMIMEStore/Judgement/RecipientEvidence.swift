@@ -3,12 +3,20 @@ package import PKIX
 
 /// The certificates known for some addresses, with the evidence for validating them, read from one state of the store.
 struct RecipientEvidence: Sendable {
-    private let known: [(address: AddressScope, recipients: [KnownRecipient])]
+    /// What is known for one address.
+    private struct Known: Sendable {
+        let address: AddressScope
+        let recipients: [KnownRecipient]
+        /// The CA certificates that sources have for this address. They may complete the chains of certificates from other
+        /// sources, but only of this address: whoever publishes them chooses them.
+        let authorities: [Certificate]
+    }
+
+    private let known: [Known]
     /// The addresses with a learned certificate that cannot be read and is ignored.
     let unreadable: Set<AddressScope>
     /// The trust settings for certificates without stored verdicts.
     private let trust: TrustStore
-    private let authorities: [Certificate]
     private let systemAnchors: Bool
     /// The evidence for certificates with stored verdicts.
     private let evidence: GroupedEvidence
@@ -36,19 +44,23 @@ struct RecipientEvidence: Sendable {
             let others = scopes.flatMap { byAddress[$0] ?? [] }.filter { certificates.insert($0.certificate).inserted }
             var all = (registered + others.map(KnownRecipient.init)).decidedByKey
             if hasIdentities == true { try Self.markKeyless(&all, of: address, in: database) }
-            return (address, all)
+            var seen: Set<Fingerprint> = []
+            let authorities = scopes.flatMap { byAddress[$0] ?? [] }.flatMap(\.authorities)
+            return Known(
+                address: address,
+                recipients: all,
+                authorities: authorities.filter { seen.insert($0.fingerprint).inserted }
+            )
         }
         self.unreadable = unreadable
-        authorities = Array(Set(found.flatMap(\.authorities)))
         self.systemAnchors = systemAnchors
         let recipients = known.flatMap(\.recipients).filter { $0.trust != .distrusted }
         var evidence = try GroupedEvidence(for: recipients.count, systemAnchors: systemAnchors, in: database)
-        // CA certificates from one source may complete the chains of certificates from other sources.
-        var others = authorities
-        for recipients in known.map(\.recipients) {
-            let pinned = recipients.pinnedKeys
-            for recipient in recipients where recipient.trust != .distrusted {
-                if authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
+        var others = known.flatMap(\.authorities)
+        for item in known {
+            let pinned = item.recipients.pinnedKeys
+            for recipient in item.recipients where recipient.trust != .distrusted {
+                if item.authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
                     try evidence.add(record, in: database) { recipient.certificate }
                 } else {
                     others.append(recipient.certificate)
@@ -87,15 +99,16 @@ struct RecipientEvidence: Sendable {
     ) -> (choices: [RecipientChoice], new: [NewVerdict]) {
         let trust = trust.judging(by: options)
         var book = VerdictBook(evidence, at: time, under: VerdictOptions(options, systemAnchors: systemAnchors))
-        let choices = known.map { address, recipients in
+        let choices = known.map { item in
+            let (address, recipients) = (item.address, item.recipients)
             let pinned = recipients.pinnedKeys
             let judged = recipients.map { recipient -> RecipientChoice.Judged? in
                 guard recipient.trust != .distrusted else { return nil }
-                if authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
+                if item.authorities.isEmpty, let record = recipient.keepableRecord(pinned) {
                     let known = book.verdict(on: record, asks: asks) { recipient.certificate }
                     return RecipientChoice.Judged(verdict: known.verdict, chain: known.chain)
                 }
-                return RecipientChoice.Judged(recipient, of: recipients, trust, extra: authorities, at: time)
+                return RecipientChoice.Judged(recipient, of: recipients, trust, extra: item.authorities, at: time)
             }
             return RecipientChoice(address: address, recipients: recipients, judged: judged, under: options, at: time)
         }
