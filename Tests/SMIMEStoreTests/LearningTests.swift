@@ -240,6 +240,23 @@ import Testing
         }
     }
 
+    @Test func `an imported certificate that no trusted authority issued holds up no other one`() async throws {
+        let store = try await home.open()
+        try await addAuthorities(to: store, [])
+        var batch = ImportBatch()
+        batch.recipients = [
+            .init(
+                certificate: try Certificate(fixture: "mallory/cert.pem"),
+                addresses: [try AddressScope(alice)],
+                source: .imported
+            )
+        ]
+        _ = try await store.add(batch, at: .judged)
+        let report = try await store.recipients.learn([try sighting("alice")], at: .judged)
+        #expect(report.entries.map(\.isHeld) == [false])
+        #expect(report.entries.map(\.kind) == [.learned])
+    }
+
     private func sighting(
         _ name: String,
         authorities: [Certificate] = [],

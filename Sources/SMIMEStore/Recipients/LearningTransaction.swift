@@ -50,7 +50,7 @@ struct LearningTransaction {
         trust: KnownRecipient.Trust,
         report: inout LearningReport
     ) throws {
-        let peers = peers(of: certificate, known)
+        let peers = try peers(of: certificate, known)
         let continues = peers.contains { $0.isBelieved && self.continues($0, certificate) }
         report.entries.append(
             LearningReport.Entry(
@@ -97,7 +97,7 @@ struct LearningTransaction {
         }
         let sameKey = known.filter { $0.certificate.publicKeyDigest == certificate.publicKeyDigest }
         if sameKey.contains(where: { $0.trust == .distrusted }) { return .distrusted }
-        let peers = peers(of: certificate, known)
+        let peers = try peers(of: certificate, known)
         if peers.contains(where: { $0.isBelieved && continues($0, certificate) }) { return .chain }
         if sameKey.contains(where: { $0.trust == .held }) { return .held }
         guard !peers.isEmpty else { return .chain }
@@ -108,10 +108,16 @@ struct LearningTransaction {
         }
     }
 
-    /// The known certificates that have a use in common with `certificate`.
-    private func peers(of certificate: Certificate, _ known: [KnownRecipient]) -> [KnownRecipient] {
-        known.filter {
+    /// The known certificates that have a use in common with `certificate`, except imported ones that are neither pinned nor
+    /// issued below a trust anchor: anyone can make such a certificate for any address, and it may come with an import.
+    private func peers(of certificate: Certificate, _ known: [KnownRecipient]) throws -> [KnownRecipient] {
+        try known.filter {
             ($0.certificate.canSign && certificate.canSign) || ($0.certificate.canEncrypt && certificate.canEncrypt)
+        }.filter { recipient in
+            guard recipient.trust == .chain, recipient.source != .harvest, recipient.source != .identity else {
+                return true
+            }
+            return try root(above: recipient.certificate, []) != nil
         }
     }
 
