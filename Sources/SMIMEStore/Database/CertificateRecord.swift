@@ -152,16 +152,10 @@ extension Certificate {
     /// Whether `scope` is an address of the certificate, or the domain of one of the certificate's addresses.
     package func names(_ scope: AddressScope) -> Bool { emailAddresses.contains(where: scope.contains) }
 
-    /// The scopes whose mail can be encrypted to the certificate: the certificate's addresses, and the whole domain if the
-    /// certificate belongs to a gateway, which names `domain-confidentiality-authority`. A name like `*@example.com` stands
-    /// for no address.
-    ///
-    /// RFC 3183
-    package var recipientScopes: [AddressScope] {
-        ownAddresses.map { AddressScope($0) }
-            + emailAddresses.filter { $0.localPart.lowercased() == "domain-confidentiality-authority" }
-            .map(AddressScope.init(domainOf:))
-    }
+    /// The addresses whose mail can be encrypted to the certificate. Never a whole domain, even if the certificate names
+    /// `domain-confidentiality-authority` (RFC 3183): whoever gets a mailbox of that name at a provider also gets a certificate
+    /// for it. A user can choose the certificate for the domain.
+    package var recipientScopes: [AddressScope] { ownAddresses.map { AddressScope($0) } }
 
     /// The mailboxes that the certificate names. A name like `*@example.com` is no mailbox.
     package var ownAddresses: [EmailAddress] { emailAddresses.filter { $0.localPart != "*" } }
