@@ -203,7 +203,20 @@ import Testing
     /// excludedSubtrees with an empty rfc822Name.
     private static let emptyExcluded = "DER:30:06:A1:04:30:02:81:00"
 
+    /// excludedSubtrees with an rfc822Name in U-labels, which RFC 5280 §7.5 forbids: bücher.example.
+    private static let uLabels = "DER:30:15:A1:13:30:11:81:0F:62:C3:BC:63:68:65:72:2E:65:78:61:6D:70:6C:65"
+    /// permittedSubtrees and excludedSubtrees with an SmtpUTF8Mailbox: example.com.
+    private static let international =
+        "30:1B:A0:19:06:08:2B:06:01:05:05:07:08:09:A0:0D:0C:0B:65:78:61:6D:70:6C:65:2E:63:6F:6D"
+    private static let permittedInternational = "DER:30:1F:A0:1D:\(international)"
+    private static let excludedInternational = "DER:30:1F:A1:1D:\(international)"
+
     static let cases = [
+        Case(uLabels, isAllowed: false, names: "subjectAltName=email:a@xn--bcher-kva.example"),
+        Case(permittedInternational, isAllowed: true, names: "\(mailbox)пётр@example.com"),
+        Case(permittedInternational, isAllowed: false, names: "\(mailbox)пётр@example.net"),
+        Case(excludedInternational, isAllowed: false, names: "\(mailbox)пётр@example.com"),
+        Case(excludedInternational, isAllowed: true, names: "\(mailbox)пётр@example.net"),
         Case(permitted, isAllowed: true, names: "subjectAltName=email:a@example.com"),
         Case(permitted, isAllowed: true, names: "subjectAltName=email:a@EXAMPLE.com"),
         Case(permitted, isAllowed: false, names: "subjectAltName=email:a@example.net"),

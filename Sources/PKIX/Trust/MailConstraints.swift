@@ -14,6 +14,9 @@ import SwiftASN1
 struct MailConstraints {
     private var permitted: [MailName] = []
     private var excluded: [MailName] = []
+    /// Subtrees of SmtpUTF8Mailbox names, a form that RFC 9598 does not use for constraints. They only concern such names.
+    private var permittedInternational: [MailName] = []
+    private var excludedInternational: [MailName] = []
     /// Whether there are permitted subtrees of other kinds of names.
     private var permitsOthers = false
     /// Whether a permitted domain ends in a dot, so that libcrypto finds no address in it.
@@ -36,14 +39,34 @@ struct MailConstraints {
                 let base = try subtree.next()
                 if base.identifier == .context(1) {
                     let octets = try base.octets()
+                    // An IA5String in U-labels has no meaning. Read with caution, an excluded one covers all addresses.
+                    if !isPermitted, octets.contains(where: { $0 >= 0x80 }) { isReadable = false }
                     let name = MailName(String(decoding: octets, as: UTF8.self))
                     if isPermitted { permitted.append(name) } else { excluded.append(name) }
                     if isPermitted, octets.last == UInt8(ascii: ".") { permitsRooted = true }
+                } else if let mailbox = try Self.internationalMailbox(base) {
+                    let name = MailName(mailbox)
+                    if isPermitted { permittedInternational.append(name) } else { excludedInternational.append(name) }
                 } else if isPermitted {
                     permitsOthers = true
                 }
             }
         }
+    }
+
+    /// The value of an otherName of the type SmtpUTF8Mailbox (RFC 9598 §3); nil for other names.
+    private static func internationalMailbox(_ name: ASN1Node) throws -> String? {
+        guard name.identifier == .context(0) else { return nil }
+        var fields = try ElementReader(name, .context(0))
+        guard try fields.next().objectIdentifier() == [1, 3, 6, 1, 5, 5, 7, 8, 9] else { return nil }
+        return String(decoding: try fields.next(.context(0)).onlyChild().octets(), as: UTF8.self)
+    }
+
+    /// Whether a certificate may contain the SmtpUTF8Mailbox `address`, according to constraints of that form.
+    private func allows(international address: String) -> Bool {
+        let name = MailName(address)
+        return !excludedInternational.contains { $0.isEmpty || name.isIn($0) }
+            && (permittedInternational.isEmpty || permittedInternational.contains(where: name.isIn))
     }
 
     /// Whether a certificate may contain `address`.
@@ -76,6 +99,10 @@ struct MailConstraints {
             constraints.contains { !$0.allows(address) && (!$0.excluded.isEmpty || !unlike.contains(address)) }
         }
         if let forbidden { return .violation(forbidden) }
+        let others = leaf.internationalAddresses.first { address in
+            constraints.contains { !$0.allows(international: address) }
+        }
+        if let others { return .violation(others) }
         let isUnlikeLibcrypto = !leaf.internationalAddresses.isEmpty || constraints.contains(where: \.permitsRooted)
         let isAllowed = isUnlikeLibcrypto && unlike.isEmpty
         return isAllowed && constraints.allSatisfy { !$0.permitsOthers } ? .allAllowed : .nothing
