@@ -39,6 +39,14 @@ package struct IssuerSearch {
         return found
     }
 
+    /// The top of each chain above `certificate`: a root, or an authority whose issuer is not known. A root is preferred to
+    /// other certificates of the same authority.
+    package func tops(above certificate: Certificate) -> [Certificate] {
+        let tops = allIssuers(of: certificate).filter { $0.isSelfIssued || issuers(directlyAbove: $0).isEmpty }
+        let roots = Set(tops.filter(\.isSelfIssued).map(\.publicKeyDigest))
+        return tops.filter { $0.isSelfIssued || !roots.contains($0.publicKeyDigest) }
+    }
+
     /// Those of `allIssuers(of:)` that are in a chain to one of `anchors`. If none is, the chain through the certificates that
     /// were given first.
     ///

@@ -100,10 +100,7 @@ package struct MailCertificates: Sendable {
         return signers.flatMap(authorities.allIssuers).filter { seen.insert($0).inserted }
     }
 
-    /// The highest authorities above `signer` in the mail: all roots, because anyone can certify the key of an authority under
-    /// a root of the same name. Without a root, the highest authority; empty if there is none.
-    package func highest(above signer: Certificate) -> [Certificate] {
-        let roots = authorities.allIssuers(of: signer).filter(\.isSelfIssued)
-        return roots.isEmpty ? [authorities.issuers(of: signer).last].compactMap(\.self) : roots
-    }
+    /// The highest authority of each chain above `signer` in the mail: anyone can certify the key of an authority under a root
+    /// of the same name. Empty if there is none.
+    package func highest(above signer: Certificate) -> [Certificate] { authorities.tops(above: signer) }
 }
