@@ -27,7 +27,16 @@ struct DoctorStoreCheck: DoctorCheck {
             case .note: add("store-" + finding.code.rawValue, .ok, text: finding.text)
             }
         }
-        add("store", .ok, text: store.location.database)
+        let path = store.location.database
+        if store.location.server == nil, access(path, W_OK) != 0, errno == EROFS {
+            add(
+                "store-read-only",
+                .error,
+                text: "\(path): the file system is read-only, so it cannot be recorded which mail was sent",
+                remedies: [.advice("mount the file system writable again; the kernel's log says why it is not")]
+            )
+        }
+        add("store", .ok, text: path)
         let anchors = try await store.anchors.all()
         add("anchors", .ok, text: "\(anchors.count) in the store")
         for anchor in anchors where !anchor.certificate.isValid(at: time) {
