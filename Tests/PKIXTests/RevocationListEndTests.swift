@@ -102,6 +102,12 @@ import Testing
         for order in permutations(of: [base, delta]) { #expect(scene.revocation(order)?.status == .revoked) }
     }
 
+    @Test func `an entry that removes a hold proves nothing in a complete list`() throws {
+        let scene = try RevocationScene()
+        #expect(scene.revocation([try scene.list(-1)])?.status == .good)
+        #expect(scene.revocation([try scene.list(-1, revoked: -10, reason: 8)])?.status == .unknown)
+    }
+
     @Test func `an expired list is reported once, by its authority`() throws {
         let scene = try RevocationScene()
         let problems = scene.revocation([try scene.list(-8, lasting: 2, number: 2)])?.problems ?? []

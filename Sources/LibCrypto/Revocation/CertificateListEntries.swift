@@ -37,6 +37,15 @@ extension Handle<X509_CRL> {
         }
     }
 
+    /// Whether the entry of `certificate` in the list removes a hold (removeFromCRL).
+    ///
+    /// libcrypto: `X509_CRL_get0_by_cert`
+    package func removesHold(of certificate: Handle<X509>) -> Bool {
+        defer { ERR_clear_error() }
+        var entry: OpaquePointer?
+        return withPointers(owned, certificate.owned) { X509_CRL_get0_by_cert($0, &entry, $1) == 2 }
+    }
+
     private static func entry(of certificate: OpaquePointer, in list: OpaquePointer) -> OpaquePointer? {
         var entry: OpaquePointer?
         // The result 2 means an entry that removes a revocation (removeFromCRL).

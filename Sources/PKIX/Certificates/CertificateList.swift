@@ -77,6 +77,14 @@ public struct CertificateList: Hashable, Sendable {
         return list.revokes(certificate)
     }
 
+    /// Whether the entry of `certificate` removes a hold (removeFromCRL). Only delta lists may have such entries.
+    ///
+    /// RFC 5280 §5.3.1
+    func removesHold(of certificate: Certificate) -> Bool {
+        guard let list = try? object(), let certificate = try? certificate.x509() else { return false }
+        return list.removesHold(of: certificate)
+    }
+
     /// The revocation date of `certificate`; nil if the list does not revoke it, or if libcrypto cannot read the list or the
     /// certificate.
     func revocationDate(of certificate: Certificate) -> Date? {

@@ -63,6 +63,11 @@ struct RevocationListReading {
                 }
                 if isRevoked(place, by: asked.map(\.list), isLater: isLater) { statuses[place] = .revoked }
             }
+            // libcrypto takes such an entry in a complete list for a certificate that is not revoked.
+            if statuses[place] == .good, complete.contains(where: { $0.list.removesHold(of: certificate) }) {
+                let text = "a complete revocation list has an entry for delta lists about the certificate of"
+                statuses[place] = .unknown("\(text) \(certificate.subject)")
+            }
         }
         return (statuses, isCutShort)
     }

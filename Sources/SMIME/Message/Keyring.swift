@@ -72,6 +72,9 @@ enum CertificateFitness {
     static func problems(of certificate: Certificate, for purpose: Certificate.KeyPurpose, at time: Date) -> [Problem] {
         var problems: [Problem] = []
         switch purpose {
+        case _ where !certificate.publicKeyAlgorithm.isOffered:
+            let text = "this libcrypto does not support its key: \(certificate.publicKeyAlgorithm)"
+            problems.append(Problem(.keyUsage, text))
         case .signing where !certificate.canSign:
             problems.append(Problem(.keyUsage, "the certificate does not permit signing mail"))
         case .encryption where certificate.isCertificateAuthority:
