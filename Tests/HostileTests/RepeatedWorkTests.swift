@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Messages that cause repeated work or growing caches.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RepeatedWorkTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct RepeatedWorkTests {
     @Test func `a flood of signing-certificate attributes does not cause the certificate to be hashed`() throws {
         let (key, authority) = (try Person.alice.get().key, try Authority.untrusted.get())
         var forge = CertificateForge(key)

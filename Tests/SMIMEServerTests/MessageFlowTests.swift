@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Several attempts at one message, on the event loop, with simulated workers and a simulated next hop.
-@Suite(.timeLimit(.minutes(5))) struct MessageFlowTests {
+@Suite(.timeLimit(.minutes(15))) struct MessageFlowTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.any()
 
     /// Records what happens to the attempts. Used on the event loop only.

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The pool's conclusions about the store when workers are slow, silent or busy.
-@Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
+@Suite(.timeLimit(.minutes(15))) struct WorkerPoolTests {
     private let loop = MultiThreadedEventLoopGroup.singleton.any()
 
     /// Starts a pool of `width` to `maximum` workers, simulated by `workers`.

@@ -8,7 +8,7 @@ import Testing
 
 /// CMS objects made by other projects, many of them by fuzzers.
 @Suite struct InspectCorpusTests {
-    @Test(.timeLimit(.minutes(5))) func `every object of the corpora is inspected or refused`() throws {
+    @Test(.timeLimit(.minutes(15))) func `every object of the corpora is inspected or refused`() throws {
         var figures = Figures("inspect")
         for item in try Corpus.cases("inspect") {
             let bytes = try Fixtures.corpus(item.file)
