@@ -1,5 +1,5 @@
-package import ByteStreams
-package import InternetMessage
+import ByteStreams
+import InternetMessage
 
 /// How S/MIME protects one entity.
 ///
@@ -150,51 +150,4 @@ extension InternetMessage.ContentType {
 
     /// Whether the body is a detached signature.
     fileprivate var isSignature: Bool { Entity.signatureTypes.contains(name) }
-}
-
-/// An entity and the source that contains its bytes.
-package struct LocatedEntity: Sendable {
-    package let entity: Entity
-    package let source: any ByteSource
-
-    package init(entity: Entity, source: any ByteSource) {
-        self.entity = entity
-        self.source = source
-    }
-
-    /// Reads the structure of the message in `source`.
-    ///
-    /// - Throws: the errors of `MIMEReader.message(in:range:)`
-    package init(reading source: any ByteSource) throws(MIMEError) {
-        self.init(entity: try MIMEReader.message(in: source), source: source)
-    }
-
-    /// Reads the header of the message in `source`, which is `message` with other header fields.
-    ///
-    /// - Throws: the errors of `MIMEReader.message(in:afterChangeTo:)`
-    package init(reading source: any ByteSource, afterChangeTo message: Entity) throws(MIMEError) {
-        self.init(entity: try MIMEReader.message(in: source, afterChangeTo: message), source: source)
-    }
-}
-
-/// A source whose beginning is replaced.
-package struct RewrittenSource: ByteSource {
-    private let head: MemorySource
-    private let base: any ByteSource
-    private let start: Int
-
-    package var count: Int { head.count + base.count - start }
-
-    package init(_ head: [UInt8], _ base: any ByteSource, after start: Int) {
-        self.head = MemorySource(head)
-        self.base = base
-        self.start = start
-    }
-
-    package func read(into buffer: inout MutableSpan<UInt8>, at offset: Int) throws(StreamError) -> Int {
-        offset < head.count
-            ? try head.read(into: &buffer, at: offset) : try base.read(into: &buffer, at: offset - head.count + start)
-    }
-
-    package func checkUnchanged() throws(StreamError) { try base.checkUnchanged() }
 }

@@ -4,7 +4,7 @@ package import Foundation
 package import InternetMessage
 package import LibCrypto
 package import PKIX
-package import SMIME
+import SMIME
 package import SMIMEStore
 
 /// Chooses the account and the certificate that sign a message.
@@ -122,74 +122,5 @@ package struct SignerSelection: Sendable {
     private func fitting(_ author: EmailAddress?, _ store: Store, time: Date) async throws -> [EmailAddress] {
         guard let author else { return [] }
         return try await store.accounts.accounts(signingAs: author, at: time).map(\.address)
-    }
-}
-
-/// Whether there is a usable key or certificate.
-package enum Availability: Hashable, Sendable {
-    /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
-    /// in this case and the following ones.
-    case missing(why: String)
-    /// Unknown, because another host or program could not be reached: only a message that requires the answer waits.
-    case unreached(why: String)
-    /// Unknown, because a source of certificates could not be reached: the message waits.
-    case unknown(why: String)
-    /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
-    case unusable(why: String)
-    case usable
-}
-
-extension Availability {
-    /// Whether `choice` can be encrypted to.
-    package init(_ choice: RecipientChoice) {
-        if choice.selected != nil {
-            self = .usable
-        } else if choice.isUnknown {
-            self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
-        } else {
-            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
-        }
-    }
-}
-
-/// The author that a message names.
-package struct MailAuthor: Sendable {
-    /// The first mailbox of From.
-    package let address: EmailAddress
-
-    /// The first mailbox of From; nil if From has no mailboxes.
-    ///
-    /// - Throws: `AgentError.severalFrom`, `MIMEError`
-    package init?(of header: HeaderBlock) throws {
-        guard header.all("From").count <= 1 else { throw AgentError.severalFrom }
-        guard let first = try header.addresses("From").first else { return nil }
-        address = first
-    }
-
-    /// The address in From, if From is exactly one mailbox that all mail programs read as the same address; nil if there is
-    /// no From.
-    ///
-    /// - Throws: `AgentError.doubtfulAuthor`
-    static func sole(in header: HeaderBlock?) throws -> EmailAddress? {
-        guard let header, header.first("From") != nil else { return nil }
-        let reading = AuthorReading(header)
-        guard let author = reading.soleAddress else {
-            throw AgentError.doubtfulAuthor(why: reading.firstProblem ?? "From holds no address")
-        }
-        return author
-    }
-
-    /// `message` with a From field for `author` added at the start of its header; nil if the message already has a From
-    /// field.
-    package static func writing(_ author: EmailAddress, into message: LocatedEntity) throws -> LocatedEntity? {
-        let (header, source) = (message.entity.header, message.source)
-        guard header.first("From") == nil else { return nil }
-        let start = header.range.lowerBound + header.leadingBytes.count
-        let spool = Spool()
-        try source.reader(in: 0..<start).copy(to: spool)
-        try spool.write(NewField("From", value: author.text).bytes(lineEnd: header.lineEnd))
-        try source.reader(in: start..<source.count).copy(to: spool)
-        try source.checkUnchanged()
-        return try LocatedEntity(reading: spool.finish())
     }
 }

@@ -1,4 +1,4 @@
-public import ArgumentParser
+import ArgumentParser
 import Foundation
 import SMIMEAgent
 import SMIMEGateway
@@ -128,21 +128,6 @@ extension Invocation {
     var asksKeyAgent: Bool { Self.verb(in: words[...]).map(Self.verbsWithAgent.contains) == true }
 }
 
-/// A value that is one of a few words.
-///
-/// ArgumentParser would list the words through a key path. Swift's runtime would then search all conformances of the program,
-/// once for each type, which takes noticeable time in a process that handles one mail. The same happens when ArgumentParser
-/// describes the default value of such an option. Therefore options of such a type are optional, and their help names the
-/// default.
-public protocol Choice: CaseIterable, ExpressibleByArgument, RawRepresentable<String> {}
-
-extension Choice {
-    /// The words in the order of the cases.
-    public static var allValueStrings: [String] { allCases.map { $0.rawValue } }
-    /// Empty, because the words need no descriptions.
-    public static var allValueDescriptions: [String: String] { [:] }
-}
-
 /// The names of the options that every verb has. `GlobalOptions` takes the names from here.
 enum GlobalName: String, CaseIterable {
     case home
@@ -156,54 +141,4 @@ enum GlobalName: String, CaseIterable {
 extension NameSpecification {
     /// The name of an option of every verb.
     static func global(_ name: GlobalName) -> NameSpecification { .customLong(name.rawValue) }
-}
-
-/// The environment of the process, without the passphrases that options name.
-enum ProcessEnvironment {
-    /// The environment variable that names a store's database on a server.
-    static let store = "SMIME_STORE"
-    /// The environment variable with the number of seconds to wait for the store.
-    static let storeTimeout = "SMIME_STORE_TIMEOUT"
-    /// The name of the systemd credential that contains the store's passphrase, as in
-    /// `LoadCredentialEncrypted=smime-passphrase` (systemd.exec(5)).
-    static let passphraseCredential = "smime-passphrase"
-
-    /// The value of the environment variable `name`; nil if there is none.
-    static subscript(name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-    /// The environment variables among `names` that exist. Copying all variables would take as long as a query of the store.
-    static subscript(names: [String]) -> [String: String] {
-        names.reduce(into: [:]) { $0[$1] = self[$1] }
-    }
-}
-
-/// A file descriptor whose number is on the command line.
-///
-/// If the caller did not open it, the process may use its number for a file of its own, such as the store's database. So the
-/// number is checked while the command line is read, before anything else is opened.
-enum CallerDescriptor {
-    /// The descriptors from the caller that were claimed.
-    private static let claimed = Mutex<Set<Int32>>([])
-
-    /// Notes that this process uses `descriptor`, and keeps it out of the programs that this process starts, in which the
-    /// standard streams are replaced.
-    ///
-    /// - Returns: whether the caller opened it.
-    @discardableResult
-    static func claim(_ descriptor: Int32) -> Bool {
-        guard isOpen(descriptor) else { return false }
-        if descriptor > STDERR_FILENO { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
-        claimed.withLock { _ = $0.insert(descriptor) }
-        return true
-    }
-
-    /// Whether the caller opened `descriptor`. A descriptor from the caller has no close-on-exec flag, unless it was claimed;
-    /// a descriptor with that flag was opened in this process.
-    static func isOpen(_ descriptor: Int32) -> Bool {
-        let flags = fcntl(descriptor, F_GETFD)
-        return flags >= 0 && (flags & FD_CLOEXEC == 0 || claimed.withLock { $0.contains(descriptor) })
-    }
-
-    /// Whether `descriptor`, which is open, can be written to.
-    static func isWritable(_ descriptor: Int32) -> Bool { fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY }
 }

@@ -1,0 +1,70 @@
+import LibCrypto
+import Synchronization
+
+/// The cost that is allowed for building and checking chains, so that a sender of hundreds of authorities cannot keep the
+/// program busy. Also caches the objects that are parsed meanwhile.
+///
+/// One unit is about the cost of checking an RSA-2048 signature.
+final class WorkBudget: Sendable {
+    /// The budget of one validator: enough for a thousand pairs of certificates that are not cached, about half a second.
+    private static let allowance = 5000
+    /// The cost for libcrypto of parsing two certificates.
+    static let reading = 4
+    /// The maximum total size, in bytes, of the lists whose libcrypto objects are cached. The objects are several times
+    /// larger than the lists. A single list may exceed this size.
+    private static let maximumHeld = 16 << 20
+
+    private struct Held {
+        var lists: [Fingerprint: Handle<X509_CRL>] = [:]
+        var count = 0
+    }
+
+    private let remaining: Mutex<Int>
+    private let held = Mutex(Held())
+
+    convenience init() { self.init(remaining: Self.allowance) }
+
+    private init(remaining: Int) { self.remaining = Mutex(remaining) }
+
+    /// Whether the budget is exhausted.
+    var isSpent: Bool { remaining.withLock { $0 <= 0 } }
+
+    /// Takes a tenth of the remaining budget, for work whose result may not be needed.
+    func share() -> WorkBudget {
+        WorkBudget(
+            remaining: remaining.withLock { remaining in
+                let part = max(0, remaining / 10)
+                remaining -= part
+                return part
+            }
+        )
+    }
+
+    /// Returns the unused part of a share.
+    func takeBack(_ share: WorkBudget) {
+        let rest = share.remaining.withLock { max(0, $0) }
+        remaining.withLock { $0 += rest }
+    }
+
+    func spend(_ units: Int) { remaining.withLock { $0 -= units } }
+
+    /// Spends `units`. Returns whether any budget is left afterwards; if `units` is 0, nothing is spent and the result is
+    /// true.
+    func affords(_ units: Int) -> Bool {
+        guard units > 0 else { return true }
+        spend(units)
+        return !isSpent
+    }
+
+    /// Keeps libcrypto's object of `list` until the judgements end, so that the list is parsed only once.
+    func hold(_ list: CertificateList) {
+        guard let object = try? list.object() else { return }
+        held.withLock { held in
+            guard held.lists[list.fingerprint] == nil,
+                held.count == 0 || held.count + list.der.count <= Self.maximumHeld
+            else { return }
+            held.lists[list.fingerprint] = object
+            held.count += list.der.count
+        }
+    }
+}

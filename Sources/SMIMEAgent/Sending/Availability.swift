@@ -1,0 +1,28 @@
+package import SMIMEStore
+
+/// Whether there is a usable key or certificate.
+package enum Availability: Hashable, Sendable {
+    /// There is no key or certificate, and never was. `why` is inserted in parentheses after "no usable certificate for …",
+    /// in this case and the following ones.
+    case missing(why: String)
+    /// Unknown, because another host or program could not be reached: only a message that requires the answer waits.
+    case unreached(why: String)
+    /// Unknown, because a source of certificates could not be reached: the message waits.
+    case unknown(why: String)
+    /// There is a key or certificate, but it cannot be used, for example because it expired. A warning says so.
+    case unusable(why: String)
+    case usable
+}
+
+extension Availability {
+    /// Whether `choice` can be encrypted to.
+    package init(_ choice: RecipientChoice) {
+        if choice.selected != nil {
+            self = .usable
+        } else if choice.isUnknown {
+            self = choice.isHeldByOutage ? .unknown(why: choice.whyNone) : .unreached(why: choice.whyNone)
+        } else {
+            self = choice.hasUnusable ? .unusable(why: choice.whyNone) : .missing(why: choice.whyNone)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ByteStreams
+import Foundation
+import SMIMEAgent
+import SMIMEStore
+
+/// The files that outputs must not replace: the inputs of a command, its other outputs, the store, and files with
+/// private keys.
+struct TakenPlaces {
+    private let location: StoreLocation
+    private let files: [String]
+
+    /// - Parameter files: the files that the command reads; nil and standard input are ignored.
+    init(_ location: StoreLocation, reading files: [String?]) {
+        self.location = location
+        self.files = files.compactMap(\.self)
+    }
+
+    /// Rejects the command if the outputs at `targets` would replace such a file. The targets nil and `-` are standard
+    /// output.
+    ///
+    /// - Parameter replaceable: the kinds of private-key files that the output may replace, because the output is of the same
+    ///   kind.
+    /// - Throws: `Failure` with status 64
+    func check(_ targets: [String?], replacing replaceable: [SecretFileKind] = []) throws {
+        let targets = targets.compactMap(\.self).filter { $0 != "-" }
+        guard !targets.isEmpty else { return }
+        // Only existing files are compared: a new file cannot be one of the inputs.
+        lazy var known = Dictionary(files.compactMap { path in FileIdentity(path).map { ($0, path) } }) { $1 }
+        let folders = try [location.dataFolder, location.keyFolder].map { try OutputFile.place(of: $0) }
+        var places: Set<String> = []
+        for target in targets {
+            let place = try OutputFile.place(of: target)
+            if let file = FileIdentity(place).flatMap({ known[$0] }) {
+                throw Failure(.usage, "\(file): the output would replace the input")
+            }
+            guard !folders.contains(where: { place == $0 || place.hasPrefix($0 + "/") }) else {
+                throw Failure(.usage, "\(target): the output would be inside the store")
+            }
+            try PrivateKeyFile.check(target, replacing: replaceable)
+            guard places.insert(place).inserted else {
+                throw Failure(.usage, "\(target): two outputs would overwrite each other")
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import PKIX
+
+/// OCSP responses, in the table `ocsp_response`: one response for each certificate, until it expires. A permanent revocation
+/// never expires.
+enum ResponseRecord {
+    /// How long an expired answer stays stored, in seconds. This allows for differences between clocks.
+    static let tolerance = 300
+
+    /// The stored answers about `certificates`, whoever issued them.
+    static func responses(
+        about certificates: [Certificate],
+        in database: SQLDatabase
+    ) throws -> [OCSPResponse.Subject: OCSPResponse] {
+        // This query is faster than computing the name digests of all certificates.
+        let any = "SELECT EXISTS (SELECT 1 FROM ocsp_response)"
+        let hasAny = try database.cached(.hasResponses) { try database.value(any, as: Bool.self) }
+        guard hasAny == true else { return [:] }
+        return try certificates.reduce(into: [:]) { found, certificate in
+            let range = try OCSPResponse.Subject.range(of: certificate)
+            let stored = try database.cached(.response, [range.after], cost: { $0.reduce(0) { $0 + $1.1.der.count } }) {
+                try responses("WHERE certificate >= ? AND certificate < ?", [range.after, range.before], in: database)
+            }
+            found.merge(stored) { one, _ in one }
+        }
+    }
+
+    /// All stored answers.
+    static func all(in database: SQLDatabase) throws -> [OCSPResponse.Subject: OCSPResponse] {
+        Dictionary(try responses("", [], in: database)) { one, _ in one }
+    }
+
+    private static func responses(
+        _ condition: String,
+        _ arguments: SQLArguments,
+        in database: SQLDatabase
+    ) throws -> [(OCSPResponse.Subject, OCSPResponse)] {
+        try database.rows("SELECT certificate, der FROM ocsp_response \(condition)", arguments).map { row in
+            (OCSPResponse.Subject(bytes: try row.value("certificate")), OCSPResponse(der: try row.value("der")))
+        }
+    }
+}
